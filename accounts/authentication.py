@@ -1,0 +1,131 @@
+"""From a secret to a principal. Answers are kept a few seconds per process; a version in Redis makes them older."""
+
+import hashlib
+import time
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import redis
+from django.db import connection
+from django.http import HttpRequest
+
+from accounts.errors import AccountSuspended
+from accounts.models import Account
+from commerce.errors import NotFound
+from commerce.redis import client
+from commerce.rest.errors import InsufficientScope, Unauthenticated
+from commerce.rest.principal import KeyKind, Principal
+
+# A revoked key must stop working within 5 s on every process, also when Redis is down.
+CACHE_S = 3.0
+CACHE_SIZE = 10_000
+
+SURFACE_KINDS: dict[str, tuple[KeyKind, ...]] = {"admin": ("workspace", "admin"), "storefront": ("storefront",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A resolved key together with the account that it was used on."""
+
+    principal: Principal
+    account_status: str | None
+    resolved_at: float
+    version: bytes | None = None
+
+
+_cache: dict[tuple[bytes, str | None], Grant] = {}
+
+
+def secret_of(request: HttpRequest, surface: str) -> str:
+    """The secret that the request carries for this surface; raises `Unauthenticated`."""
+    if surface == "storefront":
+        secret = request.headers.get("X-Storefront-Key", "")
+    else:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        secret = secret if scheme.lower() == "bearer" else ""
+    if not secret.strip():
+        raise _unauthenticated()
+    return secret.strip()
+
+
+def hash_secret(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def grant_for(secret: str, *, surface: str, handle: str | None) -> Grant:
+    """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated` and `NotFound`."""
+    cached = _cache.get((hash_secret(secret), handle))
+    if cached is None or time.monotonic() - cached.resolved_at > CACHE_S:
+        cached = resolve(secret, handle=handle)
+    if cached.principal.kind not in SURFACE_KINDS[surface]:
+        raise _unauthenticated()
+    return cached
+
+
+def confirmed(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
+    """The grant, resolved anew when its workspace's keys or accounts have changed since."""
+    if version is None or version == grant.version:
+        return grant
+    if grant.version is not None:
+        grant = resolve(secret, handle=handle)
+    grant = replace(grant, version=version)
+    _cache[hash_secret(secret), handle] = grant
+    return grant
+
+
+def resolve(secret: str, *, handle: str | None) -> Grant:
+    """Ask the database what a secret stands for, and for which account."""
+    digest = hash_secret(secret)
+    _cache.pop((digest, handle), None)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM resolve_api_key(%s, %s)", [digest, handle])
+        row = cursor.fetchone()
+    if row is None:
+        raise _unauthenticated()
+    key_id, kind, workspace_id, account_id, account_status, scopes = row
+    principal = Principal(
+        key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
+    )
+    grant = Grant(principal=principal, account_status=account_status, resolved_at=time.monotonic())
+    if len(_cache) >= CACHE_SIZE:
+        _cache.clear()
+    _cache[digest, handle] = grant
+    return grant
+
+
+def require_account(grant: Grant) -> int:
+    """The account that the request is about; raises `NotFound` and `AccountSuspended`."""
+    account_id = grant.principal.account_id
+    if account_id is None:
+        raise NotFound
+    if grant.account_status == Account.Status.ARCHIVED:
+        # To its storefront an archived shop's key is worth nothing; its admin paths have ceased to exist.
+        raise _unauthenticated() if grant.principal.kind == "storefront" else NotFound()
+    if grant.account_status == Account.Status.SUSPENDED:
+        raise AccountSuspended
+    return account_id
+
+
+def require_workspace(grant: Grant) -> UUID:
+    if grant.principal.kind != "workspace":
+        raise InsufficientScope("This needs a workspace key.")
+    return grant.principal.workspace_id
+
+
+def version_name(workspace_id: UUID) -> str:
+    return f"keys:{workspace_id}"
+
+
+def forget_grants(workspace_id: UUID) -> None:
+    """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice in 3 s."""
+    _cache.clear()
+    try:
+        client().incr(version_name(workspace_id))
+    except redis.RedisError:
+        return
+
+
+def _unauthenticated() -> Unauthenticated:
+    refusal = Unauthenticated()
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return refusal

@@ -1,0 +1,36 @@
+from commerce.errors import Refusal
+
+
+class HandleTaken(Refusal):
+    status = 409
+    code = "handle_taken"
+    title = "The handle is taken"
+    constraints = ("accounts_handle_key", "markets_handle")
+
+
+class VersionConflict(Refusal):
+    """Carries `current_version`."""
+
+    status = 409
+    code = "version_conflict"
+    title = "The account has changed since it was read"
+
+
+class AccountSuspended(Refusal):
+    status = 403
+    code = "account_suspended"
+    title = "The account is suspended"
+
+
+class MarketExists(Refusal):
+    status = 409
+    code = "market_exists"
+    title = "The account has a market of this currency, locale, country and domain"
+    constraints = ("markets_surface",)
+
+
+class DomainTaken(Refusal):
+    status = 409
+    code = "domain_taken"
+    title = "Another market has this domain"
+    constraints = ("markets_domain",)

@@ -1,0 +1,114 @@
+"""The way in: a key is resolved, its limits and scopes are checked, and the request runs inside its scope."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+
+from accounts import authentication
+from accounts.authentication import Grant
+from commerce.errors import BodyTooLarge, Refusal
+from commerce.rest import idempotency, limits
+from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope, RateLimited
+from commerce.rest.problems import as_refusal, refusal_response
+from commerce.rest.rendering import MAX_BODY_BYTES
+from commerce.rest.views import SurfaceViewSet, access_of
+from commerce.tenancy.scope import account_scope, workspace_scope
+
+View = Callable[..., HttpResponse]
+
+
+class AccountScopeMiddleware:
+    """Binds every request of the two surfaces to one account, in the ORM and in the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        view_class = getattr(view, "cls", None)
+        if not (isinstance(view_class, type) and issubclass(view_class, SurfaceViewSet)):
+            return None
+        request.rate_limit_headers = {}  # type: ignore[attr-defined]
+        try:
+            response = self._serve(request, view, view_class, kwargs)
+        except (Refusal, DatabaseError, InterfaceError) as error:
+            refusal = as_refusal(error)
+            if refusal is None:
+                raise
+            response = refusal_response(refusal, request)
+        response["X-Api-Version"] = settings.API_VERSION
+        for name, value in request.rate_limit_headers.items():  # type: ignore[attr-defined]
+            response[name] = value
+        return response
+
+    def _serve(
+        self, request: HttpRequest, view: Any, view_class: type[SurfaceViewSet], kwargs: dict[str, Any]
+    ) -> HttpResponse:
+        handle = kwargs.pop("handle", None)
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
+            raise BodyTooLarge
+        grant = self._admitted(request, view_class, handle, kwargs.get("token"))
+        action = view.actions.get(request.method.lower(), "")
+        _require_scope(grant, view_class, action, request.method or "")
+        request.principal = grant.principal  # type: ignore[attr-defined]
+        with _scope(grant, view_class):
+            return _respond(request, view_class, action, lambda: view(request, **kwargs))
+
+    def _admitted(
+        self, request: HttpRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
+    ) -> Grant:
+        """The grant behind the request's key, counted against its limits."""
+        surface = view_class.surface
+        secret = authentication.secret_of(request, surface)
+        grant = authentication.grant_for(secret, surface=surface, handle=handle)
+        principal = grant.principal
+        allowance, version = limits.count(
+            limits.buckets_for(key_id=principal.key_id, token=token),
+            version_name=authentication.version_name(principal.workspace_id),
+        )
+        if allowance:
+            request.rate_limit_headers = allowance.headers()  # type: ignore[attr-defined]
+            if allowance.is_spent:
+                refusal = RateLimited()
+                refusal.headers["Retry-After"] = str(allowance.reset_s)
+                raise refusal
+        return authentication.confirmed(grant, secret, handle=handle, version=version)
+
+
+def _scope(grant: Grant, view_class: type[SurfaceViewSet]) -> AbstractContextManager[None]:
+    if view_class.binding == "reference":
+        return nullcontext()
+    if view_class.binding == "workspace":
+        return workspace_scope(authentication.require_workspace(grant))
+    account_id = authentication.require_account(grant)
+    is_workspace_key = grant.principal.kind == "workspace"
+    return account_scope(account_id, workspace_id=grant.principal.workspace_id if is_workspace_key else None)
+
+
+def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, method: str) -> None:
+    if not view_class.area:
+        return
+    scope = f"{access_of(view_class, action, method)}_{view_class.area}"
+    if not grant.principal.may(scope):
+        raise InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
+
+
+def _respond(
+    request: HttpRequest, view_class: type[SurfaceViewSet], action: str, respond: Callable[[], HttpResponse]
+) -> HttpResponse:
+    key = idempotency.key_of(request) if request.method == "POST" else None
+    if key is None:
+        if action in view_class.idempotent_actions:
+            raise IdempotencyKeyRequired
+        return respond()
+    return idempotency.answer_once(
+        request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
+    )

@@ -1,0 +1,89 @@
+"""Refusals: what the product says no with. Each carries its stable code, HTTP status and named data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One field of a request that was refused; `field` is a dotted path such as `variants.0.sku`."""
+
+    field: str
+    code: str
+    detail: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"field": self.field, "code": self.code, "detail": self.detail}
+
+
+class Refusal(Exception):
+    """A request that is refused as a whole: nothing of it is kept.
+
+    Subclasses name `status`, `code` and `title`; `constraints` lists the database constraints whose
+    violation means the same, so that a lost race answers like the check before it.
+    """
+
+    status: ClassVar[int] = 422
+    code: ClassVar[str]
+    title: ClassVar[str]
+    constraints: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: Any) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail or self.title
+        self.errors = errors
+        self.extras = extras
+        self.headers: dict[str, str] = {}
+
+
+class NotFound(Refusal):
+    status = 404
+    code = "not_found"
+    title = "Not found"
+
+
+class ValidationFailed(Refusal):
+    status = 422
+    code = "validation_failed"
+    title = "The request has fields that can't be accepted"
+
+    @classmethod
+    def of(cls, field: str, code: str, detail: str) -> "ValidationFailed":
+        return cls(errors=(FieldError(field, code, detail),))
+
+    @classmethod
+    def unknown(cls, *fields: str) -> "ValidationFailed":
+        """Ids in the body that name nothing in this account."""
+        return cls(errors=tuple(FieldError(field, "not_found", "Names nothing in this account.") for field in fields))
+
+
+class MalformedRequest(Refusal):
+    status = 400
+    code = "malformed_request"
+    title = "The body is not a JSON object"
+
+
+class BodyTooLarge(Refusal):
+    status = 413
+    code = "body_too_large"
+    title = "The body is larger than 1 MiB"
+
+
+class DatabaseUnreachable(Refusal):
+    status = 503
+    code = "database_unreachable"
+    title = "The database can't be reached; try again shortly"
+
+
+class Busy(Refusal):
+    status = 503
+    code = "busy"
+    title = "Another request holds what this one needs; try again shortly"
+
+
+def all_refusals(base: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
+    """Every refusal class that is loaded, for the constraint map and the documentation of codes."""
+    for cls in base.__subclasses__():
+        yield cls
+        yield from all_refusals(cls)

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class InventoryConfig(AppConfig):
+    name = "commerce.inventory"
+    label = "inventory"
+    verbose_name = "Inventory"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,65 @@
+"""Integer money: minor units ("cents"), rates in basis points (10,000 = 100 %). No framework, no floats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BASIS_POINTS = 10_000
+
+
+def divide_half_up(numerator: int, denominator: int) -> int:
+    """The one rounding of the product: to the nearest integer, halves away from zero."""
+    quotient, remainder = divmod(abs(numerator), denominator)
+    rounded = quotient + (2 * remainder >= denominator)
+    return rounded if numerator >= 0 else -rounded
+
+
+def share(amount_cents: int, rate_bp: int) -> int:
+    """`rate_bp` basis points of an amount, in cents."""
+    return divide_half_up(amount_cents * rate_bp, BASIS_POINTS)
+
+
+def tax_within(gross_cents: int, rate_bp: int) -> int:
+    """The tax that a gross amount includes, in cents; the net is the rest."""
+    return divide_half_up(gross_cents * rate_bp, BASIS_POINTS + rate_bp)
+
+
+def tax_upon(net_cents: int, rate_bp: int) -> int:
+    """The tax that comes on top of a net amount, in cents."""
+    return share(net_cents, rate_bp)
+
+
+@dataclass(frozen=True, slots=True)
+class Taxed:
+    """One amount both ways, in cents; net + tax = gross always."""
+
+    net_cents: int
+    tax_cents: int
+
+    @property
+    def gross_cents(self) -> int:
+        return self.net_cents + self.tax_cents
+
+
+def taxed(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
+    """Split a gross amount, or put tax on a net one: the tax is rounded, never the amount that was given."""
+    if includes_tax:
+        tax_cents = tax_within(amount_cents, rate_bp)
+        return Taxed(net_cents=amount_cents - tax_cents, tax_cents=tax_cents)
+    return Taxed(net_cents=amount_cents, tax_cents=tax_upon(amount_cents, rate_bp))
+
+
+def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
+    """Split an amount by weights so that the parts sum to it: largest remainder, ties to the earlier part.
+
+    Parts of weight 0 get nothing. Raises `ValueError` when an amount has nowhere to go.
+    """
+    total = sum(weights)
+    if total == 0:
+        if amount_cents:
+            raise ValueError("An amount can't be split over weights that sum to 0.")
+        return [0] * len(weights)
+    parts = [amount_cents * weight // total for weight in weights]
+    remainders = [amount_cents * weight % total for weight in weights]
+    for index in sorted(range(len(weights)), key=lambda i: (-remainders[i], i))[: amount_cents - sum(parts)]:
+        parts[index] += 1
+    return parts

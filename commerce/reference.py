@@ -1,0 +1,33 @@
+"""Reference data of the world: ISO 3166 countries and ISO 4217 currencies, from CLDR. No Django import."""
+
+import zoneinfo
+from functools import cache
+
+from babel import Locale
+from babel.core import get_global
+
+# Two-letter territories of CLDR that ISO 3166-1 does not assign to a country.
+_NOT_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"}
+
+EU_COUNTRIES = frozenset(
+    "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(),
+)
+
+
+@cache
+def countries() -> frozenset[str]:
+    """The 249 codes of ISO 3166-1 alpha-2."""
+    territories = Locale("en").territories
+    return frozenset(code for code in territories if len(code) == 2 and code.isalpha()) - _NOT_COUNTRIES
+
+
+@cache
+def currencies() -> frozenset[str]:
+    """Codes of the currencies that are tender somewhere today."""
+    histories = get_global("territory_currencies").values()
+    return frozenset(code for history in histories for code, _, end, is_tender in history if end is None and is_tender)
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())

@@ -1,0 +1,55 @@
+from commerce.errors import Refusal
+
+
+class Unauthenticated(Refusal):
+    status = 401
+    code = "unauthenticated"
+    title = "A valid key is required"
+
+
+class InsufficientScope(Refusal):
+    status = 403
+    code = "insufficient_scope"
+    title = "The key may not do this"
+
+
+class RateLimited(Refusal):
+    status = 429
+    code = "rate_limited"
+    title = "Too many requests"
+
+
+class IdempotencyKeyRequired(Refusal):
+    status = 400
+    code = "idempotency_key_required"
+    title = "This request needs an Idempotency-Key header"
+
+
+class IdempotencyKeyInvalid(Refusal):
+    status = 400
+    code = "idempotency_key_invalid"
+    title = "An Idempotency-Key has 1 to 255 printable characters"
+
+
+class IdempotencyKeyReused(Refusal):
+    status = 422
+    code = "idempotency_key_reused"
+    title = "This Idempotency-Key was used for another request"
+
+
+class RequestInProgress(Refusal):
+    status = 409
+    code = "request_in_progress"
+    title = "A request with this Idempotency-Key is being worked on"
+
+
+class UnsupportedApiVersion(Refusal):
+    status = 404
+    code = "unsupported_api_version"
+    title = "This API version does not exist"
+
+
+class ReadOnlyField(Refusal):
+    status = 422
+    code = "read_only_field"
+    title = "The request sets a field that is computed"

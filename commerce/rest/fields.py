@@ -1,0 +1,243 @@
+"""Input fields that take what the conventions allow and nothing else.
+
+Responses carry ids and cents as decimal strings, requests as JSON integers; since a client may send
+back what it read, the strings are taken too. Floats and booleans are not numbers of either kind.
+"""
+
+import re
+import unicodedata
+from typing import Any
+
+from rest_framework import serializers
+
+from commerce.reference import countries, currencies, time_zones
+
+MAX_SAFE_INTEGER = 2**53 - 1
+
+_DECIMAL = re.compile(r"-?[0-9]{1,16}")
+_LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+
+
+class IntegerField(serializers.Field):
+    """A JSON integer within the safe range, and within bounds that default to 0 and 2^53 - 1."""
+
+    default_error_messages = {
+        "invalid": "A JSON integer is required.",
+        "min_value": "Must be at least {min_value}.",
+        "max_value": "Must be at most {max_value}.",
+    }
+    takes_strings = False
+
+    def __init__(self, *, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, **kwargs: Any) -> None:
+        self.min_value = min_value
+        self.max_value = max_value
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> int:
+        if self.takes_strings and isinstance(data, str) and _DECIMAL.fullmatch(data):
+            data = int(data)
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        if data < self.min_value:
+            self.fail("min_value", min_value=self.min_value)
+        if data > self.max_value:
+            self.fail("max_value", max_value=self.max_value)
+        return data
+
+    def to_representation(self, value: int) -> Any:
+        return value
+
+
+class QueryIntegerField(IntegerField):
+    """An integer of a query string, where everything is text."""
+
+    takes_strings = True
+
+
+class IdField(IntegerField):
+    """An id: an integer or its decimal string in, a decimal string out."""
+
+    takes_strings = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=1, **kwargs)
+
+    def to_representation(self, value: int) -> str:
+        return str(value)
+
+
+class CentsField(IntegerField):
+    """An amount in minor units: an integer or its decimal string in, a decimal string out."""
+
+    takes_strings = True
+
+    def to_representation(self, value: int) -> str:
+        return str(value)
+
+
+class TextField(serializers.CharField):
+    """Text that was sent as text; numbers are not quietly turned into it."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class TokenField(TextField):
+    """A machine name such as a carrier code: `^[a-z0-9_-]{1,64}$`."""
+
+    default_error_messages = {"invalid_token": "Lower-case letters, digits, _ and - only, 64 at the most."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
+            self.fail("invalid_token")
+        return text
+
+
+class HandleField(TextField):
+    """The name of a thing in URLs and set-ups: `^[a-z0-9][a-z0-9-]{0,62}$`."""
+
+    default_error_messages = {"invalid_handle": "Lower-case letters, digits and hyphens, beginning with none of the latter."}
+
+    def __init__(self, *, min_length: int = 1, **kwargs: Any) -> None:
+        self.shortest = min_length
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", text) or len(text) < self.shortest:
+            self.fail("invalid_handle")
+        return text
+
+
+class BooleanField(serializers.BooleanField):
+    """JSON true or false; `"yes"` and 1 are mistakes."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class QueryBooleanField(serializers.BooleanField):
+    """`true` or `false` of a query string."""
+
+
+class CurrencyField(TextField):
+    default_error_messages = {"unknown_currency": "Not an ISO 4217 currency code."}
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data).upper()
+        if code not in currencies():
+            self.fail("unknown_currency")
+        return code
+
+
+class CountryField(TextField):
+    default_error_messages = {"unknown_country": "Not an ISO 3166 country code."}
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data).upper()
+        if code not in countries():
+            self.fail("unknown_country")
+        return code
+
+
+class LocaleField(TextField):
+    """A locale in language-REGION form; with `bare_language` also `de` alone."""
+
+    default_error_messages = {"invalid_locale": "A locale has the form language-REGION, such as en-US."}
+
+    def __init__(self, *, bare_language: bool = False, **kwargs: Any) -> None:
+        self.pattern = _LANGUAGE if bare_language else _LANGUAGE_REGION
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not self.pattern.fullmatch(text):
+            self.fail("invalid_locale")
+        return text
+
+
+class TimeZoneField(TextField):
+    default_error_messages = {"unknown_time_zone": "Not a time zone of the tz database."}
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if name not in time_zones():
+            self.fail("unknown_time_zone")
+        return name
+
+
+class EmailField(serializers.EmailField):
+    """An email address of at most 254 characters, kept as it was typed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 254)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class ObjectField(serializers.Field):
+    """A JSON object of the client's own, stored as it is: bounded in size, without NUL characters."""
+
+    default_error_messages = {
+        "invalid": "A JSON object is required.",
+        "too_large": "The object is too large.",
+        "null_characters_not_allowed": "Null characters are not allowed.",
+    }
+
+    def __init__(self, *, max_nodes: int = 500, **kwargs: Any) -> None:
+        self.max_nodes = max_nodes
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        self._check(data)
+        return data
+
+    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+    def _check(self, data: Any) -> None:
+        pending, seen = [data], 0
+        while pending:
+            node = pending.pop()
+            seen += 1
+            if seen > self.max_nodes:
+                self.fail("too_large")
+            if isinstance(node, dict):
+                pending += [*node.keys(), *node.values()]
+            elif isinstance(node, list):
+                pending += node
+            elif isinstance(node, str) and "\x00" in node:
+                self.fail("null_characters_not_allowed")
+
+
+class DateTimeField(serializers.DateTimeField):
+    """ISO 8601 with an offset; a time without one is ambiguous and refused."""
+
+    default_error_messages = {"no_offset": "A timestamp needs an offset, such as Z."}
+
+    def enforce_timezone(self, value: Any) -> Any:
+        if value.tzinfo is None:
+            self.fail("no_offset")
+        return super().enforce_timezone(value)
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            self.fail("invalid", format="YYYY-MM-DDThh:mm:ssZ")
+        return super().to_internal_value(value)
+
+
+def normalised(text: str) -> str:
+    """NFC, so that text which looks the same compares the same."""
+    return unicodedata.normalize("NFC", text)

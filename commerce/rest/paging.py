@@ -1,0 +1,69 @@
+"""Cursor pages: newest first, `limit` and `cursor_id` in, `next_cursor_id` out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from commerce.errors import ValidationFailed
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 250
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page starts (exclusive) and how many rows it has."""
+
+    limit: int = DEFAULT_LIMIT
+    after_id: int | None = None
+
+    @classmethod
+    def from_query(cls, query: Any) -> "Cursor":
+        """Read `limit` (clamped to 250) and `cursor_id`; raises `ValidationFailed` for anything else."""
+        limit = _integer(query, "limit", DEFAULT_LIMIT)
+        after_id = _integer(query, "cursor_id", None)
+        return cls(limit=min(limit or DEFAULT_LIMIT, MAX_LIMIT), after_id=after_id)
+
+
+def _integer(query: Any, name: str, default: int | None) -> int | None:
+    text = query.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < 1:
+        raise ValidationFailed.of(name, "invalid", "Must be an integer of at least 1.")
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[M]):
+    rows: list[M]
+    next_cursor_id: int | None
+
+    def answer(self, name: str, shape: Callable[[M], Any]) -> dict[str, Any]:
+        """The list answer: the rows under their plural name, and the cursor of the next page."""
+        cursor = None if self.next_cursor_id is None else str(self.next_cursor_id)
+        return {name: [shape(row) for row in self.rows], "next_cursor_id": cursor}
+
+
+def newest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
+    """One page of a queryset by falling id, in one statement."""
+    if cursor.after_id is not None:
+        rows = rows.filter(pk__lt=cursor.after_id)
+    return _page(rows.order_by("-pk"), cursor)
+
+
+def oldest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
+    """One page of a queryset by rising id, for feeds that a client follows."""
+    if cursor.after_id is not None:
+        rows = rows.filter(pk__gt=cursor.after_id)
+    return _page(rows.order_by("pk"), cursor)
+
+
+def _page(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
+    found = list(rows[: cursor.limit + 1])
+    shown = found[: cursor.limit]
+    return Page(rows=shown, next_cursor_id=shown[-1].pk if len(found) > len(shown) else None)

@@ -1,0 +1,158 @@
+"""Problem documents (RFC 9457): every error of the two surfaces leaves through here."""
+
+import logging
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from django.core.exceptions import RequestDataTooBig
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from commerce.errors import (
+    BodyTooLarge,
+    Busy,
+    DatabaseUnreachable,
+    FieldError,
+    MalformedRequest,
+    NotFound,
+    Refusal,
+    ValidationFailed,
+    all_refusals,
+)
+
+logger = logging.getLogger(__name__)
+
+CONTENT_TYPE = "application/problem+json"
+
+# PostgreSQL's classes for what goes away by itself: serialization, deadlock, lock and statement time-outs.
+_TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014"}
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
+    """DRF's hook. The transaction is rolled back whatever the answer: a refusal never keeps half a request."""
+    if connection.in_atomic_block:
+        transaction.set_rollback(True)
+    request = context["request"]
+    refusal = as_refusal(exc)
+    if refusal is None:
+        logger.error("Unhandled error", exc_info=exc)
+        return Response(_document(500, "internal_error", "Internal error", request), status=500, content_type=CONTENT_TYPE)
+    return Response(
+        refusal_document(refusal, request),
+        status=refusal.status,
+        headers=refusal.headers,
+        content_type=CONTENT_TYPE,
+    )
+
+
+def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
+    """The same document outside of a DRF view: middleware, unrouted URLs."""
+    body = orjson.dumps(refusal_document(refusal, request))
+    return HttpResponse(body, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
+
+
+def internal_error_response(request: HttpRequest) -> HttpResponse:
+    body = orjson.dumps(_document(500, "internal_error", "Internal error", request))
+    return HttpResponse(body, status=500, content_type=CONTENT_TYPE)
+
+
+def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:
+    document = _document(refusal.status, refusal.code, refusal.title, request, detail=refusal.detail)
+    if refusal.errors:
+        document["errors"] = [error.as_dict() for error in refusal.errors]
+    return document | refusal.extras
+
+
+def _document(status: int, code: str, title: str, request: Any, *, detail: str | None = None) -> dict[str, Any]:
+    return {
+        "type": f"urn:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail or title,
+        "code": code,
+        "request_id": getattr(request, "request_id", None),
+    }
+
+
+def as_refusal(exc: Exception) -> Refusal | None:
+    """What an exception means to a client, or None when it is a bug."""
+    if isinstance(exc, Refusal):
+        return exc
+    if isinstance(exc, Http404):
+        return NotFound()
+    if isinstance(exc, RequestDataTooBig):
+        return BodyTooLarge()
+    if isinstance(exc, exceptions.APIException):
+        return _from_drf(exc)
+    if isinstance(exc, DatabaseError | InterfaceError):
+        return _from_database(exc)
+    return None
+
+
+def _from_drf(exc: exceptions.APIException) -> Refusal:
+    if isinstance(exc, exceptions.ValidationError):
+        return ValidationFailed(errors=tuple(_field_errors(exc.detail)))
+    if isinstance(exc, exceptions.ParseError):
+        return MalformedRequest(str(exc.detail))
+    refusal = _HTTP_REFUSALS[exc.status_code](str(exc.detail))
+    return refusal
+
+
+def _http_refusal(status: int, code: str) -> type[Refusal]:
+    title = HTTPStatus(status).phrase
+    return type(f"Http{status}", (Refusal,), {"status": status, "code": code, "title": title})
+
+
+_HTTP_REFUSALS: dict[int, type[Refusal]] = {
+    404: NotFound,
+    405: _http_refusal(405, "method_not_allowed"),
+    406: _http_refusal(406, "not_acceptable"),
+    415: _http_refusal(415, "unsupported_media_type"),
+}
+
+
+def _field_errors(detail: Any, path: str = "") -> list[FieldError]:
+    """Flatten DRF's nested details into dotted paths."""
+    if isinstance(detail, dict):
+        return [
+            error
+            for name, inner in detail.items()
+            for error in _field_errors(inner, path if name == "non_field_errors" else f"{path}.{name}".strip("."))
+        ]
+    if isinstance(detail, list):
+        nested = any(isinstance(inner, dict | list) for inner in detail)
+        return [
+            error
+            for index, inner in enumerate(detail)
+            for error in _field_errors(inner, f"{path}.{index}".strip(".") if nested else path)
+        ]
+    return [FieldError(path, getattr(detail, "code", None) or "invalid", str(detail))]
+
+
+def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
+    cause = exc.__cause__
+    sqlstate = getattr(cause, "sqlstate", None)
+    if isinstance(exc, IntegrityError):
+        constraint = getattr(getattr(cause, "diag", None), "constraint_name", None)
+        refusal_class = _refusals_by_constraint().get(constraint or "")
+        return refusal_class() if refusal_class else None
+    if sqlstate in _TRANSIENT_SQLSTATES:
+        return _retry_after(Busy())
+    # A connection that was lost or could not be made has no SQLSTATE, or one of class 08 or 57P.
+    if isinstance(exc, OperationalError | InterfaceError) and (sqlstate is None or sqlstate[:2] in {"08", "57", "53"}):
+        return _retry_after(DatabaseUnreachable())
+    return None
+
+
+def _retry_after(refusal: Refusal) -> Refusal:
+    refusal.headers["Retry-After"] = "1"
+    return refusal
+
+
+@cache
+def _refusals_by_constraint() -> dict[str, type[Refusal]]:
+    return {name: refusal for refusal in all_refusals() for name in refusal.constraints}

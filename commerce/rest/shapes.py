@@ -1,0 +1,32 @@
+"""How values leave: ids and cents as decimal strings, timestamps ending in Z."""
+
+from datetime import UTC, datetime
+
+from rest_framework import serializers
+
+
+def text_id(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+cents = text_id
+
+
+def timestamp(value: datetime | None) -> str | None:
+    """ISO 8601 in UTC with microseconds, ending in Z."""
+    if value is None:
+        return None
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+class TimestampField(serializers.DateTimeField):
+    def to_representation(self, value: datetime) -> str | None:  # type: ignore[override]
+        return timestamp(value)
+
+
+class Output(serializers.Serializer):
+    """The shape of an answer: serialises models, and describes the answer in the OpenAPI document."""
+
+
+class Input(serializers.Serializer):
+    """What a request may say; keys that are not named are ignored."""

@@ -1,0 +1,65 @@
+"""The base classes of the two surfaces. Keys, scopes, limits and the transaction are the middleware's work."""
+
+from typing import Any, ClassVar, Literal
+
+from rest_framework import serializers
+from rest_framework.viewsets import ViewSet
+
+from .paging import Cursor
+from .principal import Principal
+from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
+
+Access = Literal["read", "write"]
+
+
+class SurfaceViewSet(ViewSet):
+    """Validate the input, call one operation or query, shape the answer."""
+
+    surface: ClassVar[Literal["admin", "storefront"]]
+    # What a request is bound to: one account, the key's workspace, or public reference data.
+    binding: ClassVar[Literal["account", "workspace", "reference"]] = "account"
+    # The area of scopes that guards it, and the actions that only read although they are POSTs.
+    area: ClassVar[str] = ""
+    reading_actions: ClassVar[tuple[str, ...]] = ()
+    # Actions that need an Idempotency-Key, and fields that a stored answer must not keep.
+    idempotent_actions: ClassVar[tuple[str, ...]] = ()
+    secret_fields: ClassVar[tuple[str, ...]] = ()
+
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = ()
+    renderer_classes = (JSONRenderer, ProblemRenderer)
+    parser_classes = (JSONObjectParser,)
+    metadata_class = None
+
+    @property
+    def principal(self) -> Principal:
+        return self.request._request.principal  # type: ignore[attr-defined]  # noqa: SLF001  set by the middleware
+
+    def valid(self, serializer_class: type[serializers.Serializer], **options: Any) -> dict[str, Any]:
+        """The body, validated; raises DRF's ValidationError, which becomes 422 `validation_failed`."""
+        serializer = serializer_class(data=self.request.data, **options)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    def valid_query(self, serializer_class: type[serializers.Serializer]) -> dict[str, Any]:
+        """The query string, validated; filters that are not given are missing from it."""
+        serializer = serializer_class(data=self.request.query_params.dict())
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor.from_query(self.request.query_params)
+
+
+class AdminViewSet(SurfaceViewSet):
+    surface = "admin"
+
+
+class StorefrontViewSet(SurfaceViewSet):
+    surface = "storefront"
+
+
+def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Access:
+    return "read" if method in {"GET", "HEAD"} or action in view_class.reading_actions else "write"

@@ -1,0 +1,1 @@
+"""Three nets around every account's rows: the scoped manager, row-level security, composite keys."""

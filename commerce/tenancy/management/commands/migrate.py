@@ -1,0 +1,11 @@
+from argparse import ArgumentParser
+
+from django.core.management.commands import migrate
+
+
+class Command(migrate.Command):
+    """Django's own command, over the connection of the role that owns the tables."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(database="owner")

@@ -1,0 +1,53 @@
+"""What every account-owned table has in common."""
+
+from typing import Any, Self
+
+from django.db import models
+
+from .scope import current_account_id
+
+
+class AccountQuerySet(models.QuerySet):
+    """A queryset that never moves a row to another account."""
+
+    def update(self, **values: Any) -> int:
+        if values.keys() & {"account", "account_id"}:
+            raise ValueError("A row never changes its account.")
+        return super().update(**values)
+
+
+class AccountManager(models.Manager):
+    """Only the rows of the account in scope; raises `NoAccountInScope` outside of one."""
+
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(account_id=current_account_id())
+
+    @classmethod
+    def of(cls, queryset_class: type[AccountQuerySet]) -> Self:
+        """The manager with the filters of `queryset_class`."""
+        return cls.from_queryset(queryset_class)()
+
+
+class AccountOwned(models.Model):
+    """A row of exactly one account. Its Meta must derive from this one, and its migration must isolate it."""
+
+    id = models.BigAutoField(primary_key=True)
+    account = models.ForeignKey(
+        "accounts.Account",
+        models.DO_NOTHING,
+        default=current_account_id,
+        editable=False,
+        related_name="+",
+        db_index=False,
+    )
+
+    objects = AccountManager.of(AccountQuerySet)
+
+    class Meta:
+        abstract = True
+        base_manager_name = "objects"
+
+    def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, *args: Any) -> bool:
+        # The distribution column of a sharded table may not stand in a SET list, even unchanged.
+        kept = [value for value in values if value[0].attname != "account_id"]
+        return super()._do_update(base_qs, using, pk_val, kept, *args)  # type: ignore[misc]

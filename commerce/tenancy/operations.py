@@ -1,0 +1,187 @@
+"""Migration operations that isolate a table in the migration that makes it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.migrations.operations.base import Operation
+
+from .fields import AccountForeignKey
+from .roles import APP_ROLE, RESOLVER_ROLE
+
+POLICY = "account_isolation"
+
+
+class _TableOperation(Operation, ABC):
+    """Statements on the table of one model, forwards and in reverse."""
+
+    reversible = True
+    reduces_to_sql = True
+
+    def __init__(self, model_name: str) -> None:
+        self.model_name = model_name
+
+    @abstractmethod
+    def forwards(self, model: Any) -> Iterator[str]: ...
+
+    @abstractmethod
+    def backwards(self, model: Any) -> Iterator[str]: ...
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        pass
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        for statement in self.forwards(to_state.apps.get_model(app_label, self.model_name)):
+            schema_editor.execute(statement)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        for statement in self.backwards(from_state.apps.get_model(app_label, self.model_name)):
+            schema_editor.execute(statement)
+
+    def describe(self) -> str:
+        return f"{type(self).__name__} {self.model_name}"
+
+
+class IsolateByAccount(_TableOperation):
+    """Composite primary key, composite references, and a forced policy on one account-owned table.
+
+    Tables that this one refers to must be isolated before it. An append-only table can be read and
+    inserted into, but the serving role has no right to change it, and a trigger refuses everybody else.
+    """
+
+    def __init__(self, model_name: str, *, append_only: bool = False) -> None:
+        super().__init__(model_name)
+        self.append_only = append_only
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self.model_name], {"append_only": True} if self.append_only else {}
+
+    def forwards(self, model: Any) -> Iterator[str]:
+        table = model._meta.db_table
+        yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
+        yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (account_id, id)"
+        for field in _account_references(model):
+            yield _add_reference(table, field)
+        yield from _force_policy(table, POLICY, "account_id = current_account_id()")
+        if self.append_only:
+            yield f"REVOKE UPDATE, DELETE ON {table} FROM {APP_ROLE}"
+            yield (
+                f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
+                "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
+            )
+
+    def backwards(self, model: Any) -> Iterator[str]:
+        table = model._meta.db_table
+        if self.append_only:
+            yield f"DROP TRIGGER {table}_append_only ON {table}"
+            yield f"GRANT UPDATE, DELETE ON {table} TO {APP_ROLE}"
+        yield from _drop_policy(table, POLICY)
+        for field in _account_references(model):
+            yield f"ALTER TABLE {table} DROP CONSTRAINT {_reference_name(table, field)}"
+        yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
+        yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (id)"
+
+
+class AddAccountReference(_TableOperation):
+    """The composite reference of an `AccountForeignKey` that was added to an isolated table later."""
+
+    def __init__(self, model_name: str, field_name: str) -> None:
+        super().__init__(model_name)
+        self.field_name = field_name
+
+    def forwards(self, model: Any) -> Iterator[str]:
+        yield _add_reference(model._meta.db_table, model._meta.get_field(self.field_name))
+
+    def backwards(self, model: Any) -> Iterator[str]:
+        table = model._meta.db_table
+        name = _reference_name(table, model._meta.get_field(self.field_name))
+        yield f"ALTER TABLE {table} DROP CONSTRAINT {name}"
+
+
+class IsolateDirectory(_TableOperation):
+    """A forced policy of its own for a directory table: who sees a workspace, an account, a key."""
+
+    def __init__(self, model_name: str, condition: str) -> None:
+        super().__init__(model_name)
+        self.condition = condition
+
+    def forwards(self, model: Any) -> Iterator[str]:
+        yield from _force_policy(model._meta.db_table, "directory_isolation", self.condition)
+
+    def backwards(self, model: Any) -> Iterator[str]:
+        yield from _drop_policy(model._meta.db_table, "directory_isolation")
+
+
+class ResolverFunction(Operation):
+    """A narrow SECURITY DEFINER function that may look across accounts and answers with ids.
+
+    It belongs to `commerce_resolver`, which is given `grants` (such as "SELECT (id, status)") on
+    `table` and a policy there for `command`; nothing else of the table is open to it.
+    """
+
+    reversible = True
+    reduces_to_sql = True
+
+    def __init__(self, signature: str, definition: str, *, table: str, grants: str, commands: tuple[str, ...] = ("SELECT",)) -> None:
+        self.signature = signature
+        self.definition = definition
+        self.table = table
+        self.grants = grants
+        self.commands = commands
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        pass
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        name = self.signature.partition("(")[0]
+        schema_editor.execute(f"GRANT {self.grants} ON {self.table} TO {RESOLVER_ROLE}", params=None)
+        for command in self.commands:
+            check = " WITH CHECK (true)" if command == "UPDATE" else ""
+            schema_editor.execute(
+                f"CREATE POLICY {name}_{command.lower()} ON {self.table} FOR {command} TO {RESOLVER_ROLE} "
+                f"USING (true){check}",
+                params=None,
+            )
+        schema_editor.execute(self.definition, params=None)
+        schema_editor.execute(f"ALTER FUNCTION {self.signature} SECURITY DEFINER SET search_path = public, pg_temp", params=None)
+        schema_editor.execute(f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC", params=None)
+        schema_editor.execute(f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}", params=None)
+        schema_editor.execute(f"ALTER FUNCTION {self.signature} OWNER TO {RESOLVER_ROLE}", params=None)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        name = self.signature.partition("(")[0]
+        schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
+        for command in self.commands:
+            schema_editor.execute(f"DROP POLICY {name}_{command.lower()} ON {self.table}", params=None)
+        schema_editor.execute(f"REVOKE {self.grants} ON {self.table} FROM {RESOLVER_ROLE}", params=None)
+
+    def describe(self) -> str:
+        return f"Resolver function {self.signature}"
+
+
+def _account_references(model: Any) -> list[AccountForeignKey]:
+    return [field for field in model._meta.local_fields if isinstance(field, AccountForeignKey)]
+
+
+def _reference_name(table: str, field: AccountForeignKey) -> str:
+    return f"{table}_{field.column}_fk"
+
+
+def _add_reference(table: str, field: AccountForeignKey) -> str:
+    target = field.remote_field.model._meta.db_table
+    return (
+        f"ALTER TABLE {table} ADD CONSTRAINT {_reference_name(table, field)} "
+        f"FOREIGN KEY (account_id, {field.column}) REFERENCES {target} (account_id, id)"
+    )
+
+
+def _force_policy(table: str, policy: str, condition: str) -> Iterator[str]:
+    yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
+    yield f"CREATE POLICY {policy} ON {table} USING ({condition}) WITH CHECK ({condition})"
+
+
+def _drop_policy(table: str, policy: str) -> Iterator[str]:
+    yield f"DROP POLICY {policy} ON {table}"
+    yield f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY"

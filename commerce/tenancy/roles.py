@@ -1,0 +1,27 @@
+"""The database roles and what the serving one may not be."""
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+APP_ROLE = "commerce_app"
+OWNER_ROLE = "commerce_owner"
+RESOLVER_ROLE = "commerce_resolver"
+
+_BYPASSES = """
+    SELECT r.rolsuper, r.rolbypassrls,
+           EXISTS (SELECT FROM pg_class c
+                    WHERE c.relnamespace = 'public'::regnamespace AND pg_has_role(r.oid, c.relowner, 'MEMBER'))
+      FROM pg_roles r WHERE r.rolname = current_user
+"""
+
+
+def bypass_reasons(connection: BaseDatabaseWrapper) -> list[str]:
+    """Why the role of this connection could see other accounts' rows; empty when it can't."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BYPASSES)
+        is_superuser, bypasses_rls, owns_tables = cursor.fetchone()
+    reasons = {
+        "it is a superuser": is_superuser,
+        "it has BYPASSRLS": bypasses_rls,
+        "it owns tables, or is a member of the role that does": owns_tables,
+    }
+    return [reason for reason, holds in reasons.items() if holds]

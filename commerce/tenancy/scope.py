@@ -1,0 +1,83 @@
+"""The only way to an account's rows: a scope, which is a transaction bound to one account."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+_account_id: ContextVar[int | None] = ContextVar("account_id", default=None)
+_workspace_id: ContextVar[UUID | None] = ContextVar("workspace_id", default=None)
+
+
+class NoAccountInScope(RuntimeError):
+    """Account-owned rows were asked for outside of `account_scope`."""
+
+
+class ScopeAlreadyOpen(RuntimeError):
+    """A scope was opened inside another one: the setting would outlive the inner savepoint."""
+
+
+def current_account_id() -> int:
+    """The id of the account in scope; raises `NoAccountInScope` when there is none."""
+    account_id = _account_id.get()
+    if account_id is None:
+        raise NoAccountInScope("Open account_scope(account_id) before touching an account's rows.")
+    return account_id
+
+
+def account_in_scope() -> int | None:
+    return _account_id.get()
+
+
+def workspace_in_scope() -> UUID | None:
+    return _workspace_id.get()
+
+
+@contextmanager
+def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Iterator[None]:
+    """One transaction in which exactly one account's rows exist.
+
+    With `workspace_id` the directory rows of that workspace are visible too, as for its own keys.
+    Must be outermost, or stand directly in a `workspace_scope`.
+    """
+    if _account_id.get() is not None:
+        raise ScopeAlreadyOpen("An account scope is already open.")
+    settings = {"commerce.account_id": str(int(account_id))}
+    if workspace_id is not None:
+        settings["commerce.workspace_id"] = str(UUID(str(workspace_id)))
+    token = _account_id.set(int(account_id))
+    try:
+        with _transaction_with(settings, durable=_workspace_id.get() is None):
+            yield
+    finally:
+        _account_id.reset(token)
+
+
+@contextmanager
+def workspace_scope(workspace_id: UUID) -> Iterator[None]:
+    """One transaction in which the directory of one workspace is visible, and no account's rows."""
+    if _account_id.get() is not None or _workspace_id.get() is not None:
+        raise ScopeAlreadyOpen("A scope is already open.")
+    token = _workspace_id.set(workspace_id)
+    try:
+        with _transaction_with({"commerce.workspace_id": str(UUID(str(workspace_id)))}, durable=True):
+            yield
+    finally:
+        _workspace_id.reset(token)
+
+
+@contextmanager
+def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
+    """A transaction with local settings, whose values the caller has built from an int or a UUID.
+
+    SET takes no parameters, and `SET LOCAL` rather than `set_config()` is what Citus sends on to its shards.
+    """
+    with transaction.atomic(durable=durable), connection.cursor() as cursor:
+        cursor.execute("; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items()))
+        yield
+    if connection.in_atomic_block and not connection.needs_rollback:
+        # Here the transaction goes on (an enclosing workspace scope, or a test's), and so would the setting.
+        with connection.cursor() as cursor:
+            cursor.execute("; ".join(f"SET LOCAL {name} = ''" for name in settings))
