@@ -53,3 +53,9 @@ class ReadOnlyField(Refusal):
     status = 422
     code = "read_only_field"
     title = "The request sets a field that is computed"
+
+
+class Forbidden(Refusal):
+    status = 403
+    code = "forbidden"
+    title = "This is not allowed"

@@ -115,48 +115,51 @@ class IsolateDirectory(_TableOperation):
 class ResolverFunction(Operation):
     """A narrow SECURITY DEFINER function that may look across accounts and answers with ids.
 
-    It belongs to `commerce_resolver`, which is given `grants` (such as "SELECT (id, status)") on
-    `table` and a policy there for `command`; nothing else of the table is open to it.
+    It belongs to `commerce_resolver`, which gets a policy and a column grant for each
+    `(table, command, columns)` of `access`, and nothing else of those tables.
     """
 
     reversible = True
     reduces_to_sql = True
 
-    def __init__(self, signature: str, definition: str, *, table: str, grants: str, commands: tuple[str, ...] = ("SELECT",)) -> None:
+    def __init__(self, signature: str, definition: str, *, access: list[tuple[str, str, str]]) -> None:
         self.signature = signature
         self.definition = definition
-        self.table = table
-        self.grants = grants
-        self.commands = commands
+        self.access = access
 
     def state_forwards(self, app_label: str, state: Any) -> None:
         pass
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        name = self.signature.partition("(")[0]
-        schema_editor.execute(f"GRANT {self.grants} ON {self.table} TO {RESOLVER_ROLE}", params=None)
-        for command in self.commands:
-            check = " WITH CHECK (true)" if command == "UPDATE" else ""
-            schema_editor.execute(
-                f"CREATE POLICY {name}_{command.lower()} ON {self.table} FOR {command} TO {RESOLVER_ROLE} "
-                f"USING (true){check}",
-                params=None,
-            )
-        schema_editor.execute(self.definition, params=None)
-        schema_editor.execute(f"ALTER FUNCTION {self.signature} SECURITY DEFINER SET search_path = public, pg_temp", params=None)
-        schema_editor.execute(f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC", params=None)
-        schema_editor.execute(f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}", params=None)
-        schema_editor.execute(f"ALTER FUNCTION {self.signature} OWNER TO {RESOLVER_ROLE}", params=None)
+        for statement in [*self._open_tables(), self.definition, *self._hand_over()]:
+            schema_editor.execute(statement, params=None)
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        name = self.signature.partition("(")[0]
         schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
-        for command in self.commands:
-            schema_editor.execute(f"DROP POLICY {name}_{command.lower()} ON {self.table}", params=None)
-        schema_editor.execute(f"REVOKE {self.grants} ON {self.table} FROM {RESOLVER_ROLE}", params=None)
+        for table, command, _ in self.access:
+            schema_editor.execute(f"DROP POLICY {self._policy(command)} ON {table}", params=None)
+            # The columns may still be open to another function: grants are left to the last to go.
 
     def describe(self) -> str:
         return f"Resolver function {self.signature}"
+
+    def _policy(self, command: str) -> str:
+        return f"{self.signature.partition('(')[0]}_{command.lower()}"
+
+    def _open_tables(self) -> Iterator[str]:
+        for table, command, columns in self.access:
+            yield f"GRANT {command}{columns and f' ({columns})'} ON {table} TO {RESOLVER_ROLE}"
+            check = " WITH CHECK (true)" if command == "UPDATE" else ""
+            yield (
+                f"CREATE POLICY {self._policy(command)} ON {table} FOR {command} TO {RESOLVER_ROLE} "
+                f"USING (true){check}"
+            )
+
+    def _hand_over(self) -> Iterator[str]:
+        yield f"ALTER FUNCTION {self.signature} SECURITY DEFINER SET search_path = public, pg_temp"
+        yield f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC"
+        yield f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}"
+        yield f"ALTER FUNCTION {self.signature} OWNER TO {RESOLVER_ROLE}"
 
 
 def _account_references(model: Any) -> list[AccountForeignKey]:

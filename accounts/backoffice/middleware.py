@@ -1,0 +1,35 @@
+"""Sessions, log-in and messages belong to the back office alone: the two APIs do not pay for them."""
+
+from typing import Any
+
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
+
+PREFIX = "/backoffice/"
+
+
+class _BackOfficeOnly:
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith(PREFIX):
+            return super().__call__(request)  # type: ignore[misc]
+        return self.get_response(request)  # type: ignore[attr-defined]
+
+
+class Sessions(_BackOfficeOnly, SessionMiddleware):
+    pass
+
+
+class Authentication(_BackOfficeOnly, AuthenticationMiddleware):
+    pass
+
+
+class Messages(_BackOfficeOnly, MessageMiddleware):
+    pass
+
+
+class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
+    def process_view(self, request: HttpRequest, *args: Any) -> HttpResponse | None:
+        return super().process_view(request, *args) if request.path_info.startswith(PREFIX) else None

@@ -1,0 +1,69 @@
+from django.db import models
+from django.db.models import Q
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class Cart(AccountOwned):
+    """A long-lived shopping list, addressed by its token. It holds prices, never stock, and no totals."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        MERGED = "merged"
+        CONVERTED = "converted"
+        EXPIRED = "expired"
+
+    token = models.CharField(max_length=64)
+    market = AccountForeignKey("accounts.Market", related_name="+")
+    customer = AccountForeignKey("customers.Customer", null=True, blank=True, related_name="+")
+    merged_into = AccountForeignKey("carts.Cart", null=True, blank=True, related_name="+")
+    currency = models.CharField(max_length=3)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
+    utm = models.JSONField(default=dict, blank=True)
+    referrer = models.TextField(blank=True)
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "carts"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "token"], name="carts_token"),
+            models.CheckConstraint(
+                condition=Q(status="merged", merged_into__isnull=False)
+                | ~Q(status="merged") & Q(merged_into__isnull=True),
+                name="carts_merged_into",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=Q(status="active"), name="carts_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class CartLineItem(AccountOwned):
+    """A variant in a cart, with the snapshot of its price; equal variants with equal attributes are one line."""
+
+    cart = AccountForeignKey(Cart, related_name="line_items")
+    variant = AccountForeignKey("catalog.Variant", related_name="+")
+    quantity = models.PositiveIntegerField()
+    custom_attributes = models.JSONField(default=dict, blank=True)
+    custom_attributes_hash = models.CharField(max_length=64)
+    # As the market shows prices: gross or net, in cents of the cart's currency.
+    unit_price_cents = models.BigIntegerField()
+    tax_rate_bp = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "cart_line_items"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "cart", "variant", "custom_attributes_hash"], name="cart_line_items_equal"
+            ),
+            models.CheckConstraint(condition=Q(quantity__gte=1, quantity__lte=9999), name="cart_line_items_quantity"),
+            models.CheckConstraint(condition=Q(unit_price_cents__gte=0), name="cart_line_items_price"),
+        ]

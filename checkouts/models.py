@@ -1,0 +1,116 @@
+from django.db import models
+from django.db.models import Q
+
+from commerce.orders.models import FrozenLine, Totals, line_constraints, totals_constraints
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+from .phases import OPEN_PHASES, Phase
+
+
+class Checkout(Totals, AccountOwned):
+    """A short-lived session that freezes a cart, holds its stock, and ends in at most one order."""
+
+    token = models.CharField(max_length=64)
+    cart = AccountForeignKey("carts.Cart", related_name="+")
+    market = AccountForeignKey("accounts.Market", related_name="+")
+    customer = AccountForeignKey("customers.Customer", null=True, related_name="+")
+    phase = models.CharField(max_length=16, choices=Phase, default=Phase.PENDING)
+    email = models.CharField(max_length=254)
+    currency = models.CharField(max_length=3)
+    locale = models.CharField(max_length=16)
+    shipping_address = models.JSONField(null=True)
+    billing_address = models.JSONField(null=True)
+    same_as_shipping = models.BooleanField(default=True)
+    customer_note = models.TextField(blank=True)
+    # The snapshots keep what was chosen when method, rate or point are deleted later.
+    shipping_method_id = models.BigIntegerField(null=True)
+    shipping_rate_id = models.BigIntegerField(null=True)
+    shipping_method = models.JSONField(null=True)
+    pickup_point_id = models.BigIntegerField(null=True)
+    pickup_point = models.JSONField(null=True)
+    shipping_tax_rate_bp = models.PositiveIntegerField(default=0)
+    payment_method = models.CharField(max_length=32, null=True)
+    discount_codes = models.JSONField(default=list)
+    automatic_discounts = models.JSONField(default=list)
+    vat = models.JSONField(null=True)
+    utm = models.JSONField(default=dict)
+    referrer = models.TextField(blank=True)
+    ready_to_complete = models.BooleanField(default=False)
+    failure_code = models.CharField(max_length=64, null=True)
+    order = AccountForeignKey("orders.Order", null=True, related_name="+")
+    is_stock_reserved = models.BooleanField(default=False)
+    expires_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "checkouts"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "token"], name="checkouts_token"),
+            models.UniqueConstraint(
+                fields=["account", "cart"], condition=Q(phase__in=OPEN_PHASES), name="checkouts_one_open_per_cart"
+            ),
+            models.CheckConstraint(
+                condition=Q(phase="completed", order__isnull=False, completed_at__isnull=False)
+                | ~Q(phase="completed") & Q(order__isnull=True, completed_at__isnull=True),
+                name="checkouts_order_with_completion",
+            ),
+            *totals_constraints("checkouts"),
+        ]
+        indexes = [
+            # What the sweeper looks for across accounts.
+            models.Index(fields=["expires_at"], condition=Q(phase__in=OPEN_PHASES), name="checkouts_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class CheckoutLineItem(FrozenLine, AccountOwned):
+    checkout = AccountForeignKey(Checkout, related_name="line_items")
+
+    class Meta(AccountOwned.Meta):
+        db_table = "checkout_line_items"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "checkout", "position"], name="checkout_line_items_position"
+            ),
+            *line_constraints("checkout_line_items"),
+        ]
+
+
+class CheckoutPaymentAttempt(AccountOwned):
+    """One try to pay a checkout."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        REQUIRES_ACTION = "requires_action"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+
+    checkout = AccountForeignKey(Checkout, related_name="payment_attempts")
+    payment_method = models.CharField(max_length=32)
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    amount_cents = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    redirect_url = models.TextField(null=True)
+    return_url = models.TextField(blank=True)
+    cancel_url = models.TextField(blank=True)
+    provider_reference = models.CharField(max_length=255, null=True)
+    failure_code = models.CharField(max_length=64, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "checkout_payment_attempts"
+        constraints = [
+            models.CheckConstraint(condition=Q(amount_cents__gte=0), name="checkout_payment_attempts_amount"),
+            models.UniqueConstraint(
+                fields=["account", "checkout"],
+                condition=Q(status="succeeded"),
+                name="checkout_payment_attempts_one_success",
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "checkout"], name="checkout_payment_attempts_of")]

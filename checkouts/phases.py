@@ -1,0 +1,28 @@
+"""The phases of a checkout, and which operation may be sent in which: the one table of it."""
+
+from django.db.models import TextChoices
+
+
+class Phase(TextChoices):
+    PENDING = "pending"
+    ADDRESS = "address"
+    SHIPPING = "shipping"
+    PAYMENT = "payment"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+FINAL_PHASES = (Phase.COMPLETED, Phase.ABANDONED)
+OPEN_PHASES = tuple(phase for phase in Phase if phase not in FINAL_PHASES)
+
+# A step may be sent again in its own phase; the only way back is from failed to payment.
+ALLOWED_PHASES: dict[str, tuple[Phase, ...]] = {
+    "address": (Phase.PENDING, Phase.ADDRESS),
+    "shipping": (Phase.ADDRESS, Phase.SHIPPING),
+    "payment_method": (Phase.SHIPPING, Phase.PAYMENT, Phase.FAILED),
+    "start_payment": (Phase.PAYMENT,),
+    "confirm": (Phase.PROCESSING,),
+    "complete": (Phase.PROCESSING,),
+}

@@ -1,0 +1,75 @@
+from django.db import models
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class Product(AccountOwned):
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        ACTIVE = "active"
+        ARCHIVED = "archived"
+
+    handle = models.CharField(max_length=63)
+    title = models.CharField(max_length=255)
+    description = models.TextField(blank=True)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "products"
+        constraints = [models.UniqueConstraint(fields=["account", "handle"], name="products_handle")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Variant(AccountOwned):
+    """What is bought: one size, colour or edition of a product."""
+
+    product = AccountForeignKey(Product, related_name="variants")
+    sku = models.CharField(max_length=64)
+    title = models.CharField(max_length=255, blank=True)
+    weight_grams = models.PositiveIntegerField(default=0)
+    tax_class = models.CharField(max_length=64, default="standard")
+    track_inventory = models.BooleanField(default=True)
+    allow_backorder = models.BooleanField(default=False)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "variants"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "sku"], condition=models.Q(archived_at__isnull=True), name="variants_sku"
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "product"], name="variants_product")]
+
+    def __str__(self) -> str:
+        return self.sku
+
+
+class VariantPricing(AccountOwned):
+    """The explicit price of a variant in a market: gross where the market's prices include tax, else net."""
+
+    variant = AccountForeignKey(Variant, related_name="pricing")
+    market = AccountForeignKey("accounts.Market", related_name="+")
+    currency = models.CharField(max_length=3)
+    price_cents = models.BigIntegerField()
+    compare_at_price_cents = models.BigIntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "variant_pricing"
+        verbose_name_plural = "variant pricing"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "variant", "market"], name="variant_pricing_market"),
+            models.CheckConstraint(condition=models.Q(price_cents__gte=0), name="variant_pricing_price"),
+            models.CheckConstraint(
+                condition=models.Q(compare_at_price_cents__gte=0), name="variant_pricing_compare_at"
+            ),
+        ]

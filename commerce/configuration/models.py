@@ -1,0 +1,15 @@
+from django.db import models
+
+from commerce.tenancy.models import AccountOwned
+
+
+class AccountSetting(AccountOwned):
+    """An account's own value of a dotted configuration name; it wins over the environment."""
+
+    name = models.CharField(max_length=100)
+    value = models.JSONField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "account_settings"
+        constraints = [models.UniqueConstraint(fields=["account", "name"], name="account_settings_name")]

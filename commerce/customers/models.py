@@ -1,0 +1,55 @@
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from commerce.tenancy.models import AccountOwned
+
+
+class Customer(AccountOwned):
+    """A buyer of one account. Redaction empties the person out and leaves the row for the books."""
+
+    email = models.CharField(max_length=254, null=True, blank=True)
+    # The identity for caps, first orders and guests: `email` trimmed and lower-cased.
+    normalised_email = models.CharField(max_length=254, null=True, blank=True, editable=False)
+    first_name = models.CharField(max_length=100, blank=True)
+    last_name = models.CharField(max_length=100, blank=True)
+    phone = models.CharField(max_length=40, blank=True)
+    locale = models.CharField(max_length=16, null=True, blank=True)
+    tags = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    country_code = models.CharField(max_length=2, null=True, blank=True)
+    is_guest = models.BooleanField(default=False)
+    notification_preferences = models.JSONField(default=dict, blank=True)
+    orders_count = models.PositiveIntegerField(default=0)
+    total_spent_cents = models.BigIntegerField(default=0)
+    redacted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "customers"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "normalised_email"], name="customers_email"),
+            models.CheckConstraint(
+                condition=models.Q(redacted_at__isnull=True) | models.Q(email__isnull=True, normalised_email__isnull=True),
+                name="customers_redacted_without_email",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.email or f"redacted customer {self.pk}"
+
+
+class Segment(AccountOwned):
+    """A named, saved filter over customers."""
+
+    handle = models.CharField(max_length=63)
+    name = models.CharField(max_length=200)
+    filter = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "segments"
+        constraints = [models.UniqueConstraint(fields=["account", "handle"], name="segments_handle")]
+
+    def __str__(self) -> str:
+        return self.name

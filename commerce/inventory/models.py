@@ -1,0 +1,102 @@
+from django.db import models
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class Location(AccountOwned):
+    """A place that holds stock. Priority 1 is the highest; among equals the older one comes first."""
+
+    handle = models.CharField(max_length=63)
+    name = models.CharField(max_length=200)
+    priority = models.PositiveIntegerField(default=1)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "locations"
+        constraints = [models.UniqueConstraint(fields=["account", "handle"], name="locations_handle")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class InventoryLevel(AccountOwned):
+    """Units of a variant at a location: on hand, of those reserved by checkouts and committed to orders."""
+
+    location = AccountForeignKey(Location, related_name="+")
+    variant = AccountForeignKey("catalog.Variant", related_name="inventory_levels")
+    on_hand = models.BigIntegerField(default=0)
+    reserved = models.BigIntegerField(default=0)
+    committed = models.BigIntegerField(default=0)
+    # Copied from the variant, so that the invariant below is one of a single row.
+    allow_backorder = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "inventory_levels"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "location", "variant"], name="inventory_levels_place"),
+            models.CheckConstraint(condition=models.Q(on_hand__gte=0), name="inventory_levels_on_hand"),
+            models.CheckConstraint(condition=models.Q(reserved__gte=0), name="inventory_levels_reserved"),
+            models.CheckConstraint(condition=models.Q(committed__gte=0), name="inventory_levels_committed"),
+            models.CheckConstraint(
+                condition=models.Q(allow_backorder=True)
+                | models.Q(on_hand__gte=models.F("reserved") + models.F("committed")),
+                name="inventory_levels_not_oversold",
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "variant"], name="inventory_levels_variant")]
+
+    @property
+    def available(self) -> int:
+        """What may still be promised; below 0 where backorders went past the stock."""
+        return self.on_hand - self.reserved - self.committed
+
+
+class Reservation(AccountOwned):
+    """Units that one checkout holds, and after its completion its order."""
+
+    class Status(models.TextChoices):
+        RESERVED = "reserved"
+        COMMITTED = "committed"
+        RELEASED = "released"
+        FULFILLED = "fulfilled"
+
+    level = AccountForeignKey(InventoryLevel, related_name="reservations")
+    # The holder is named by its number alone: checkouts stand above the inventory.
+    checkout_id = models.BigIntegerField()
+    quantity = models.PositiveIntegerField()
+    status = models.CharField(max_length=16, choices=Status, default=Status.RESERVED)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "inventory_reservations"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "checkout_id", "level"], name="inventory_reservations_once"),
+            models.CheckConstraint(condition=models.Q(quantity__gt=0), name="inventory_reservations_quantity"),
+        ]
+        indexes = [models.Index(fields=["account", "level"], name="inventory_reservations_level")]
+
+
+class InventoryAdjustment(AccountOwned):
+    """A change of the units on hand by hand: append-only."""
+
+    class Reason(models.TextChoices):
+        CORRECTION = "correction"
+        RECEIVED = "received"
+        RETURNED = "returned"
+        DAMAGED = "damaged"
+        COUNT = "count"
+
+    level = AccountForeignKey(InventoryLevel, related_name="+")
+    delta = models.BigIntegerField()
+    reason = models.CharField(max_length=16, choices=Reason)
+    on_hand_after = models.BigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "inventory_adjustments"
+        indexes = [models.Index(fields=["account", "level"], name="inventory_adjustments_level")]

@@ -1,0 +1,171 @@
+from django.db import models
+from django.db.models import F, Q
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class Totals(models.Model):
+    """The money of a checkout or order, in cents of its currency; the identities hold in the database too.
+
+    Subtotals are before discounts; `shipping_cents` is what is charged after shipping discounts;
+    `tax_cents` is all tax: lines after discount, shipping and the cash-on-delivery fee.
+    """
+
+    prices_include_tax = models.BooleanField()
+    subtotal_with_tax_cents = models.BigIntegerField(default=0)
+    subtotal_without_tax_cents = models.BigIntegerField(default=0)
+    discount_cents = models.BigIntegerField(default=0)
+    shipping_cents = models.BigIntegerField(default=0)
+    shipping_discount_cents = models.BigIntegerField(default=0)
+    shipping_tax_cents = models.BigIntegerField(default=0)
+    cod_fee_cents = models.BigIntegerField(default=0)
+    cod_fee_tax_cents = models.BigIntegerField(default=0)
+    tax_cents = models.BigIntegerField(default=0)
+    total_cents = models.BigIntegerField(default=0)
+    gift_card_cents = models.BigIntegerField(default=0)
+    amount_due_cents = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+def totals_constraints(table: str) -> list[models.CheckConstraint]:
+    """The identities of `Totals` as named constraints of one table."""
+    charged = -F("discount_cents") + F("shipping_cents") + F("cod_fee_cents")
+    gross = Q(prices_include_tax=True, total_cents=F("subtotal_with_tax_cents") + charged)
+    net = Q(prices_include_tax=False, total_cents=F("subtotal_without_tax_cents") + charged + F("tax_cents"))
+    amounts = (
+        "subtotal_with_tax_cents subtotal_without_tax_cents discount_cents shipping_cents shipping_discount_cents "
+        "shipping_tax_cents cod_fee_cents cod_fee_tax_cents tax_cents total_cents gift_card_cents amount_due_cents"
+    )
+    return [
+        models.CheckConstraint(condition=gross | net, name=f"{table}_total"),
+        models.CheckConstraint(
+            condition=Q(amount_due_cents=F("total_cents") - F("gift_card_cents")), name=f"{table}_amount_due"
+        ),
+        models.CheckConstraint(
+            condition=Q(**{f"{amount}__gte": 0 for amount in amounts.split()}), name=f"{table}_not_negative"
+        ),
+    ]
+
+
+class OrderCounter(AccountOwned):
+    """The last order number of an account."""
+
+    last_number = models.BigIntegerField(default=1000)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "order_counters"
+        constraints = [models.UniqueConstraint(fields=["account"], name="order_counters_account")]
+
+
+class Order(Totals, AccountOwned):
+    """What was bought, frozen at completion."""
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        CANCELLED = "cancelled"
+        CLOSED = "closed"
+
+    class PaymentStatus(models.TextChoices):
+        PENDING = "pending"
+        PAID = "paid"
+        REFUNDED = "refunded"
+
+    class FulfillmentStatus(models.TextChoices):
+        UNFULFILLED = "unfulfilled"
+        FULFILLED = "fulfilled"
+
+    number = models.BigIntegerField()
+    token = models.CharField(max_length=64)
+    # One order per checkout, held by the database; checkouts stand above orders and are named by number.
+    checkout_id = models.BigIntegerField()
+    market = AccountForeignKey("accounts.Market", related_name="+")
+    customer = AccountForeignKey("customers.Customer", related_name="orders")
+    status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
+    payment_status = models.CharField(max_length=16, choices=PaymentStatus, default=PaymentStatus.PENDING)
+    fulfillment_status = models.CharField(
+        max_length=16, choices=FulfillmentStatus, default=FulfillmentStatus.UNFULFILLED
+    )
+    email = models.CharField(max_length=254)
+    currency = models.CharField(max_length=3)
+    locale = models.CharField(max_length=16)
+    shipping_address = models.JSONField()
+    billing_address = models.JSONField(null=True)
+    shipping_method = models.JSONField(null=True, help_text="Snapshot of method and rate")
+    pickup_point = models.JSONField(null=True, help_text="Snapshot")
+    payment_method = models.CharField(max_length=32)
+    discount_codes = models.JSONField(default=list)
+    automatic_discounts = models.JSONField(default=list)
+    vat = models.JSONField(null=True)
+    customer_note = models.TextField(blank=True)
+    utm = models.JSONField(default=dict)
+    referrer = models.TextField(blank=True)
+    placed_at = models.DateTimeField()
+    cancelled_at = models.DateTimeField(null=True)
+    paid_at = models.DateTimeField(null=True)
+    fulfilled_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "orders"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "number"], name="orders_number"),
+            models.UniqueConstraint(fields=["token"], name="orders_token"),
+            models.UniqueConstraint(fields=["account", "checkout_id"], name="orders_checkout"),
+            *totals_constraints("orders"),
+        ]
+        indexes = [
+            models.Index(fields=["account", "customer"], name="orders_customer"),
+            models.Index(fields=["account", "email"], name="orders_email"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.number}"
+
+
+class FrozenLine(models.Model):
+    """A line as it was when the checkout was entered: prices and tax no longer follow the catalogue."""
+
+    position = models.PositiveIntegerField()
+    variant = AccountForeignKey("catalog.Variant", related_name="+")
+    # The product is not referenced: the line stands without the catalogue.
+    product_id = models.BigIntegerField()
+    sku = models.CharField(max_length=64)
+    title = models.CharField(max_length=512)
+    quantity = models.PositiveIntegerField()
+    custom_attributes = models.JSONField(default=dict)
+    weight_grams = models.PositiveIntegerField(default=0, help_text="Of one unit")
+    tax_class = models.CharField(max_length=64)
+    tax_rate_bp = models.PositiveIntegerField()
+    unit_price_with_tax_cents = models.BigIntegerField()
+    unit_price_without_tax_cents = models.BigIntegerField()
+    line_total_with_tax_cents = models.BigIntegerField()
+    line_total_without_tax_cents = models.BigIntegerField()
+    line_tax_cents = models.BigIntegerField()
+    discount_cents = models.BigIntegerField(default=0, help_text="Gross or net, as the market's prices are")
+
+    class Meta:
+        abstract = True
+
+
+def line_constraints(table: str) -> list[models.CheckConstraint]:
+    """The identities of `FrozenLine` as named constraints of one table."""
+    total = F("line_total_without_tax_cents") + F("line_tax_cents")
+    return [
+        models.CheckConstraint(condition=Q(quantity__gt=0), name=f"{table}_quantity"),
+        models.CheckConstraint(condition=Q(line_total_with_tax_cents=total), name=f"{table}_total"),
+        models.CheckConstraint(condition=Q(discount_cents__gte=0), name=f"{table}_discount"),
+    ]
+
+
+class OrderLineItem(FrozenLine, AccountOwned):
+    order = AccountForeignKey(Order, related_name="line_items")
+
+    class Meta(AccountOwned.Meta):
+        db_table = "order_line_items"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "order", "position"], name="order_line_items_position"),
+            *line_constraints("order_line_items"),
+        ]

@@ -1,0 +1,49 @@
+from django.db import models
+
+from commerce.tenancy.models import AccountOwned
+
+
+class OutboxDispatch(AccountOwned):
+    """Work to be done after the commit that inserted it, at least once and by one worker at a time."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        PROCESSING = "processing"
+        SUCCEEDED = "succeeded"
+        SKIPPED = "skipped"
+        DEAD = "dead"
+        CANCELLED = "cancelled"
+
+    dispatch_type = models.CharField(max_length=16, default="task")
+    target = models.JSONField(help_text='What handles it: {"task_name": "send_email"}')
+    payload = models.JSONField(default=dict)
+    payload_version = models.PositiveSmallIntegerField(default=1)
+    idempotency_key = models.CharField(max_length=255, help_text="Handed to the outside service with every try")
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Retries so far; the first run is none")
+    max_attempts = models.PositiveSmallIntegerField(default=5)
+    due_at = models.DateTimeField(help_text="When it may run next")
+    locked_until = models.DateTimeField(null=True, help_text="The lease of the worker that claimed it")
+    last_error = models.TextField(blank=True)
+    message = models.JSONField(null=True, help_text="The rendered message, stored before the first hand-off")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "outbox_dispatches"
+        verbose_name_plural = "outbox dispatches"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "idempotency_key"], name="outbox_dispatches_key"),
+            models.CheckConstraint(
+                condition=models.Q(attempts__lte=models.F("max_attempts")), name="outbox_dispatches_attempts"
+            ),
+        ]
+        indexes = [
+            # What a worker looks for across accounts: due work, and work whose lease has run out.
+            models.Index(
+                fields=["due_at"], name="outbox_dispatches_due", condition=models.Q(status="pending")
+            ),
+            models.Index(
+                fields=["locked_until"], name="outbox_dispatches_leased", condition=models.Q(status="processing")
+            ),
+        ]

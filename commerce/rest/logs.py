@@ -1,0 +1,23 @@
+"""One JSON object a line, with the id of the request or task that it belongs to."""
+
+import logging
+from contextvars import ContextVar
+from datetime import UTC, datetime
+
+import orjson
+
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+
+
+class JSONFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": request_id.get(),
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps({key: value for key, value in entry.items() if value is not None}).decode()

@@ -1,0 +1,94 @@
+"""The OpenAPI document of the two surfaces: paths, security, the problem document, the headers."""
+
+import re
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+
+from .views import SurfaceViewSet, access_of
+
+_SURFACE = re.compile(r"^/(admin|storefront)/")
+
+PROBLEM = {
+    "type": "object",
+    "description": "A problem document (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string", "description": "Stable, snake_case."},
+        "request_id": {"type": ["string", "null"]},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "code", "detail"],
+                "properties": {
+                    "field": {"type": "string"},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+SECURITY_SCHEMES = {
+    "AdminKey": {"type": "http", "scheme": "bearer", "description": "A workspace or admin key (`sk_...`)."},
+    "StorefrontKey": {"type": "apiKey", "in": "header", "name": "X-Storefront-Key"},
+}
+_PROBLEM_RESPONSE = {
+    "description": "Refused.",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "The same key with the same body replays the stored answer.",
+}
+
+
+class SurfaceSchema(AutoSchema):
+    """Adds what the surface's base class and the middleware do for every operation."""
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+        operation = super().get_operation(*args, **kwargs)
+        if operation is None or not isinstance(self.view, SurfaceViewSet):
+            return operation
+        operation["security"] = [{"AdminKey" if self.view.surface == "admin" else "StorefrontKey": []}]
+        operation["responses"]["default"] = _PROBLEM_RESPONSE
+        action = getattr(self.view, "action", "") or ""
+        if self.method == "POST":
+            required = action in self.view.idempotent_actions
+            operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY | {"required": required})
+        if self.view.area:
+            access = access_of(type(self.view), action, self.method)
+            operation["x-required-scope"] = f"{access}_{self.view.area}"
+        return operation
+
+    def get_operation_id(self) -> str:
+        """Such as `carts_add_line`: the path's nouns are enough to tell surfaces apart."""
+        action = getattr(self.view, "action", "") or self.method.lower()
+        name = type(self.view).__name__.removesuffix("ViewSet")
+        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        return f"{self.view.surface}_{snake}_{action}" if isinstance(self.view, SurfaceViewSet) else super().get_operation_id()
+
+    def get_tags(self) -> list[str]:
+        parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
+        return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
+
+    def get_override_parameters(self) -> list[Any]:
+        return []
+
+
+def only_surfaces(endpoints: list[Any]) -> list[Any]:
+    return [endpoint for endpoint in endpoints if _SURFACE.match(endpoint[0])]
+
+
+def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    components = result.setdefault("components", {})
+    components["securitySchemes"] = SECURITY_SCHEMES
+    components.setdefault("schemas", {})["Problem"] = PROBLEM
+    return result

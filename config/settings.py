@@ -1,0 +1,185 @@
+"""One settings module. Everything that differs between installations is read from the environment, typed."""
+
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.FileAwareEnv()
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="only-for-debugging" if DEBUG else environ.Env.NOTSET).strip()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1"])
+BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
+
+API_VERSION = "2026-01"
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "commerce.tenancy",
+    "commerce.rest",
+    "commerce.configuration",
+    "commerce.outbox",
+    "commerce.events",
+    "commerce.catalog",
+    "commerce.customers",
+    "commerce.taxes",
+    "commerce.inventory",
+    "commerce.orders",
+    "accounts",
+    "shipping",
+    "discounts",
+    "carts",
+    "checkouts",
+    "emails",
+]
+
+MIDDLEWARE = [
+    "commerce.rest.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "accounts.backoffice.middleware.Sessions",
+    "accounts.backoffice.middleware.Csrf",
+    "accounts.backoffice.middleware.Authentication",
+    "accounts.backoffice.middleware.Messages",
+    "accounts.middleware.AccountScopeMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "backoffice:login"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+
+def _database(name: str, *, pool_size: int) -> dict[str, object]:
+    config = env.db_url(name)
+    if config["ENGINE"] != "django.db.backends.postgresql":
+        raise ImproperlyConfigured(f"{name} must be a postgres:// URL.")
+    options = config.setdefault("OPTIONS", {})
+    # Prepared statements: planning costs more than running the short queries of a request.
+    options |= {"server_side_binding": True, "prepare_threshold": 2}
+    if pool_size:
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
+    return config | {"CONN_HEALTH_CHECKS": True, "DISABLE_SERVER_SIDE_CURSORS": True}
+
+
+# The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.
+DATABASES = {
+    "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
+    "owner": _database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
+}
+DATABASE_ROUTERS = ["commerce.tenancy.routers.OwnerMigrates"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL")
+
+REST_FRAMEWORK = {
+    "EXCEPTION_HANDLER": "commerce.rest.problems.exception_handler",
+    "DEFAULT_SCHEMA_CLASS": "commerce.rest.openapi.SurfaceSchema",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# Requests a minute; 0 switches a limit off.
+RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)
+RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
+
+RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
+MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(DATA_DIR / "static")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_NAME = "backoffice"
+SESSION_COOKIE_PATH = "/backoffice/"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https://")
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[BASE_URL])
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_TLS_PROXY", default=False) else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "commerce.rest.logs.JSONFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    # A refusal is an answer, not an event of the log.
+    "loggers": {"django.request": {"level": "CRITICAL"}},
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Commerce",
+    "DESCRIPTION": "The admin and storefront API of a multi-tenant e-commerce back end.",
+    "VERSION": API_VERSION,
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "PREPROCESSING_HOOKS": ["commerce.rest.openapi.only_surfaces"],
+    "POSTPROCESSING_HOOKS": ["commerce.rest.openapi.finish"],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "SCHEMA_PATH_PREFIX": r"/(admin|storefront)/2026-01",
+}
+
+UNFOLD = {
+    "SITE_TITLE": "Back office",
+    "SITE_HEADER": "Back office",
+    "SITE_URL": None,
+    "SHOW_HISTORY": True,
+    "SIDEBAR": {"show_search": True, "show_all_applications": False},
+}
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None

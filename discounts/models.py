@@ -1,0 +1,159 @@
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Upper
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class Discount(AccountOwned):
+    """A rule that lowers what is charged: by code, by itself, for quantities, or on shipping."""
+
+    class Type(models.TextChoices):
+        DISCOUNT_CODE = "discount_code"
+        AUTOMATIC_DISCOUNT = "automatic_discount"
+        GIFT_CARD = "gift_card"
+        BUY_X_GET_Y = "buy_x_get_y"
+        BULK_PRICING = "bulk_pricing"
+        SHIPPING_DISCOUNT = "shipping_discount"
+
+    class ValueMode(models.TextChoices):
+        PERCENTAGE = "percentage"
+        FIXED_AMOUNT = "fixed_amount"
+        SET_PRICE = "set_price"
+        FREE = "free"
+
+    class AppliesTo(models.TextChoices):
+        ORDER = "order"
+        LINE_ITEMS = "line_items"
+        SHIPPING = "shipping"
+
+    class Eligibility(models.TextChoices):
+        ALL = "all"
+        TAGGED = "tagged"
+        SEGMENTS = "segments"
+        SPECIFIC = "specific"
+        FIRST_ORDER = "first_order"
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        DISABLED = "disabled"
+        ARCHIVED = "archived"
+
+    type = models.CharField(max_length=32, choices=Type)
+    code = models.CharField(max_length=64, null=True, blank=True)
+    title = models.CharField(max_length=200)
+    value_mode = models.CharField(max_length=16, choices=ValueMode, null=True, blank=True)
+    value_amount = models.BigIntegerField(null=True, blank=True, help_text="Basis points or cents, by value mode")
+    currency = models.CharField(max_length=3, null=True, blank=True)
+    applies_to = models.CharField(max_length=16, choices=AppliesTo, default=AppliesTo.ORDER)
+    product_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    variant_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    market_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    stackable = models.BooleanField(default=False)
+    minimum_order_subtotal_cents = models.BigIntegerField(default=0)
+    customer_eligibility = models.CharField(max_length=16, choices=Eligibility, default=Eligibility.ALL)
+    customer_tags = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    segment_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    customer_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    first_order_only = models.BooleanField(default=False)
+    usage_limit_total = models.PositiveIntegerField(null=True, blank=True)
+    usage_limit_per_customer = models.PositiveIntegerField(null=True, blank=True)
+    starts_at = models.DateTimeField(null=True, blank=True)
+    ends_at = models.DateTimeField(null=True, blank=True)
+    bogo_config = models.JSONField(null=True, blank=True)
+    bulk_tiers = models.JSONField(null=True, blank=True)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "discounts"
+        constraints = [
+            models.UniqueConstraint(
+                F("account"), Upper("code"), condition=~Q(status="archived"), name="discounts_code"
+            ),
+            models.CheckConstraint(
+                condition=Q(starts_at__isnull=True) | Q(ends_at__isnull=True) | Q(ends_at__gt=F("starts_at")),
+                name="discounts_window",
+            ),
+            models.CheckConstraint(
+                condition=~Q(value_mode="percentage") | Q(value_amount__gte=0, value_amount__lte=10_000),
+                name="discounts_percentage",
+            ),
+            models.CheckConstraint(
+                condition=Q(value_amount__isnull=True) | Q(value_amount__gte=0), name="discounts_value"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Voucher(AccountOwned):
+    """A gift card: a code with a balance. The balance is the sum of its ledger."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        DEPLETED = "depleted"
+        EXPIRED = "expired"
+        DISABLED = "disabled"
+        REVOKED = "revoked"
+
+    code = models.CharField(max_length=19, help_text="XXXX-XXXX-XXXX-XXXX, unique across accounts")
+    currency = models.CharField(max_length=3)
+    initial_balance_cents = models.BigIntegerField()
+    balance_cents = models.BigIntegerField()
+    recipient_email = models.CharField(max_length=254, null=True, blank=True)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    order = AccountForeignKey("orders.Order", null=True, blank=True, related_name="+")
+    last_redeemed_at = models.DateTimeField(null=True, blank=True)
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "vouchers"
+        constraints = [
+            models.UniqueConstraint(fields=["code"], name="vouchers_code"),
+            models.CheckConstraint(condition=Q(initial_balance_cents__gt=0), name="vouchers_initial_balance"),
+            models.CheckConstraint(
+                condition=Q(balance_cents__gte=0, balance_cents__lte=F("initial_balance_cents")), name="vouchers_balance"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class VoucherRedemption(AccountOwned):
+    """One entry of a gift card's ledger: append-only, signed cents."""
+
+    class Kind(models.TextChoices):
+        ISSUE = "issue"
+        REDEEM = "redeem"
+        REVERSAL = "reversal"
+
+    voucher = AccountForeignKey(Voucher, related_name="ledger")
+    kind = models.CharField(max_length=16, choices=Kind)
+    amount_cents = models.BigIntegerField()
+    balance_after_cents = models.BigIntegerField()
+    order = AccountForeignKey("orders.Order", null=True, related_name="+")
+    checkout_id = models.BigIntegerField(null=True)
+    actor = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "voucher_redemptions"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="redeem", amount_cents__lt=0) | Q(kind__in=["issue", "reversal"], amount_cents__gt=0),
+                name="voucher_redemptions_sign",
+            ),
+            models.CheckConstraint(condition=Q(balance_after_cents__gte=0), name="voucher_redemptions_balance"),
+        ]
+        indexes = [models.Index(fields=["account", "voucher"], name="voucher_redemptions_voucher")]

@@ -1,0 +1,54 @@
+from django.db import models
+from django.db.models import Q
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class EmailDelivery(AccountOwned):
+    """One message that a provider has accepted, and what became of it."""
+
+    class Status(models.TextChoices):
+        SENT = "sent"
+        DELIVERED = "delivered"
+        OPENED = "opened"
+        CLICKED = "clicked"
+        BOUNCED = "bounced"
+
+    template_key = models.CharField(max_length=100)
+    customer = AccountForeignKey("customers.Customer", null=True, related_name="+")
+    to_email = models.CharField(max_length=254)
+    locale = models.CharField(max_length=16)
+    subject = models.TextField()
+    html = models.TextField()
+    text = models.TextField()
+    ctx = models.JSONField(default=dict)
+    provider = models.CharField(max_length=64)
+    provider_message_id = models.CharField(max_length=255)
+    idempotency_key = models.CharField(max_length=255)
+    reference_type = models.CharField(max_length=64, null=True)
+    reference_id = models.BigIntegerField(null=True)
+    status = models.CharField(max_length=16, choices=Status, default=Status.SENT)
+    queued_at = models.DateTimeField()
+    sent_at = models.DateTimeField()
+    delivered_at = models.DateTimeField(null=True)
+    opened_at = models.DateTimeField(null=True)
+    first_clicked_at = models.DateTimeField(null=True)
+    bounced_at = models.DateTimeField(null=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "email_deliveries"
+        verbose_name_plural = "email deliveries"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "idempotency_key"], name="email_deliveries_key"),
+        ]
+        indexes = [
+            models.Index(fields=["provider_message_id"], name="email_deliveries_message"),
+            models.Index(
+                fields=["account", "customer"], condition=Q(customer__isnull=False), name="email_deliveries_customer"
+            ),
+            models.Index(fields=["account", "reference_type", "reference_id"], name="email_deliveries_reference"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.template_key} to {self.to_email}"

@@ -1,0 +1,113 @@
+"""The Liquid filters of our own: `money`, `date` and `datetime`. They write for the message's locale."""
+
+import re
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from babel import Locale
+from liquid import RenderContext
+from liquid.exceptions import FilterArgumentError
+from liquid.filter import liquid_filter, with_context
+from liquid.undefined import is_undefined
+
+from emails.renderer.formatting import (
+    STYLES,
+    Moment,
+    cldr_locale,
+    format_date,
+    format_datetime,
+    format_money,
+    parse_moment,
+)
+from emails.renderer.message import DEFAULT_LOCALE
+
+_MINOR_UNITS = re.compile(r"-?[0-9]{1,30}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+@with_context
+@liquid_filter
+def money(value: object, currency: object = None, locale: object = None, *, context: RenderContext) -> str:
+    """`{{ total_cents | money: currency }}`: minor units as an integer or a decimal string; empty for nil."""
+    if _is_missing(value):
+        return ""
+    if not _MINOR_UNITS.fullmatch(str(value)):
+        raise FilterArgumentError("money takes an integer amount in minor units", token=None)
+    if not _CURRENCY.fullmatch(str(currency)):
+        raise FilterArgumentError("money needs a currency code such as EUR", token=None)
+    return format_money(int(str(value)), str(currency), _locale(locale, context))
+
+
+@with_context
+@liquid_filter
+def date_(
+    value: object,
+    style: object = "medium",
+    timezone: object = None,
+    locale: object = None,
+    *,
+    context: RenderContext,
+) -> str:
+    """`{{ placed_at | date: "long", "Europe/Prague" }}`. A style with `%` is Liquid's own strftime form.
+
+    What is not a date or time is written as it is, as Liquid does.
+    """
+    moment = _moment(value, timezone)
+    if moment is None:
+        return _as_written(value)
+    if "%" in str(style):
+        return moment.strftime(str(style))
+    return format_date(moment, _style(style), _locale(locale, context))
+
+
+@with_context
+@liquid_filter
+def datetime_(
+    value: object,
+    style: object = "medium",
+    timezone: object = None,
+    locale: object = None,
+    *,
+    context: RenderContext,
+) -> str:
+    """As `date`, with the time of day."""
+    moment = _moment(value, timezone)
+    if moment is None:
+        return _as_written(value)
+    return format_datetime(moment, _style(style), _locale(locale, context))
+
+
+def _moment(value: object, timezone: object) -> Moment | None:
+    """A moment as the clocks of a time zone show it, UTC unless said. Liquid's `now` and `today` are moments."""
+    moment = parse_moment(value) if isinstance(value, str) else value
+    if isinstance(moment, datetime):
+        return moment.astimezone(_time_zone(timezone))
+    return moment if isinstance(moment, date) else None
+
+
+def _time_zone(name: object) -> ZoneInfo:
+    try:
+        return ZoneInfo("UTC" if _is_missing(name) else str(name))
+    except (KeyError, ValueError, OSError):
+        raise FilterArgumentError(f"unknown time zone '{name}'", token=None) from None
+
+
+def _style(name: object) -> str:
+    if name not in STYLES:
+        raise FilterArgumentError(f"unknown style '{name}', use one of {', '.join(STYLES)}", token=None)
+    return str(name)
+
+
+def _locale(tag: object, context: RenderContext) -> Locale:
+    """The locale that the template names, else the message's own."""
+    if _is_missing(tag):
+        tag = context.resolve("locale", default=None)
+    return cldr_locale(tag if isinstance(tag, str) else DEFAULT_LOCALE)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value == "" or is_undefined(value)
+
+
+def _as_written(value: object) -> str:
+    return "" if _is_missing(value) else str(value)

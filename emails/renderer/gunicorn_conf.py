@@ -1,0 +1,24 @@
+"""How gunicorn runs the renderer: `gunicorn -c python:emails.renderer.gunicorn_conf emails.renderer.wsgi:application`."""
+
+import resource
+import sys
+from typing import Any
+
+from emails.renderer.limits import MAX_WORKER_MEMORY_BYTES
+
+# One request at a time per process: the time limit is a signal, which only a process's main thread receives.
+worker_class = "sync"
+workers = 2
+
+# The last resort for code that no signal interrupts. The renderer's own limit is well below.
+timeout = 10
+
+max_requests = 5_000
+max_requests_jitter = 500
+control_socket_disable = True
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """macOS does not keep to address space limits, so there the time limit has to do."""
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_WORKER_MEMORY_BYTES, MAX_WORKER_MEMORY_BYTES))

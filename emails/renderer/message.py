@@ -1,0 +1,102 @@
+"""What is asked for and what is answered: the bodies of `POST /render`."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from emails.renderer.problems import FieldError, InvalidRequest
+
+SOURCE_FORMATS = ("mjml",)
+DEFAULT_LOCALE = "en"
+
+_LOCALE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Templates and the variables they are rendered with. `locale` is a language tag such as `cs-CZ`."""
+
+    body_source: str
+    subject_template: str
+    ctx: dict[str, Any]
+    locale: str
+    preheader_template: str | None
+    body_text_template: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MjmlWarning:
+    """Something in the MJML that was compiled all the same. Lines count from 1, after Liquid was rendered."""
+
+    line: int | None
+    tag: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedMessage:
+    html: str
+    text: str
+    subject: str
+    preheader: str | None
+    warnings: list[MjmlWarning]
+
+
+def parse_message(document: dict[str, Any]) -> Message:
+    """Unknown keys are ignored. Raises `InvalidRequest`, which names every field that is wrong."""
+    reader = _FieldReader(document)
+    reader.check_source_format()
+    message = Message(
+        body_source=reader.required_text("body_source"),
+        subject_template=reader.required_text("subject_template"),
+        ctx=reader.variables("ctx"),
+        locale=reader.locale("locale"),
+        preheader_template=reader.optional_text("preheader_template"),
+        body_text_template=reader.optional_text("body_text_template"),
+    )
+    if reader.errors:
+        raise InvalidRequest(errors=tuple(reader.errors))
+    return message
+
+
+class _FieldReader:
+    """Reads fields and collects what is wrong with them, so that one answer names all."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+        self.errors: list[FieldError] = []
+
+    def check_source_format(self) -> None:
+        source_format = self.required_text("source_format")
+        if source_format and source_format not in SOURCE_FORMATS:
+            self._refuse("source_format", "not_supported", "Must be `mjml`.")
+
+    def required_text(self, name: str) -> str:
+        if name not in self._document:
+            self._refuse(name, "required", "This field is required.")
+            return ""
+        value = self._document[name]
+        if not isinstance(value, str):
+            self._refuse(name, "invalid", "Must be a string.")
+            return ""
+        return value
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self._document.get(name) is None else self.required_text(name)
+
+    def variables(self, name: str) -> dict[str, Any]:
+        value = self._document.get(name, {})
+        if not isinstance(value, dict):
+            self._refuse(name, "invalid", "Must be an object.")
+            return {}
+        return value
+
+    def locale(self, name: str) -> str:
+        value = self._document.get(name, DEFAULT_LOCALE)
+        if not isinstance(value, str) or not _LOCALE.fullmatch(value):
+            self._refuse(name, "invalid", "Must be a language tag such as `en` or `cs-CZ`.")
+            return DEFAULT_LOCALE
+        return value
+
+    def _refuse(self, field: str, code: str, detail: str) -> None:
+        self.errors.append(FieldError(field, code, detail))

@@ -1,0 +1,67 @@
+"""MJML to HTML. The one module that knows the MJML library, so that another can take its place."""
+
+import logging
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NoReturn
+
+from mjml import ValidationError, mjml_to_html
+from mjml import parser as mjml_parser
+
+from emails.renderer.message import MjmlWarning
+from emails.renderer.mjml_source import prepare
+from emails.renderer.problems import InvalidMjml
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledBody:
+    html: str
+    warnings: list[MjmlWarning]
+
+
+def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
+    """The preheader is plain text and becomes the preview. Raises `InvalidMjml`, `TemplateLimitExceeded`."""
+    prepared = prepare(source, preheader=preheader)
+    try:
+        result = mjml_to_html(prepared.mjml)
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        # The library has no error of its own: values it can't work with end in whatever Python raises.
+        logger.info("MJML was refused by its compiler", exc_info=True)
+        raise InvalidMjml(f"The MJML can't be compiled: {error or type(error).__name__}.") from error
+    return CompiledBody(
+        html=result.html,
+        warnings=prepared.warnings + [_warning(finding) for finding in result.errors],
+    )
+
+
+def _warning(finding: ValidationError) -> MjmlWarning:
+    return MjmlWarning(line=finding.line, tag=finding.tag_name, message=finding.message)
+
+
+def _refuse_include(*args: object, **kwargs: object) -> NoReturn:
+    raise ValueError("includes are not supported")
+
+
+_read_attributes = mjml_parser._attributes  # noqa: SLF001 - see _harden_library
+
+
+def _read_escaped_attributes(*args: Any) -> dict[str, str]:
+    return {name: escape(value) for name, value in _read_attributes(*args).items()}
+
+
+def _harden_library() -> None:
+    """Close two holes of the library. Its version is pinned exactly, and tests show that both stay closed.
+
+    It reads any file that an include names. And it takes attributes apart unescaped and writes them into the
+    HTML as they are, so that a variable could end its attribute: `href="{{ url }}"`.
+    """
+    mjml_parser.include_source = _refuse_include
+    mjml_parser.read_include_file = _refuse_include
+    mjml_parser._attributes = _read_escaped_attributes  # noqa: SLF001
+
+
+_harden_library()

@@ -1,0 +1,151 @@
+"""MJML source before it is compiled: tags balanced, includes taken out, the preheader put in.
+
+The compiler repairs unbalanced tags in silence and follows includes. Tags are found here with the parser that
+the compiler is built on, so that both see the same ones.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from html.parser import HTMLParser
+from itertools import accumulate
+from typing import Any, Literal
+
+from emails.renderer.limits import MAX_TAGS
+from emails.renderer.message import MjmlWarning
+from emails.renderer.problems import InvalidMjml, TemplateLimitExceeded
+
+_TAG_OPENING = re.compile("<[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSource:
+    """MJML that is safe to compile, with its lines where they were, and what was left out of it."""
+
+    mjml: str
+    warnings: list[MjmlWarning]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """An MJML tag at characters `start` to `end` of the source; lines count from 1."""
+
+    name: str
+    kind: Literal["start", "end", "empty"]
+    line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What takes the place of the characters `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def prepare(source: str, *, preheader: str | None) -> PreparedSource:
+    """Raises `InvalidMjml` with the line of the first tag out of place, or `TemplateLimitExceeded`."""
+    if len(_TAG_OPENING.findall(source)) > MAX_TAGS:
+        raise TemplateLimitExceeded(f"The body has more than {MAX_TAGS} tags.")
+    tags = _TagReader(source).tags
+    _check_balance(tags)
+    includes = [tag for tag in tags if tag.name == "mj-include"]
+    edits = [_Edit(tag.start, tag.end, _line_breaks(source[tag.start : tag.end])) for tag in includes]
+    if preheader:
+        edits += _preview_edits(tags, f"<mj-preview>{escape(preheader)}</mj-preview>")
+    return PreparedSource(
+        mjml=_edited(source, edits),
+        warnings=[_include_warning(tag) for tag in includes if tag.kind != "end"],
+    )
+
+
+class _TagReader(HTMLParser):
+    """Collects the MJML tags of a source. HTML within the content is not MJML's to balance."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.tags: list[_Tag] = []
+        self._source = source
+        self._line_starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+        try:
+            self.feed(source)
+            self.close()
+        except AssertionError as error:
+            # The standard library's answer to a marked section (`<![...]>`) that it does not know.
+            raise InvalidMjml(str(error), line=self.lineno) from error
+
+    def handle_starttag(self, tag: str, attrs: Sequence[Any]) -> None:
+        self._collect(tag, "start")
+
+    def handle_startendtag(self, tag: str, attrs: Sequence[Any]) -> None:
+        self._collect(tag, "empty")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._collect(tag, "end")
+
+    def _collect(self, name: str, kind: Literal["start", "end", "empty"]) -> None:
+        if name != "mjml" and not name.startswith("mj-"):
+            return
+        line, column = self.getpos()
+        start = self._line_starts[line - 1] + column
+        if kind == "end":
+            end = self._source.index(">", start) + 1
+        else:
+            end = start + len(self.get_starttag_text() or "")
+        self.tags.append(_Tag(name, kind, line, start, end))
+
+
+def _check_balance(tags: list[_Tag]) -> None:
+    opened: list[_Tag] = []
+    for tag in tags:
+        if tag.kind == "start":
+            opened.append(tag)
+        elif tag.kind == "end":
+            _close(opened, tag)
+    if opened:
+        raise _never_closed(opened[-1])
+
+
+def _close(opened: list[_Tag], end: _Tag) -> None:
+    if end.name not in {tag.name for tag in opened}:
+        raise InvalidMjml(f"</{end.name}> closes nothing.", line=end.line)
+    last = opened.pop()
+    if last.name != end.name:
+        raise _never_closed(last)
+
+
+def _never_closed(tag: _Tag) -> InvalidMjml:
+    return InvalidMjml(f"<{tag.name}> is never closed.", line=tag.line)
+
+
+def _include_warning(tag: _Tag) -> MjmlWarning:
+    return MjmlWarning(line=tag.line, tag=tag.name, message="Includes are not supported, this one was left out")
+
+
+def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
+    """At the end of the head, where it wins over a preview of the template's own; with a new head if need be."""
+    head_end = next((tag for tag in tags if (tag.name, tag.kind) == ("mj-head", "end")), None)
+    if head_end:
+        return [_Edit(head_end.start, head_end.start, preview)]
+    empty_head = next((tag for tag in tags if (tag.name, tag.kind) == ("mj-head", "empty")), None)
+    if empty_head:
+        return [_Edit(empty_head.start, empty_head.end, f"<mj-head>{preview}</mj-head>")]
+    return [
+        _Edit(tag.end, tag.end, f"<mj-head>{preview}</mj-head>")
+        for tag in tags
+        if (tag.name, tag.kind) == ("mjml", "start")
+    ][:1]
+
+
+def _edited(source: str, edits: list[_Edit]) -> str:
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        source = source[: edit.start] + edit.text + source[edit.end :]
+    return source
+
+
+def _line_breaks(text: str) -> str:
+    return "\n" * text.count("\n")

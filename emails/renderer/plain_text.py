@@ -1,0 +1,49 @@
+"""The text part of a message: made from its HTML, or tidied when a template gives it."""
+
+import re
+
+from inscriptis.css_profiles import CSS_PROFILES
+from inscriptis.html_engine import Inscriptis
+from inscriptis.model.config import ParserConfig
+from lxml import html
+from lxml.html import HtmlElement
+
+_CONFIG = ParserConfig(css=CSS_PROFILES["strict"], display_links=True)
+_LINE_END_BLANKS = re.compile(r"[^\S\n]+$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{3,}")
+_NOT_IN_A_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_HIDDEN = re.compile(r"display\s*:\s*none")
+_LAYOUT_PARTS = ".|./tbody|./tbody/tr|./tbody/tr/td|./tr|./tr/td"
+
+
+def text_of_html(document: str) -> str:
+    """What a reader sees of an email, links with their targets; tables of data stay tables."""
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    tree = html.document_fromstring(document.encode(), parser=parser)
+    _drop_hidden(tree)
+    _dissolve_layout_tables(tree)
+    return tidy(Inscriptis(tree, _CONFIG).get_text())
+
+
+def tidy(text: str) -> str:
+    """No blanks at line ends, no more than one empty line in a row, none at the start and the end."""
+    text = _LINE_END_BLANKS.sub("", text.replace("\r\n", "\n"))
+    return _BLANK_LINES.sub("\n\n", text).strip("\n")
+
+
+def single_line(text: str) -> str:
+    """Line breaks and other control characters have no place in a header: a run of them is one space."""
+    return _NOT_IN_A_LINE.sub(" ", text).strip()
+
+
+def _drop_hidden(tree: HtmlElement) -> None:
+    """The preview is hidden in this way. Other styles go too: they would be rendered as indentation."""
+    for element in tree.xpath("//*[@style]"):
+        if _HIDDEN.search(element.attrib.pop("style")):
+            element.drop_tree()
+
+
+def _dissolve_layout_tables(tree: HtmlElement) -> None:
+    for table in tree.xpath("//table[@role='presentation']"):
+        for part in table.xpath(_LAYOUT_PARTS):
+            part.tag = "div"

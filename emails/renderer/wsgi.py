@@ -1,0 +1,108 @@
+"""The renderer's HTTP interface: `POST /render` and `GET /healthz`."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import orjson
+
+from emails.renderer.limits import MAX_BODY_BYTES, resource_limits
+from emails.renderer.message import parse_message
+from emails.renderer.problems import (
+    BodyTooLarge,
+    InternalError,
+    MalformedRequest,
+    MethodNotAllowed,
+    NotFound,
+    Problem,
+    UnsupportedMediaType,
+)
+from emails.renderer.rendering import render_message
+
+logger = logging.getLogger(__name__)
+
+_CHUNK_BYTES = 64 * 1024
+_MAX_DRAINED_BYTES = 8 * 1024 * 1024
+
+
+def application(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+    try:
+        return _answer(start_response, 200, "application/json", _handle(environ))
+    except Problem as refusal:
+        problem = refusal
+    except Exception:
+        logger.exception("Unhandled error")
+        problem = InternalError()
+    _drain(environ)
+    return _answer(
+        start_response, problem.status, "application/problem+json", problem.document(), headers=problem.headers
+    )
+
+
+def _handle(environ: WSGIEnvironment) -> dict[str, Any]:
+    route = _ROUTES.get(environ["PATH_INFO"])
+    if route is None:
+        raise NotFound
+    method, handler = route
+    if environ["REQUEST_METHOD"] != method:
+        raise MethodNotAllowed(allowed=method)
+    return handler(environ)
+
+
+def _health(environ: WSGIEnvironment) -> dict[str, Any]:
+    return {"status": "ok"}
+
+
+def _render(environ: WSGIEnvironment) -> dict[str, Any]:
+    message = parse_message(_read_object(environ))
+    with resource_limits():
+        return asdict(render_message(message))
+
+
+_ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], dict[str, Any]]]] = {
+    "/healthz": ("GET", _health),
+    "/render": ("POST", _render),
+}
+
+
+def _read_object(environ: WSGIEnvironment) -> dict[str, Any]:
+    if environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != "application/json":
+        raise UnsupportedMediaType
+    try:
+        document = orjson.loads(_read_body(environ))
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequest(f"The body is not JSON: {error}.", line=error.lineno) from error
+    if not isinstance(document, dict):
+        raise MalformedRequest
+    return document
+
+
+def _read_body(environ: WSGIEnvironment) -> bytes:
+    body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
+    if len(body) > MAX_BODY_BYTES:
+        raise BodyTooLarge
+    return body
+
+
+def _drain(environ: WSGIEnvironment) -> None:
+    """Read on what a refused request still sends: closing on it would reset the sender before the answer."""
+    remaining = _MAX_DRAINED_BYTES
+    while remaining > 0 and (chunk := environ["wsgi.input"].read(_CHUNK_BYTES)):
+        remaining -= len(chunk)
+
+
+def _answer(
+    start_response: StartResponse,
+    status: int,
+    content_type: str,
+    document: dict[str, Any],
+    *,
+    headers: dict[str, str] | None = None,
+) -> list[bytes]:
+    body = orjson.dumps(document)
+    fields = {"Content-Type": content_type, "Content-Length": str(len(body)), **(headers or {})}
+    start_response(f"{status} {HTTPStatus(status).phrase}", list(fields.items()))
+    return [body]
