@@ -20,7 +20,10 @@ from commerce.rest.principal import KeyKind, Principal
 CACHE_S = 3.0
 CACHE_SIZE = 10_000
 
-SURFACE_KINDS: dict[str, tuple[KeyKind, ...]] = {"admin": ("workspace", "admin"), "storefront": ("storefront",)}
+SURFACE_KINDS: dict[str, tuple[KeyKind, ...]] = {
+    "admin": ("workspace", "admin"),
+    "storefront": ("storefront",),
+}
 
 
 @dataclass(frozen=True, slots=True)

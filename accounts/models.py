@@ -56,8 +56,12 @@ class Account(models.Model):
     class Meta:
         db_table = "accounts"
         constraints = [
-            models.CheckConstraint(condition=models.Q(handle__regex=r"^[a-z0-9][a-z0-9-]{1,62}$"), name="accounts_handle_form"),
-            models.CheckConstraint(condition=models.Q(handle__regex=r"[a-z]"), name="accounts_handle_has_letter"),
+            models.CheckConstraint(
+                condition=models.Q(handle__regex=r"^[a-z0-9][a-z0-9-]{1,62}$"), name="accounts_handle_form"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(handle__regex=r"[a-z]"), name="accounts_handle_has_letter"
+            ),
             models.CheckConstraint(condition=models.Q(version__gte=1), name="accounts_version_positive"),
             models.CheckConstraint(
                 condition=models.Q(status="archived", archived_at__isnull=False)
@@ -134,7 +138,8 @@ class ApiKey(models.Model):
                 name="api_keys_account_with_kind",
             ),
             models.CheckConstraint(
-                condition=~models.Q(kind="storefront") | models.Q(scopes=[]), name="api_keys_storefront_unscoped"
+                condition=~models.Q(kind="storefront") | models.Q(scopes=[]),
+                name="api_keys_storefront_unscoped",
             ),
         ]
 

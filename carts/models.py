@@ -64,6 +64,8 @@ class CartLineItem(AccountOwned):
             models.UniqueConstraint(
                 fields=["account", "cart", "variant", "custom_attributes_hash"], name="cart_line_items_equal"
             ),
-            models.CheckConstraint(condition=Q(quantity__gte=1, quantity__lte=9999), name="cart_line_items_quantity"),
+            models.CheckConstraint(
+                condition=Q(quantity__gte=1, quantity__lte=9999), name="cart_line_items_quantity"
+            ),
             models.CheckConstraint(condition=Q(unit_price_cents__gte=0), name="cart_line_items_price"),
         ]

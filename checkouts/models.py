@@ -50,7 +50,9 @@ class Checkout(Totals, AccountOwned):
         constraints = [
             models.UniqueConstraint(fields=["account", "token"], name="checkouts_token"),
             models.UniqueConstraint(
-                fields=["account", "cart"], condition=Q(phase__in=OPEN_PHASES), name="checkouts_one_open_per_cart"
+                fields=["account", "cart"],
+                condition=Q(phase__in=OPEN_PHASES),
+                name="checkouts_one_open_per_cart",
             ),
             models.CheckConstraint(
                 condition=Q(phase="completed", order__isnull=False, completed_at__isnull=False)

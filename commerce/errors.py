@@ -29,7 +29,9 @@ class Refusal(Exception):
     title: ClassVar[str]
     constraints: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: Any) -> None:
+    def __init__(
+        self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: Any
+    ) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title
         self.errors = errors
@@ -55,7 +57,9 @@ class ValidationFailed(Refusal):
     @classmethod
     def unknown(cls, *fields: str) -> "ValidationFailed":
         """Ids in the body that name nothing in this account."""
-        return cls(errors=tuple(FieldError(field, "not_found", "Names nothing in this account.") for field in fields))
+        return cls(
+            errors=tuple(FieldError(field, "not_found", "Names nothing in this account.") for field in fields)
+        )
 
 
 class MalformedRequest(Refusal):

@@ -10,7 +10,35 @@ from babel.core import get_global
 _NOT_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"}
 
 EU_COUNTRIES = frozenset(
-    "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(),
+    [
+        "AT",
+        "BE",
+        "BG",
+        "CY",
+        "CZ",
+        "DE",
+        "DK",
+        "EE",
+        "ES",
+        "FI",
+        "FR",
+        "GR",
+        "HR",
+        "HU",
+        "IE",
+        "IT",
+        "LT",
+        "LU",
+        "LV",
+        "MT",
+        "NL",
+        "PL",
+        "PT",
+        "RO",
+        "SE",
+        "SI",
+        "SK",
+    ],
 )
 
 
@@ -25,7 +53,9 @@ def countries() -> frozenset[str]:
 def currencies() -> frozenset[str]:
     """Codes of the currencies that are tender somewhere today."""
     histories = get_global("territory_currencies").values()
-    return frozenset(code for history in histories for code, _, end, is_tender in history if end is None and is_tender)
+    return frozenset(
+        code for history in histories for code, _, end, is_tender in history if end is None and is_tender
+    )
 
 
 @cache

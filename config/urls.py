@@ -29,7 +29,10 @@ _ADMIN_APPS = [
 _STOREFRONT_APPS = ["accounts", "commerce.catalog", "shipping", "carts", "checkouts", "commerce.orders"]
 
 urlpatterns = [
-    path(f"admin/{settings.API_VERSION}/", include([path("", include(f"{app}.api.admin_urls")) for app in _ADMIN_APPS])),
+    path(
+        f"admin/{settings.API_VERSION}/",
+        include([path("", include(f"{app}.api.admin_urls")) for app in _ADMIN_APPS]),
+    ),
     path(
         f"storefront/{settings.API_VERSION}/",
         include([path("", include(f"{app}.api.storefront_urls")) for app in _STOREFRONT_APPS]),

@@ -26,12 +26,17 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """What serving needs is there, and the serving role can't bypass row-level security."""
     failures = _database_failures()
     status = "unavailable" if failures else "ok"
-    return JsonResponse({"status": status, "failures": failures, "redis": _redis_state()}, status=503 if failures else 200)
+    return JsonResponse(
+        {"status": status, "failures": failures, "redis": _redis_state()}, status=503 if failures else 200
+    )
 
 
 def _database_failures() -> list[str]:
     try:
-        return [f"The serving database role could bypass row-level security: {why}." for why in bypass_reasons(connection)]
+        return [
+            f"The serving database role could bypass row-level security: {why}."
+            for why in bypass_reasons(connection)
+        ]
     except DatabaseError:
         return ["The database does not answer."]
 

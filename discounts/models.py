@@ -45,7 +45,9 @@ class Discount(AccountOwned):
     code = models.CharField(max_length=64, null=True, blank=True)
     title = models.CharField(max_length=200)
     value_mode = models.CharField(max_length=16, choices=ValueMode, null=True, blank=True)
-    value_amount = models.BigIntegerField(null=True, blank=True, help_text="Basis points or cents, by value mode")
+    value_amount = models.BigIntegerField(
+        null=True, blank=True, help_text="Basis points or cents, by value mode"
+    )
     currency = models.CharField(max_length=3, null=True, blank=True)
     applies_to = models.CharField(max_length=16, choices=AppliesTo, default=AppliesTo.ORDER)
     product_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
@@ -122,7 +124,8 @@ class Voucher(AccountOwned):
             models.UniqueConstraint(fields=["code"], name="vouchers_code"),
             models.CheckConstraint(condition=Q(initial_balance_cents__gt=0), name="vouchers_initial_balance"),
             models.CheckConstraint(
-                condition=Q(balance_cents__gte=0, balance_cents__lte=F("initial_balance_cents")), name="vouchers_balance"
+                condition=Q(balance_cents__gte=0, balance_cents__lte=F("initial_balance_cents")),
+                name="vouchers_balance",
             ),
         ]
 
@@ -151,9 +154,12 @@ class VoucherRedemption(AccountOwned):
         db_table = "voucher_redemptions"
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind="redeem", amount_cents__lt=0) | Q(kind__in=["issue", "reversal"], amount_cents__gt=0),
+                condition=Q(kind="redeem", amount_cents__lt=0)
+                | Q(kind__in=["issue", "reversal"], amount_cents__gt=0),
                 name="voucher_redemptions_sign",
             ),
-            models.CheckConstraint(condition=Q(balance_after_cents__gte=0), name="voucher_redemptions_balance"),
+            models.CheckConstraint(
+                condition=Q(balance_after_cents__gte=0), name="voucher_redemptions_balance"
+            ),
         ]
         indexes = [models.Index(fields=["account", "voucher"], name="voucher_redemptions_voucher")]

@@ -45,9 +45,13 @@ class EmailDelivery(AccountOwned):
         indexes = [
             models.Index(fields=["provider_message_id"], name="email_deliveries_message"),
             models.Index(
-                fields=["account", "customer"], condition=Q(customer__isnull=False), name="email_deliveries_customer"
+                fields=["account", "customer"],
+                condition=Q(customer__isnull=False),
+                name="email_deliveries_customer",
             ),
-            models.Index(fields=["account", "reference_type", "reference_id"], name="email_deliveries_reference"),
+            models.Index(
+                fields=["account", "reference_type", "reference_id"], name="email_deliveries_reference"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 import requests
@@ -68,6 +69,39 @@ def render(*, url: str, message: RenderRequest) -> Rendered:
         document = response.json()
     except requests.RequestException as error:
         raise RendererUnavailable(f"The renderer gave no usable answer: {error}") from error
-    if response.ok:
-        return _rendered(document)
-    raise _failure(response.status_code, document)
+    try:
+        if response.status_code == HTTPStatus.OK:
+            return _rendered(document)
+        raise _failure(response.status_code, document)
+    except (KeyError, TypeError) as error:
+        raise RendererUnavailable(
+            f"The renderer answered {response.status_code} in an unknown form."
+        ) from error
+
+
+@lru_cache(maxsize=1)
+def _session_of(_process_id: int) -> requests.Session:
+    """One per process: after a fork, parent and child must not share a connection."""
+    session = requests.Session()
+    # The renderer is a neighbour; a proxy that the environment names is for the world outside.
+    session.trust_env = False
+    return session
+
+
+def _rendered(document: dict[str, Any]) -> Rendered:
+    return Rendered(
+        html=document["html"],
+        text=document["text"],
+        subject=document["subject"],
+        preheader=document["preheader"],
+        warnings=tuple(
+            RenderWarning(line=warning["line"], tag=warning["tag"], message=warning["message"])
+            for warning in document["warnings"]
+        ),
+    )
+
+
+def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
+    if 400 <= status < 500:
+        return TemplateRefused(code=problem["code"], detail=problem["detail"], line=problem.get("line"))
+    return RendererUnavailable(f"The renderer answered {status}: {problem.get('detail')}")

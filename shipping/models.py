@@ -23,7 +23,9 @@ class ShippingZone(AccountOwned):
         db_table = "shipping_zones"
         constraints = [
             models.UniqueConstraint(
-                fields=["account", "handle"], condition=Q(deleted_at__isnull=True), name="shipping_zones_handle"
+                fields=["account", "handle"],
+                condition=Q(deleted_at__isnull=True),
+                name="shipping_zones_handle",
             ),
         ]
 
@@ -60,7 +62,9 @@ class ShippingMethod(AccountOwned):
         db_table = "shipping_methods"
         constraints = [
             models.UniqueConstraint(
-                fields=["account", "handle"], condition=Q(deleted_at__isnull=True), name="shipping_methods_handle"
+                fields=["account", "handle"],
+                condition=Q(deleted_at__isnull=True),
+                name="shipping_methods_handle",
             ),
             models.CheckConstraint(condition=Q(cod_fee_cents__gte=0), name="shipping_methods_cod_fee"),
             models.CheckConstraint(
@@ -72,7 +76,9 @@ class ShippingMethod(AccountOwned):
             models.CheckConstraint(condition=~Q(rate_mode="carrier_api"), name="shipping_methods_rate_mode"),
         ]
         indexes = [
-            models.Index(fields=["account", "zone"], condition=Q(deleted_at__isnull=True), name="shipping_methods_zone")
+            models.Index(
+                fields=["account", "zone"], condition=Q(deleted_at__isnull=True), name="shipping_methods_zone"
+            )
         ]
 
     def __str__(self) -> str:
@@ -118,7 +124,11 @@ class ShippingRate(AccountOwned):
             ),
         ]
         indexes = [
-            models.Index(fields=["account", "method"], condition=Q(deleted_at__isnull=True), name="shipping_rates_method")
+            models.Index(
+                fields=["account", "method"],
+                condition=Q(deleted_at__isnull=True),
+                name="shipping_rates_method",
+            )
         ]
 
     @property

@@ -1,3 +1,19 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import AccountsViewSet, ApiKeysViewSet, MarketsViewSet
+
+urlpatterns = [
+    path("accounts.json", AccountsViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "accounts/<handle:id_or_handle>.json",
+        AccountsViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("<handle:handle>/markets.json", MarketsViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "<handle:handle>/markets/<id:market_id>.json",
+        MarketsViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("<handle:handle>/api_keys.json", ApiKeysViewSet.as_view({"get": "list", "post": "create"})),
+    path("<handle:handle>/api_keys/<id:key_id>.json", ApiKeysViewSet.as_view({"delete": "destroy"})),
+    path("<handle:handle>/api_keys/<id:key_id>/rotate.json", ApiKeysViewSet.as_view({"post": "rotate"})),
+]

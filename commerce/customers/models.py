@@ -29,7 +29,8 @@ class Customer(AccountOwned):
         constraints = [
             models.UniqueConstraint(fields=["account", "normalised_email"], name="customers_email"),
             models.CheckConstraint(
-                condition=models.Q(redacted_at__isnull=True) | models.Q(email__isnull=True, normalised_email__isnull=True),
+                condition=models.Q(redacted_at__isnull=True)
+                | models.Q(email__isnull=True, normalised_email__isnull=True),
                 name="customers_redacted_without_email",
             ),
         ]

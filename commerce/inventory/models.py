@@ -75,8 +75,12 @@ class Reservation(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "inventory_reservations"
         constraints = [
-            models.UniqueConstraint(fields=["account", "checkout_id", "level"], name="inventory_reservations_once"),
-            models.CheckConstraint(condition=models.Q(quantity__gt=0), name="inventory_reservations_quantity"),
+            models.UniqueConstraint(
+                fields=["account", "checkout_id", "level"], name="inventory_reservations_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(quantity__gt=0), name="inventory_reservations_quantity"
+            ),
         ]
         indexes = [models.Index(fields=["account", "level"], name="inventory_reservations_level")]
 

@@ -166,6 +166,8 @@ class OrderLineItem(FrozenLine, AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "order_line_items"
         constraints = [
-            models.UniqueConstraint(fields=["account", "order", "position"], name="order_line_items_position"),
+            models.UniqueConstraint(
+                fields=["account", "order", "position"], name="order_line_items_position"
+            ),
             *line_constraints("order_line_items"),
         ]

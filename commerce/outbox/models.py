@@ -18,7 +18,9 @@ class OutboxDispatch(AccountOwned):
     target = models.JSONField(help_text='What handles it: {"task_name": "send_email"}')
     payload = models.JSONField(default=dict)
     payload_version = models.PositiveSmallIntegerField(default=1)
-    idempotency_key = models.CharField(max_length=255, help_text="Handed to the outside service with every try")
+    idempotency_key = models.CharField(
+        max_length=255, help_text="Handed to the outside service with every try"
+    )
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Retries so far; the first run is none")
     max_attempts = models.PositiveSmallIntegerField(default=5)
@@ -44,6 +46,8 @@ class OutboxDispatch(AccountOwned):
                 fields=["due_at"], name="outbox_dispatches_due", condition=models.Q(status="pending")
             ),
             models.Index(
-                fields=["locked_until"], name="outbox_dispatches_leased", condition=models.Q(status="processing")
+                fields=["locked_until"],
+                name="outbox_dispatches_leased",
+                condition=models.Q(status="processing"),
             ),
         ]

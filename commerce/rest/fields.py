@@ -16,6 +16,7 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 _DECIMAL = re.compile(r"-?[0-9]{1,16}")
 _LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
+_DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
 
 
@@ -100,7 +101,9 @@ class TokenField(TextField):
 class HandleField(TextField):
     """The name of a thing in URLs and set-ups: `^[a-z0-9][a-z0-9-]{0,62}$`."""
 
-    default_error_messages = {"invalid_handle": "Lower-case letters, digits and hyphens, beginning with none of the latter."}
+    default_error_messages = {
+        "invalid_handle": "Lower-case letters, digits and hyphens, beginning with none of the latter."
+    }
 
     def __init__(self, *, min_length: int = 1, **kwargs: Any) -> None:
         self.shortest = min_length
@@ -170,6 +173,18 @@ class TimeZoneField(TextField):
         if name not in time_zones():
             self.fail("unknown_time_zone")
         return name
+
+
+class DomainField(TextField):
+    """A host name, kept in lower case."""
+
+    default_error_messages = {"invalid_domain": "Not a host name."}
+
+    def to_internal_value(self, data: Any) -> str:
+        domain = super().to_internal_value(data).lower()
+        if len(domain) > 253 or not _DOMAIN.fullmatch(domain):
+            self.fail("invalid_domain")
+        return domain
 
 
 class EmailField(serializers.EmailField):

@@ -38,7 +38,12 @@ def key_of(request: HttpRequest) -> str | None:
 
 
 def answer_once(
-    request: HttpRequest, *, surface: str, key: str, hidden: tuple[str, ...], respond: Callable[[], HttpResponse]
+    request: HttpRequest,
+    *,
+    surface: str,
+    key: str,
+    hidden: tuple[str, ...],
+    respond: Callable[[], HttpResponse],
 ) -> HttpResponse:
     """Replay the stored answer of this key, or respond and store the answer in the same transaction.
 
@@ -73,7 +78,9 @@ def fingerprint_of(request: HttpRequest) -> bytes:
         body = orjson.dumps(orjson.loads(request.body), option=orjson.OPT_SORT_KEYS)
     except orjson.JSONDecodeError:
         body = request.body
-    return hashlib.sha256(b"\n".join([request.method.encode(), request.get_full_path().encode(), body])).digest()
+    return hashlib.sha256(
+        b"\n".join([request.method.encode(), request.get_full_path().encode(), body])
+    ).digest()
 
 
 def without(content: bytes, hidden: tuple[str, ...]) -> bytes:

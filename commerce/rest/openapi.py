@@ -73,7 +73,11 @@ class SurfaceSchema(AutoSchema):
         action = getattr(self.view, "action", "") or self.method.lower()
         name = type(self.view).__name__.removesuffix("ViewSet")
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return f"{self.view.surface}_{snake}_{action}" if isinstance(self.view, SurfaceViewSet) else super().get_operation_id()
+        return (
+            f"{self.view.surface}_{snake}_{action}"
+            if isinstance(self.view, SurfaceViewSet)
+            else super().get_operation_id()
+        )
 
     def get_tags(self) -> list[str]:
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]

@@ -40,7 +40,9 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     refusal = as_refusal(exc)
     if refusal is None:
         logger.error("Unhandled error", exc_info=exc)
-        return Response(_document(500, "internal_error", "Internal error", request), status=500, content_type=CONTENT_TYPE)
+        return Response(
+            _document(500, "internal_error", "Internal error", request), status=500, content_type=CONTENT_TYPE
+        )
     return Response(
         refusal_document(refusal, request),
         status=refusal.status,
@@ -67,7 +69,9 @@ def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:
     return document | refusal.extras
 
 
-def _document(status: int, code: str, title: str, request: Any, *, detail: str | None = None) -> dict[str, Any]:
+def _document(
+    status: int, code: str, title: str, request: Any, *, detail: str | None = None
+) -> dict[str, Any]:
     return {
         "type": f"urn:problem:{code}",
         "title": title,
@@ -98,8 +102,7 @@ def _from_drf(exc: exceptions.APIException) -> Refusal:
         return ValidationFailed(errors=tuple(_field_errors(exc.detail)))
     if isinstance(exc, exceptions.ParseError):
         return MalformedRequest(str(exc.detail))
-    refusal = _HTTP_REFUSALS[exc.status_code](str(exc.detail))
-    return refusal
+    return _HTTP_REFUSALS[exc.status_code](str(exc.detail))
 
 
 def _http_refusal(status: int, code: str) -> type[Refusal]:
@@ -121,7 +124,9 @@ def _field_errors(detail: Any, path: str = "") -> list[FieldError]:
         return [
             error
             for name, inner in detail.items()
-            for error in _field_errors(inner, path if name == "non_field_errors" else f"{path}.{name}".strip("."))
+            for error in _field_errors(
+                inner, path if name == "non_field_errors" else f"{path}.{name}".strip(".")
+            )
         ]
     if isinstance(detail, list):
         nested = any(isinstance(inner, dict | list) for inner in detail)
@@ -143,7 +148,9 @@ def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
     if sqlstate in _TRANSIENT_SQLSTATES:
         return _retry_after(Busy())
     # A connection that was lost or could not be made has no SQLSTATE, or one of class 08 or 57P.
-    if isinstance(exc, OperationalError | InterfaceError) and (sqlstate is None or sqlstate[:2] in {"08", "57", "53"}):
+    if isinstance(exc, OperationalError | InterfaceError) and (
+        sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
+    ):
         return _retry_after(DatabaseUnreachable())
     return None
 

@@ -17,7 +17,9 @@ def check_serving_role(databases: Sequence[str] | None = None, **kwargs: Any) ->
     if "default" not in (databases or ()):
         return []
     return [
-        checks.Error(f"The serving database role could bypass row-level security: {reason}.", id="tenancy.E001")
+        checks.Error(
+            f"The serving database role could bypass row-level security: {reason}.", id="tenancy.E001"
+        )
         for reason in bypass_reasons(connections["default"])
     ]
 
@@ -30,9 +32,15 @@ def check_account_owned_models(app_configs: Any = None, **kwargs: Any) -> list[c
 
 def _model_messages(model: type[AccountOwned]) -> list[checks.CheckMessage]:
     messages: list[checks.CheckMessage] = []
-    if not isinstance(model._base_manager, AccountManager) or not isinstance(model._default_manager, AccountManager):
+    if not isinstance(model._base_manager, AccountManager) or not isinstance(
+        model._default_manager, AccountManager
+    ):
         messages.append(
-            checks.Error("Its Meta must derive from AccountOwned.Meta, its manager from AccountManager.", obj=model, id="tenancy.E002")
+            checks.Error(
+                "Its Meta must derive from AccountOwned.Meta, its manager from AccountManager.",
+                obj=model,
+                id="tenancy.E002",
+            )
         )
     messages += [
         checks.Error(f"{field.name} must be an AccountForeignKey.", obj=model, id="tenancy.E003")

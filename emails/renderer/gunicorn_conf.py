@@ -18,7 +18,7 @@ max_requests_jitter = 500
 control_socket_disable = True
 
 
-def post_fork(server: Any, worker: Any) -> None:
+def post_fork(_server: Any, _worker: Any) -> None:
     """macOS does not keep to address space limits, so there the time limit has to do."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MAX_WORKER_MEMORY_BYTES, MAX_WORKER_MEMORY_BYTES))

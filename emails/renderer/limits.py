@@ -54,5 +54,5 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
-def _raise_time_is_up(signum: int, frame: FrameType | None) -> None:
+def _raise_time_is_up(_signal_number: int, _frame: FrameType | None) -> None:
     raise _TimeIsUp

@@ -42,15 +42,15 @@ def _warning(finding: ValidationError) -> MjmlWarning:
     return MjmlWarning(line=finding.line, tag=finding.tag_name, message=finding.message)
 
 
-def _refuse_include(*args: object, **kwargs: object) -> NoReturn:
+def _refuse_include(*_args: object, **_kwargs: object) -> NoReturn:
     raise ValueError("includes are not supported")
 
 
 _read_attributes = mjml_parser._attributes  # noqa: SLF001 - see _harden_library
 
 
-def _read_escaped_attributes(*args: Any) -> dict[str, str]:
-    return {name: escape(value) for name, value in _read_attributes(*args).items()}
+def _read_escaped_attributes(raw: str, tag_name: str, attrs: list[Any]) -> dict[str, str]:
+    return {name: escape(value) for name, value in _read_attributes(raw, tag_name, attrs).items()}
 
 
 def _harden_library() -> None:

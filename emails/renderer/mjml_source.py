@@ -78,10 +78,10 @@ class _TagReader(HTMLParser):
             # The standard library's answer to a marked section (`<![...]>`) that it does not know.
             raise InvalidMjml(str(error), line=self.lineno) from error
 
-    def handle_starttag(self, tag: str, attrs: Sequence[Any]) -> None:
+    def handle_starttag(self, tag: str, _attrs: Sequence[Any]) -> None:
         self._collect(tag, "start")
 
-    def handle_startendtag(self, tag: str, attrs: Sequence[Any]) -> None:
+    def handle_startendtag(self, tag: str, _attrs: Sequence[Any]) -> None:
         self._collect(tag, "empty")
 
     def handle_endtag(self, tag: str) -> None:
@@ -123,7 +123,9 @@ def _never_closed(tag: _Tag) -> InvalidMjml:
 
 
 def _include_warning(tag: _Tag) -> MjmlWarning:
-    return MjmlWarning(line=tag.line, tag=tag.name, message="Includes are not supported, this one was left out")
+    return MjmlWarning(
+        line=tag.line, tag=tag.name, message="Includes are not supported, this one was left out"
+    )
 
 
 def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:

@@ -12,7 +12,9 @@ def render_message(message: Message) -> RenderedMessage:
     subject = render_text(message.subject_template, variables, field="subject_template")
     preheader = None
     if message.preheader_template is not None:
-        preheader = single_line(render_text(message.preheader_template, variables, field="preheader_template"))
+        preheader = single_line(
+            render_text(message.preheader_template, variables, field="preheader_template")
+        )
     source = render_html(message.body_source, variables, field="body_source")
     body = compile_mjml(source, preheader=preheader)
     if message.body_text_template is None:

@@ -38,7 +38,11 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> list
         problem = InternalError()
     _drain(environ)
     return _answer(
-        start_response, problem.status, "application/problem+json", problem.document(), headers=problem.headers
+        start_response,
+        problem.status,
+        "application/problem+json",
+        problem.document(),
+        headers=problem.headers,
     )
 
 
@@ -52,7 +56,7 @@ def _handle(environ: WSGIEnvironment) -> dict[str, Any]:
     return handler(environ)
 
 
-def _health(environ: WSGIEnvironment) -> dict[str, Any]:
+def _health(_environ: WSGIEnvironment) -> dict[str, Any]:
     return {"status": "ok"}
 
 

@@ -1,0 +1,151 @@
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import operations, queries
+from accounts.models import Account, ApiKey, Market
+from commerce.errors import ValidationFailed
+from commerce.rest.errors import InsufficientScope
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.views import AdminViewSet
+
+from . import serializers as shapes
+
+
+class AccountsViewSet(AdminViewSet):
+    """The accounts of the caller's workspace; for workspace keys only."""
+
+    binding = "workspace"
+    area = "accounts"
+
+    @answers(
+        many("accounts", shapes.AccountOutput),
+        parameters=[*PAGE_PARAMETERS, OpenApiParameter("include_archived", bool)],
+    )
+    def list(self, request: Request) -> Response:
+        include_archived = request.query_params.get("include_archived") == "true"
+        accounts = queries.workspace_accounts(include_archived=include_archived)
+        return Response(newest_first(accounts, self.cursor).answer("accounts", _account))
+
+    @answers(one("account", shapes.AccountOutput), request=shapes.AccountInput, status=201)
+    def create(self, request: Request) -> Response:
+        fields = self.valid(shapes.AccountInput)
+        account = operations.create_account(workspace_id=self.principal.workspace_id, fields=fields)
+        return Response({"account": _account(account)}, status=201)
+
+    @answers(one("account", shapes.AccountOutput))
+    def retrieve(self, request: Request, id_or_handle: str) -> Response:
+        return Response({"account": _account(queries.get_account(id_or_handle))})
+
+    @answers(one("account", shapes.AccountOutput), request=shapes.AccountUpdate)
+    def update(self, request: Request, id_or_handle: str) -> Response:
+        account = queries.get_account(id_or_handle)
+        changes = self.valid(shapes.AccountUpdate, partial=True)
+        if "expected_version" not in changes:
+            raise ValidationFailed.of("expected_version", "required", "This field is required.")
+        expected_version = changes.pop("expected_version")
+        account = operations.update_account(
+            account=account, expected_version=expected_version, changes=changes, now=timezone.now()
+        )
+        return Response({"account": _account(account)})
+
+    @answers(one("account", shapes.AccountOutput))
+    def destroy(self, request: Request, id_or_handle: str) -> Response:
+        account = operations.archive_account(account=queries.get_account(id_or_handle), now=timezone.now())
+        return Response({"account": _account(account)})
+
+
+class MarketsViewSet(AdminViewSet):
+    area = "markets"
+
+    @answers(many("markets", shapes.MarketOutput), parameters=PAGE_PARAMETERS)
+    def list(self, request: Request) -> Response:
+        page = newest_first(queries.markets(), self.cursor)
+        return Response(page.answer("markets", _market))
+
+    @answers(one("market", shapes.MarketOutput), request=shapes.MarketInput, status=201)
+    def create(self, request: Request) -> Response:
+        market = operations.create_market(fields=self.valid(shapes.MarketInput))
+        return Response({"market": _market(market)}, status=201)
+
+    @answers(one("market", shapes.MarketOutput))
+    def retrieve(self, request: Request, market_id: int) -> Response:
+        return Response({"market": _market(queries.get_market(market_id))})
+
+    @answers(one("market", shapes.MarketOutput), request=shapes.MarketChanges)
+    def update(self, request: Request, market_id: int) -> Response:
+        market = queries.get_market(market_id)
+        changes = self.valid(shapes.MarketChanges, partial=True)
+        return Response({"market": _market(operations.update_market(market=market, changes=changes))})
+
+    @answers(one("market", shapes.MarketOutput))
+    def destroy(self, request: Request, market_id: int) -> Response:
+        market = operations.deactivate_market(market=queries.get_market(market_id), now=timezone.now())
+        return Response({"market": _market(market)})
+
+
+class ApiKeysViewSet(AdminViewSet):
+    area = "api_keys"
+    secret_fields = ("secret",)
+
+    @answers(many("api_keys", shapes.ApiKeyOutput), parameters=PAGE_PARAMETERS)
+    def list(self, request: Request) -> Response:
+        return Response(newest_first(queries.account_keys(), self.cursor).answer("api_keys", _key))
+
+    @answers(one("api_key", shapes.IssuedKeyOutput), request=shapes.ApiKeyInput, status=201)
+    def create(self, request: Request) -> Response:
+        fields = self.valid(shapes.ApiKeyInput)
+        if fields.get("expires_at") and fields["expires_at"] <= timezone.now():
+            raise ValidationFailed.of("expires_at", "in_the_past", "The key would never be valid.")
+        self._require_grant(fields)
+        is_workspace_key = fields["kind"] == ApiKey.Kind.WORKSPACE
+        issued = operations.issue_key(
+            workspace_id=self.principal.workspace_id,
+            account_id=None if is_workspace_key else self.principal.account_id,
+            **fields,
+        )
+        return Response({"api_key": _issued(issued)}, status=201)
+
+    @answers(one("api_key", shapes.IssuedKeyOutput), request=shapes.RotationInput, status=201)
+    def rotate(self, request: Request, key_id: int) -> Response:
+        grace = timedelta(seconds=self.valid(shapes.RotationInput)["grace_seconds"])
+        key = queries.get_key(key_id)
+        self._require_grant({"kind": key.kind, "scopes": key.scopes})
+        issued = operations.rotate_key(key=key, grace=grace, now=timezone.now())
+        return Response({"api_key": _issued(issued)}, status=201)
+
+    @answers(one("api_key", shapes.ApiKeyOutput))
+    def destroy(self, request: Request, key_id: int) -> Response:
+        key = operations.revoke_key(key=queries.get_key(key_id), now=timezone.now())
+        return Response({"api_key": _key(key)})
+
+    def _require_grant(self, fields: dict[str, Any]) -> None:
+        """A key can't issue more than it may itself; storefront keys have no scopes to give."""
+        if fields["kind"] == ApiKey.Kind.STOREFRONT:
+            if fields.get("scopes"):
+                raise ValidationFailed.of("scopes", "not_allowed", "Storefront keys have no scopes.")
+            return
+        if fields["kind"] == ApiKey.Kind.WORKSPACE and self.principal.kind != "workspace":
+            raise InsufficientScope("Workspace keys are issued with workspace keys only.")
+        if not self.principal.may_grant(frozenset(fields.get("scopes") or ())):
+            raise InsufficientScope("A key can't issue more than it may itself.")
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return shapes.AccountOutput(account).data
+
+
+def _market(market: Market) -> dict[str, Any]:
+    return shapes.MarketOutput(market).data
+
+
+def _key(key: ApiKey) -> dict[str, Any]:
+    return shapes.ApiKeyOutput(key).data
+
+
+def _issued(issued: operations.IssuedKey) -> dict[str, Any]:
+    return _key(issued.key) | {"secret": issued.secret}

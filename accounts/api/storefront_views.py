@@ -1,0 +1,20 @@
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import queries
+from accounts.models import Market
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many
+from commerce.rest.views import StorefrontViewSet
+
+from .serializers import MarketOutput
+
+
+class StorefrontMarketsViewSet(StorefrontViewSet):
+    """The shop's open markets, for a country or currency switch."""
+
+    @answers(many("markets", MarketOutput), parameters=PAGE_PARAMETERS)
+    def list(self, request: Request) -> Response:
+        markets = queries.markets().filter(status=Market.Status.ACTIVE)
+        page = newest_first(markets, self.cursor)
+        return Response(page.answer("markets", lambda market: MarketOutput(market).data))

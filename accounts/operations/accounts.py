@@ -1,0 +1,73 @@
+"""Accounts: made, changed and archived within the scope of their workspace."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from accounts.authentication import forget_grants
+from accounts.errors import VersionConflict
+from accounts.models import Account
+from commerce.errors import NotFound
+from commerce.inventory.operations import create_location
+from commerce.tenancy.scope import account_scope
+
+
+def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
+    """A new shop with its first location. Raises `HandleTaken` through the unique key."""
+    account = Account.objects.create(workspace_id=workspace_id, **fields)
+    with account_scope(account.id):
+        create_location(handle="main", name="Main", priority=1)
+    transaction.on_commit(lambda: forget_grants(workspace_id))
+    return account
+
+
+def update_account(
+    *, account: Account, expected_version: int, changes: dict[str, Any], now: datetime
+) -> Account:
+    """Change an account that nobody has changed since it was read, in one conditional UPDATE.
+
+    Raises `VersionConflict`, and `NotFound` for an archived account.
+    """
+    updated = Account.objects.filter(pk=account.pk, version=expected_version).exclude(
+        status=Account.Status.ARCHIVED
+    )
+    if not updated.update(version=F("version") + 1, updated_at=now, **changes):
+        _refuse_update(account.pk)
+    account.refresh_from_db()
+    return account
+
+
+def _refuse_update(account_id: int) -> None:
+    current = Account.objects.get(pk=account_id)
+    if current.status == Account.Status.ARCHIVED:
+        raise NotFound
+    raise VersionConflict(current_version=current.version)
+
+
+def archive_account(*, account: Account, now: datetime) -> Account:
+    """Take a shop out of service; its rows stay. Repeated, nothing changes."""
+    Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
+        status=Account.Status.ARCHIVED,
+        archived_at=Coalesce(F("archived_at"), now),
+        version=F("version") + 1,
+        updated_at=now,
+    )
+    account.refresh_from_db()
+    transaction.on_commit(lambda: forget_grants(account.workspace_id))
+    return account
+
+
+def set_suspended(*, account: Account, suspended: bool, now: datetime) -> bool:
+    """Suspend a shop or bring it back; whether anything changed. An archived one stays archived."""
+    before, after = Account.Status.ACTIVE, Account.Status.SUSPENDED
+    if not suspended:
+        before, after = after, before
+    changed = Account.objects.filter(pk=account.pk, status=before).update(
+        status=after, version=F("version") + 1, updated_at=now
+    )
+    transaction.on_commit(lambda: forget_grants(account.workspace_id))
+    return bool(changed)

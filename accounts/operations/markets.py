@@ -1,0 +1,25 @@
+from datetime import datetime
+from typing import Any
+
+from accounts.models import Market
+
+
+def create_market(*, fields: dict[str, Any]) -> Market:
+    """A new selling surface. Raises `MarketExists`, `HandleTaken`, `DomainTaken` through the unique keys."""
+    return Market.objects.create(**fields)
+
+
+def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
+    for name, value in changes.items():
+        setattr(market, name, value)
+    market.save(update_fields=[*changes, "updated_at"])
+    return market
+
+
+def deactivate_market(*, market: Market, now: datetime) -> Market:
+    """Close a market; carts and orders keep referring to it. Repeated, nothing changes."""
+    Market.objects.filter(pk=market.pk, status=Market.Status.ACTIVE).update(
+        status=Market.Status.INACTIVE, updated_at=now
+    )
+    market.refresh_from_db()
+    return market

@@ -1,0 +1,17 @@
+import uuid
+
+from accounts.models import ApiKey, Workspace
+from commerce.tenancy.scope import workspace_scope
+
+from .keys import IssuedKey, issue_key
+
+
+def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
+    """The first workspace of an installation (or another one) with a key for it."""
+    workspace_id = uuid.uuid4()
+    with workspace_scope(workspace_id):
+        workspace = Workspace.objects.create(id=workspace_id, name=name)
+        issued = issue_key(
+            workspace_id=workspace_id, account_id=None, kind=ApiKey.Kind.WORKSPACE, name=key_name
+        )
+    return workspace, issued

@@ -1,0 +1,55 @@
+from django.db.models import QuerySet
+
+from accounts.models import Account, ApiKey, Market
+from commerce.errors import NotFound
+from commerce.tenancy.scope import account_in_scope, workspace_in_scope
+
+
+def workspace_accounts(*, include_archived: bool) -> QuerySet[Account]:
+    accounts = Account.objects.filter(workspace_id=workspace_in_scope())
+    return accounts if include_archived else accounts.exclude(status=Account.Status.ARCHIVED)
+
+
+def get_account(id_or_handle: str) -> Account:
+    """One account of the workspace in scope, also an archived one; raises `NotFound`.
+
+    Handles always have a letter, so that digits alone are an id.
+    """
+    accounts = workspace_accounts(include_archived=True)
+    if not id_or_handle.isdigit():
+        account = accounts.filter(handle=id_or_handle).first()
+    else:
+        account = accounts.filter(pk=int(id_or_handle)).first() if len(id_or_handle) < 19 else None
+    if account is None:
+        raise NotFound
+    return account
+
+
+def markets() -> QuerySet[Market]:
+    """The markets of the account in scope."""
+    return Market.objects.all()
+
+
+def get_market(market_id: int) -> Market:
+    """A market of the account in scope; raises `NotFound`."""
+    market = Market.objects.filter(pk=market_id).first()
+    if market is None:
+        raise NotFound
+    return market
+
+
+def account_keys() -> QuerySet[ApiKey]:
+    """The keys of the account in scope, and those of its workspace where that is in scope as well."""
+    return ApiKey.objects.all()
+
+
+def get_key(key_id: int) -> ApiKey:
+    key = account_keys().filter(pk=key_id).first()
+    if key is None:
+        raise NotFound
+    return key
+
+
+def current_account() -> Account:
+    """The account in scope."""
+    return Account.objects.get(pk=account_in_scope())

@@ -1,0 +1,39 @@
+"""Small helpers that describe the conventions' envelopes in the OpenAPI document."""
+
+from functools import cache
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
+
+PAGE_PARAMETERS = [
+    OpenApiParameter("limit", int, description="1 to 250, 50 unless given; larger is taken as 250."),
+    OpenApiParameter("cursor_id", int, description="`next_cursor_id` of the page before."),
+]
+
+
+@cache
+def one(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
+    """`{name: {...}}`."""
+    return inline_serializer(f"{_camel(name)}{output.__name__}Answer", {name: output()})
+
+
+@cache
+def many(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
+    """`{name: [...], next_cursor_id}`."""
+    fields = {name: output(many=True), "next_cursor_id": serializers.CharField(allow_null=True)}
+    return inline_serializer(f"{_camel(name)}{output.__name__}Page", fields)
+
+
+def answers(
+    response: serializers.Serializer | None,
+    *,
+    request: type[serializers.Serializer] | None = None,
+    status: int = 200,
+    parameters: list[OpenApiParameter] | None = None,
+) -> object:
+    """Describe one operation: what it takes, and what it answers with which status."""
+    return extend_schema(request=request, responses={status: response}, parameters=parameters)
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
