@@ -38,7 +38,7 @@ class Account(models.Model):
         ARCHIVED = "archived"
 
     id = models.BigAutoField(primary_key=True)
-    workspace = models.ForeignKey(Workspace, models.PROTECT, related_name="accounts")
+    workspace = models.ForeignKey(Workspace, models.PROTECT, related_name="accounts", db_index=False)
     handle = models.CharField(max_length=63, unique=True)
     name = models.CharField(max_length=200)
     default_currency = models.CharField(max_length=3)
@@ -68,6 +68,8 @@ class Account(models.Model):
                 | ~models.Q(status="archived") & models.Q(archived_at__isnull=True),
                 name="accounts_archived_at_with_status",
             ),
+            # What a key's composite reference points at: its account is one of its own workspace.
+            models.UniqueConstraint(fields=["workspace", "id"], name="accounts_of_workspace"),
         ]
 
     def __str__(self) -> str:

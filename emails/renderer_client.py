@@ -104,4 +104,4 @@ def _rendered(document: dict[str, Any]) -> Rendered:
 def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
     if 400 <= status < 500:
         return TemplateRefused(code=problem["code"], detail=problem["detail"], line=problem.get("line"))
-    return RendererUnavailable(f"The renderer answered {status}: {problem.get('detail')}")
+    return RendererUnavailable(f"The renderer answered {status}.")

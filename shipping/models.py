@@ -1,10 +1,22 @@
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import F, Q
 
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountManager, AccountOwned, AccountQuerySet
+
+
+# What a rate can be bounded by, from `min_` to `max_`, ends included.
+BOUNDED = ("weight_grams", "subtotal_cents", "quantity")
+
+
+class DeletableQuerySet(AccountQuerySet):
+    """Rows that deletion only marks: checkouts and orders have noted their ids."""
+
+    def live(self) -> Self:
+        return self.filter(deleted_at__isnull=True)
 
 
 class ShippingZone(AccountOwned):
@@ -18,6 +30,8 @@ class ShippingZone(AccountOwned):
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = AccountManager.of(DeletableQuerySet)
 
     class Meta(AccountOwned.Meta):
         db_table = "shipping_zones"
@@ -57,6 +71,8 @@ class ShippingMethod(AccountOwned):
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = AccountManager.of(DeletableQuerySet)
 
     class Meta(AccountOwned.Meta):
         db_table = "shipping_methods"
@@ -100,9 +116,13 @@ class ShippingRate(AccountOwned):
     max_quantity = models.BigIntegerField(null=True, blank=True)
     # The method's mode, copied so that "one flat rate per currency" is a constraint of this table.
     is_flat = models.BooleanField(default=False)
+    # Made by a quote for a free method that has no rate of its own in any currency.
+    is_automatic = models.BooleanField(default=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = AccountManager.of(DeletableQuerySet)
 
     class Meta(AccountOwned.Meta):
         db_table = "shipping_rates"
@@ -112,6 +132,14 @@ class ShippingRate(AccountOwned):
                 condition=Q(is_flat=True, deleted_at__isnull=True),
                 name="shipping_rates_one_flat",
             ),
+            models.UniqueConstraint(
+                fields=["account", "method", "currency"],
+                condition=Q(is_automatic=True, deleted_at__isnull=True),
+                name="shipping_rates_one_automatic",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_automatic=False) | Q(price_cents=0), name="shipping_rates_automatic_free"
+            ),
             models.CheckConstraint(condition=Q(price_cents__gte=0), name="shipping_rates_price"),
             *(
                 models.CheckConstraint(
@@ -120,7 +148,7 @@ class ShippingRate(AccountOwned):
                     | Q(**{f"max_{bound}__gte": F(f"min_{bound}")}),
                     name=f"shipping_rates_{bound}",
                 )
-                for bound in ("weight_grams", "subtotal_cents", "quantity")
+                for bound in BOUNDED
             ),
         ]
         indexes = [
@@ -134,6 +162,12 @@ class ShippingRate(AccountOwned):
     @property
     def is_free(self) -> bool:
         return self.price_cents == 0
+
+    @property
+    def bounds(self) -> list[str]:
+        """The names of the bounds that are set."""
+        names = [f"{end}_{bounded}" for bounded in BOUNDED for end in ("min", "max")]
+        return [name for name in names if getattr(self, name) is not None]
 
 
 class PickupPoint(models.Model):
@@ -155,8 +189,8 @@ class PickupPoint(models.Model):
     address1 = models.CharField(max_length=255, blank=True)
     city = models.CharField(max_length=128, blank=True)
     zip = models.CharField(max_length=16, blank=True)
-    # Upper case without spaces and hyphens: what prefixes are compared with.
-    normalised_zip = models.CharField(max_length=16, blank=True, editable=False)
+    # Upper case without spaces and hyphens, in byte order whatever the database's own: a prefix is a range of it.
+    normalised_zip = models.CharField(max_length=16, blank=True, editable=False, db_collation="C")
     country_code = models.CharField(max_length=2)
     latitude = models.DecimalField(max_digits=9, decimal_places=6, null=True)
     longitude = models.DecimalField(max_digits=9, decimal_places=6, null=True)
@@ -172,12 +206,8 @@ class PickupPoint(models.Model):
             models.UniqueConstraint(fields=["carrier", "external_id"], name="pickup_points_external_id"),
         ]
         indexes = [
-            models.Index(
-                OpClass(F("country_code"), name="text_pattern_ops"),
-                OpClass(F("normalised_zip"), name="text_pattern_ops"),
-                F("id").desc(),
-                name="pickup_points_zip",
-            ),
+            models.Index(fields=["normalised_zip", "country_code"], name="pickup_points_zip"),
+            models.Index(fields=["country_code", "-id"], name="pickup_points_country"),
         ]
 
     def __str__(self) -> str:

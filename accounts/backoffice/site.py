@@ -1,10 +1,124 @@
+"""The back office: Django's admin, each page of it inside the scope of the account that was chosen."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from unfold.sites import UnfoldAdminSite
+
+from commerce.backoffice.membership import membership_of
+from commerce.errors import Refusal
+from commerce.rest.problems import as_refusal
+from commerce.tenancy.scope import account_scope
+
+from .choice import choose, chosen_membership, memberships
+from .navigation import groups
+
+View = Callable[..., HttpResponse]
+
+_SHOWN_ACCOUNTS = 50
 
 
 class BackOfficeSite(UnfoldAdminSite):
     site_title = "Back office"
     site_header = "Back office"
-    index_title = "Shop"
+    index_title = "Overview"
+
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        # Who they are is asked before which account they work in, hence the order of the two.
+        needs_account = view not in (
+            self.choose_account,
+            self.logout,
+            self.password_change,
+            self.password_change_done,
+            self.i18n_javascript,
+        )
+        return super().admin_view(self._in_account(view) if needs_account else view, cacheable)
+
+    def _in_account(self, view: View) -> View:
+        @wraps(view)
+        def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            membership = chosen_membership(request)
+            if membership is None:
+                return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
+            request.membership = membership  # type: ignore[attr-defined]
+            try:
+                with account_scope(membership.account_id):
+                    return _rendered(view(request, *args, **kwargs))
+            except (PermissionDenied, Http404, Refusal, DatabaseError) as error:
+                return self._refused(request, error)
+
+        return scoped
+
+    def _refused(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        """A page that says why nothing was shown or changed; errors that are bugs are raised again."""
+        if isinstance(error, PermissionDenied):
+            status, reason = 403, "Your role in this shop does not allow this."
+        elif isinstance(error, Http404):
+            status, reason = 404, "There is nothing at this address in this shop."
+        else:
+            refusal = as_refusal(error)
+            if refusal is None:
+                raise error
+            status, reason = refusal.status, refusal.detail
+        context = {**self.each_context(request), "title": reason}
+        return TemplateResponse(request, "backoffice/refused.html", context, status=status)
+
+    def extra_urls(self) -> list[URLPattern]:
+        return [path("account/", self.admin_view(self.choose_account), name="choose_account")]
+
+    def choose_account(self, request: HttpRequest) -> HttpResponse:
+        """The accounts of the user, to choose one; a POST chooses."""
+        if request.method == "POST":
+            return self._chosen(request)
+        search = request.GET.get("q", "").strip()
+        found = memberships(request.user, search=search.replace("\0", ""), limit=_SHOWN_ACCOUNTS + 1)
+        context = {
+            **self.each_context(request),
+            "title": "Choose a shop",
+            "memberships": found[:_SHOWN_ACCOUNTS],
+            "has_more": len(found) > _SHOWN_ACCOUNTS,
+            "search": search,
+            "next": request.GET.get("next", ""),
+        }
+        status = 200 if found or search else 403
+        return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
+
+    def _chosen(self, request: HttpRequest) -> HttpResponse:
+        account_id = request.POST.get("account_id", "")
+        is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
+        if not is_id or choose(request, int(account_id)) is None:
+            return self._refused(request, Http404())
+        target = request.POST.get("next", "")
+        if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
+            target = reverse("admin:index")
+        return HttpResponseRedirect(target)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        membership = membership_of(request)
+        context = super().each_context(request) | {"membership": membership}
+        if membership is not None:
+            context["site_header"] = membership.name
+            context["site_subheader"] = f"{membership.handle} · {membership.title}"
+        return context
+
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+        return groups(self.get_app_list(request), request.path)
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        # Unfold remembers results per user, not per account.
+        raise Http404
 
 
-site = BackOfficeSite(name="backoffice")
+def _rendered(response: HttpResponse) -> HttpResponse:
+    """Templates read rows while they render, which must be over before the scope ends."""
+    if isinstance(response, TemplateResponse):
+        response.render()
+    return response

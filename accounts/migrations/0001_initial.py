@@ -54,6 +54,12 @@ ACCOUNT_IDS = """
 CREATE FUNCTION account_ids() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$ SELECT id FROM accounts ORDER BY id $$
 """
 
+# Foreign keys ignore policies: without this one a workspace could issue keys for another one's account.
+KEY_OF_OWN_ACCOUNT = """
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_account_of_workspace
+FOREIGN KEY (workspace_id, account_id) REFERENCES accounts (workspace_id, id)
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -120,7 +126,7 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='accounts', to='accounts.workspace')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='accounts', to='accounts.workspace')),
             ],
             options={
                 'db_table': 'accounts',
@@ -200,6 +206,11 @@ class Migration(migrations.Migration):
             model_name='account',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('archived_at__isnull', False), ('status', 'archived')), models.Q(models.Q(('status', 'archived'), _negated=True), ('archived_at__isnull', True)), _connector='OR'), name='accounts_archived_at_with_status'),
         ),
+        migrations.AddConstraint(
+            model_name='account',
+            constraint=models.UniqueConstraint(fields=('workspace', 'id'), name='accounts_of_workspace'),
+        ),
+        migrations.RunSQL(KEY_OF_OWN_ACCOUNT, "ALTER TABLE api_keys DROP CONSTRAINT api_keys_account_of_workspace"),
         IsolateDirectory("workspace", "id = current_workspace_id()"),
         IsolateDirectory("account", "id = current_account_id() OR workspace_id = current_workspace_id()"),
         IsolateDirectory("apikey", "account_id = current_account_id() OR workspace_id = current_workspace_id()"),

@@ -1,3 +1,22 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .storefront_views import CheckoutsViewSet
+
+_STEPS = {
+    "address": "put",
+    "shipping_quote": "get",
+    "shipping": "put",
+    "payment_method": "put",
+    "start_payment": "post",
+    "confirm": "post",
+    "complete": "post",
+}
+
+urlpatterns = [
+    path("checkouts.json", CheckoutsViewSet.as_view({"post": "create"})),
+    path("checkouts/<token:token>.json", CheckoutsViewSet.as_view({"get": "retrieve"})),
+    *(
+        path(f"checkouts/<token:token>/{step}.json", CheckoutsViewSet.as_view({method: step}))
+        for step, method in _STEPS.items()
+    ),
+]

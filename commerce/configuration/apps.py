@@ -6,3 +6,6 @@ class ConfigurationConfig(AppConfig):
     label = "configuration"
     verbose_name = "Configuration"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from . import checks  # noqa: F401  registers the check

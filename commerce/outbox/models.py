@@ -51,3 +51,10 @@ class OutboxDispatch(AccountOwned):
                 condition=models.Q(status="processing"),
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.task_name} {self.idempotency_key}"
+
+    @property
+    def task_name(self) -> str:
+        return self.target["task_name"]

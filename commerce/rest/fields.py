@@ -15,6 +15,7 @@ from commerce.reference import countries, currencies, time_zones
 MAX_SAFE_INTEGER = 2**53 - 1
 
 _DECIMAL = re.compile(r"-?[0-9]{1,16}")
+_HTTP_URL = re.compile(r"https?://[^\s/?#@]+([/?#]\S*)?")
 _LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
 _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
@@ -84,6 +85,28 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class OptionalTextField(TextField):
+    """Text that may be missing, empty or null."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, allow_blank=True, allow_null=True, **kwargs)
+
+
+class HttpUrlField(TextField):
+    """An absolute http(s) URL of at most 2,048 characters."""
+
+    default_error_messages = {"invalid_url": "An absolute http or https URL is required."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=2048, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        url = super().to_internal_value(data)
+        if not _HTTP_URL.fullmatch(url):
+            self.fail("invalid_url")
+        return url
 
 
 class TokenField(TextField):

@@ -24,6 +24,11 @@ def many(name: str, output: type[serializers.Serializer]) -> serializers.Seriali
     return inline_serializer(f"{_camel(name)}{output.__name__}Page", fields)
 
 
+def envelope(name: str, **fields: serializers.Field) -> serializers.Serializer:
+    """An answer of several named resources."""
+    return inline_serializer(f"{name}Answer", dict(fields))
+
+
 def answers(
     response: serializers.Serializer | None,
     *,

@@ -1,7 +1,7 @@
-"""The Liquid filters of our own: `money`, `date` and `datetime`. They write for the message's locale."""
+"""The Liquid filters of our own: `money`, `date`, `datetime` and `country`. They write for the message's locale."""
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from babel import Locale
@@ -22,6 +22,7 @@ from emails.renderer.formatting import (
 from emails.renderer.message import DEFAULT_LOCALE
 
 _MINOR_UNITS = re.compile(r"-?[0-9]{1,30}")
+_NOW = ("now", "today")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
@@ -77,8 +78,17 @@ def datetime_(
     return format_datetime(moment, _style(style), _locale(locale, context))
 
 
+@with_context
+@liquid_filter
+def country(value: object, locale: object = None, *, context: RenderContext) -> str:
+    """`{{ address.country_code | country }}`: the name of a country; a code that is not known stays as it is."""
+    return _locale(locale, context).territories.get(str(value).upper(), _as_written(value))
+
+
 def _moment(value: object, timezone: object) -> Moment | None:
-    """A moment as the clocks of a time zone show it, UTC unless said. Liquid's `now` and `today` are moments."""
+    """A moment as the clocks of a time zone show it, UTC unless said. `now` is one, as a word and as a variable."""
+    if value in _NOW:
+        value = datetime.now(UTC)
     moment = parse_moment(value) if isinstance(value, str) else value
     if isinstance(moment, datetime):
         return moment.astimezone(_time_zone(timezone))

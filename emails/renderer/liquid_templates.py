@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from liquid import BoundTemplate, Environment
+from liquid import BoundTemplate, Environment, Token
 from liquid.exceptions import LiquidError, ResourceLimitError
 
 from emails.renderer import filters, limits
@@ -13,9 +13,9 @@ from emails.renderer.problems import FieldError, Problem, TemplateLimitExceeded,
 _FORBIDDEN_TAGS = ("include", "render")
 _FORBIDDEN_FILTERS = ("safe", "escapejs")
 
-# A parsed template takes about a hundred times its source, hence a bound on what is worth keeping.
+# A parsed template takes up to 140 times its source, so that a full cache stays below 150 MiB.
 _CACHED_TEMPLATES = 64
-_MAX_CACHED_CHARACTERS = 32 * 1024
+_MAX_CACHED_CHARACTERS = 16 * 1024
 
 
 class _FencedEnvironment(Environment):
@@ -33,6 +33,15 @@ class _FencedEnvironment(Environment):
         self.add_filter("money", filters.money)
         self.add_filter("date", filters.date_)
         self.add_filter("datetime", filters.datetime_)
+        self.add_filter("country", filters.country)
+
+    def error(
+        self, exc: type[LiquidError] | LiquidError, msg: str | None = None, token: Token | None = None
+    ) -> None:
+        """The end of an expression has no position of its own, so the tag it belongs to stands in for it."""
+        if isinstance(exc, LiquidError) and exc.token and exc.token.start_index < 0:
+            exc.token = token
+        super().error(exc, msg, token)
 
 
 _HTML = _FencedEnvironment(autoescape=True)

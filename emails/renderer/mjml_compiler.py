@@ -31,7 +31,8 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
     except Exception as error:
         # The library has no error of its own: values it can't work with end in whatever Python raises.
         logger.info("MJML was refused by its compiler", exc_info=True)
-        raise InvalidMjml(f"The MJML can't be compiled: {error or type(error).__name__}.") from error
+        reason = str(error) or type(error).__name__
+        raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
     return CompiledBody(
         html=result.html,
         warnings=prepared.warnings + [_warning(finding) for finding in result.errors],

@@ -8,7 +8,7 @@ from inscriptis.model.config import ParserConfig
 from lxml import html
 from lxml.html import HtmlElement
 
-_CONFIG = ParserConfig(css=CSS_PROFILES["strict"], display_links=True)
+_CONFIG = ParserConfig(css=CSS_PROFILES["strict"])
 _LINE_END_BLANKS = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _NOT_IN_A_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
@@ -17,11 +17,12 @@ _LAYOUT_PARTS = ".|./tbody|./tbody/tr|./tbody/tr/td|./tr|./tr/td"
 
 
 def text_of_html(document: str) -> str:
-    """What a reader sees of an email, links with their targets; tables of data stay tables."""
+    """What a reader sees of an email, with the targets of its links; tables of data stay tables."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     tree = html.document_fromstring(document.encode(), parser=parser)
     _drop_hidden(tree)
     _dissolve_layout_tables(tree)
+    _write_out_links(tree)
     return tidy(Inscriptis(tree, _CONFIG).get_text())
 
 
@@ -44,6 +45,13 @@ def _drop_hidden(tree: HtmlElement) -> None:
 
 
 def _dissolve_layout_tables(tree: HtmlElement) -> None:
+    """MJML lays out with tables: each cell is a paragraph to a reader."""
     for table in tree.xpath("//table[@role='presentation']"):
         for part in table.xpath(_LAYOUT_PARTS):
-            part.tag = "div"
+            part.tag = "p" if part.tag == "td" else "div"
+
+
+def _write_out_links(tree: HtmlElement) -> None:
+    for link in tree.xpath("//a[starts-with(@href, 'http')]"):
+        if link.text_content().strip() != link.get("href"):
+            link.tail = f" ({link.get('href')}){link.tail or ''}"

@@ -3,7 +3,6 @@
 import commerce.tenancy.fields
 import commerce.tenancy.scope
 import django.contrib.postgres.fields
-import django.contrib.postgres.indexes
 import django.db.models.deletion
 from django.db import migrations, models
 from commerce.tenancy.operations import IsolateByAccount
@@ -29,7 +28,7 @@ class Migration(migrations.Migration):
                 ('address1', models.CharField(blank=True, max_length=255)),
                 ('city', models.CharField(blank=True, max_length=128)),
                 ('zip', models.CharField(blank=True, max_length=16)),
-                ('normalised_zip', models.CharField(blank=True, editable=False, max_length=16)),
+                ('normalised_zip', models.CharField(blank=True, db_collation='C', editable=False, max_length=16)),
                 ('country_code', models.CharField(max_length=2)),
                 ('latitude', models.DecimalField(decimal_places=6, max_digits=9, null=True)),
                 ('longitude', models.DecimalField(decimal_places=6, max_digits=9, null=True)),
@@ -41,7 +40,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'pickup_points',
-                'indexes': [models.Index(django.contrib.postgres.indexes.OpClass(models.F('country_code'), name='text_pattern_ops'), django.contrib.postgres.indexes.OpClass(models.F('normalised_zip'), name='text_pattern_ops'), models.OrderBy(models.F('id'), descending=True), name='pickup_points_zip')],
+                'indexes': [models.Index(fields=['normalised_zip', 'country_code'], name='pickup_points_zip'), models.Index(fields=['country_code', '-id'], name='pickup_points_country')],
                 'constraints': [models.UniqueConstraint(fields=('carrier', 'external_id'), name='pickup_points_external_id')],
             },
         ),
@@ -106,6 +105,7 @@ class Migration(migrations.Migration):
                 ('min_quantity', models.BigIntegerField(blank=True, null=True)),
                 ('max_quantity', models.BigIntegerField(blank=True, null=True)),
                 ('is_flat', models.BooleanField(default=False)),
+                ('is_automatic', models.BooleanField(default=False)),
                 ('deleted_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
@@ -117,7 +117,7 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'base_manager_name': 'objects',
                 'indexes': [models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['account', 'method'], name='shipping_rates_method')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at__isnull', True), ('is_flat', True)), fields=('account', 'method', 'currency'), name='shipping_rates_one_flat'), models.CheckConstraint(condition=models.Q(('price_cents__gte', 0)), name='shipping_rates_price'), models.CheckConstraint(condition=models.Q(('min_weight_grams__isnull', True), ('max_weight_grams__isnull', True), ('max_weight_grams__gte', models.F('min_weight_grams')), _connector='OR'), name='shipping_rates_weight_grams'), models.CheckConstraint(condition=models.Q(('min_subtotal_cents__isnull', True), ('max_subtotal_cents__isnull', True), ('max_subtotal_cents__gte', models.F('min_subtotal_cents')), _connector='OR'), name='shipping_rates_subtotal_cents'), models.CheckConstraint(condition=models.Q(('min_quantity__isnull', True), ('max_quantity__isnull', True), ('max_quantity__gte', models.F('min_quantity')), _connector='OR'), name='shipping_rates_quantity')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at__isnull', True), ('is_flat', True)), fields=('account', 'method', 'currency'), name='shipping_rates_one_flat'), models.UniqueConstraint(condition=models.Q(('deleted_at__isnull', True), ('is_automatic', True)), fields=('account', 'method', 'currency'), name='shipping_rates_one_automatic'), models.CheckConstraint(condition=models.Q(('is_automatic', False), ('price_cents', 0), _connector='OR'), name='shipping_rates_automatic_free'), models.CheckConstraint(condition=models.Q(('price_cents__gte', 0)), name='shipping_rates_price'), models.CheckConstraint(condition=models.Q(('min_weight_grams__isnull', True), ('max_weight_grams__isnull', True), ('max_weight_grams__gte', models.F('min_weight_grams')), _connector='OR'), name='shipping_rates_weight_grams'), models.CheckConstraint(condition=models.Q(('min_subtotal_cents__isnull', True), ('max_subtotal_cents__isnull', True), ('max_subtotal_cents__gte', models.F('min_subtotal_cents')), _connector='OR'), name='shipping_rates_subtotal_cents'), models.CheckConstraint(condition=models.Q(('min_quantity__isnull', True), ('max_quantity__isnull', True), ('max_quantity__gte', models.F('min_quantity')), _connector='OR'), name='shipping_rates_quantity')],
             },
         ),
         migrations.AddConstraint(

@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import EventsViewSet
+
+urlpatterns = [path("<handle:handle>/events.json", EventsViewSet.as_view({"get": "list"}))]

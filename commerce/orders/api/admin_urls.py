@@ -1,3 +1,11 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import OrdersViewSet
+
+urlpatterns = [
+    path("<handle:handle>/orders.json", OrdersViewSet.as_view({"get": "list"})),
+    path("<handle:handle>/orders/<id:order_id>.json", OrdersViewSet.as_view({"get": "retrieve"})),
+    path("<handle:handle>/orders/<id:order_id>/cancel.json", OrdersViewSet.as_view({"post": "cancel"})),
+    path("<handle:handle>/orders/<id:order_id>/mark_paid.json", OrdersViewSet.as_view({"post": "mark_paid"})),
+    path("<handle:handle>/orders/<id:order_id>/fulfill.json", OrdersViewSet.as_view({"post": "fulfill"})),
+]

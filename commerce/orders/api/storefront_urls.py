@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .storefront_views import StorefrontOrdersViewSet
+
+urlpatterns = [path("orders/<token:token>.json", StorefrontOrdersViewSet.as_view({"get": "retrieve"}))]

@@ -1,3 +1,15 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import DispatchesViewSet
+
+urlpatterns = [
+    path("<handle:handle>/outbox_dispatches.json", DispatchesViewSet.as_view({"get": "list"})),
+    path(
+        "<handle:handle>/outbox_dispatches/<id:dispatch_id>.json",
+        DispatchesViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "<handle:handle>/outbox_dispatches/<id:dispatch_id>/retry.json",
+        DispatchesViewSet.as_view({"post": "retry"}),
+    ),
+]

@@ -18,11 +18,27 @@ CLAIM = """
 CREATE FUNCTION claim_outbox_dispatches(batch integer, lease interval)
 RETURNS TABLE (account_id bigint, dispatch_id bigint, lease_until timestamptz)
 LANGUAGE sql AS $$
-    UPDATE outbox_dispatches d SET status = 'processing', locked_until = clock_timestamp() + lease
-      FROM (SELECT o.account_id, o.id FROM outbox_dispatches o
-             WHERE (o.status = 'pending' AND o.due_at <= now())
-                OR (o.status = 'processing' AND o.locked_until <= now())
-             ORDER BY o.due_at, o.id LIMIT batch FOR UPDATE SKIP LOCKED) AS due
+    -- A lease that ran out means a lost worker, which counts as a try: work that kills its worker ends as dead.
+    WITH lapsed AS (
+        SELECT o.account_id, o.id, true AS was_lost, o.attempts >= o.max_attempts AS is_spent
+          FROM outbox_dispatches o
+         WHERE o.status = 'processing' AND o.locked_until <= now()
+         ORDER BY o.locked_until LIMIT batch FOR UPDATE SKIP LOCKED
+    ), pending AS (
+        SELECT o.account_id, o.id, false AS was_lost, false AS is_spent
+          FROM outbox_dispatches o
+         WHERE o.status = 'pending' AND o.due_at <= now()
+         ORDER BY o.due_at LIMIT batch - (SELECT count(*) FROM lapsed) FOR UPDATE SKIP LOCKED
+    ), due AS (
+        SELECT * FROM lapsed UNION ALL SELECT * FROM pending
+    )
+    UPDATE outbox_dispatches d
+       SET status = CASE WHEN due.is_spent THEN 'dead' ELSE 'processing' END,
+           attempts = d.attempts + (due.was_lost AND NOT due.is_spent)::integer,
+           locked_until = CASE WHEN NOT due.is_spent THEN clock_timestamp() + lease END,
+           finished_at = CASE WHEN due.is_spent THEN clock_timestamp() END,
+           last_error = CASE WHEN due.was_lost THEN 'The worker was lost.' ELSE d.last_error END
+      FROM due
      WHERE d.account_id = due.account_id AND d.id = due.id
     RETURNING d.account_id, d.id, d.locked_until
 $$
@@ -73,8 +89,12 @@ class Migration(migrations.Migration):
             "claim_outbox_dispatches(integer, interval)",
             CLAIM,
             access=[
-                ("outbox_dispatches", "SELECT", "id, account_id, status, due_at, locked_until"),
-                ("outbox_dispatches", "UPDATE", "status, locked_until"),
+                (
+                    "outbox_dispatches",
+                    "SELECT",
+                    "id, account_id, status, due_at, locked_until, attempts, max_attempts, last_error",
+                ),
+                ("outbox_dispatches", "UPDATE", "status, attempts, locked_until, finished_at, last_error"),
             ],
         ),
     ]

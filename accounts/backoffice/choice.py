@@ -1,0 +1,62 @@
+"""Which account a session works in. The database says anew on every request whether it still may."""
+
+from typing import Any
+
+from django.db import connection
+from django.http import HttpRequest
+from django.middleware.csrf import rotate_token
+
+from commerce.backoffice.membership import Membership
+
+_SESSION_KEY = "account_id"
+
+_MEMBERSHIPS = """
+    SELECT account_id, handle, name, status, role FROM staff_accounts(%(user_id)s::bigint)
+     WHERE status <> 'archived'
+       AND (%(account_id)s::bigint IS NULL OR account_id = %(account_id)s::bigint)
+       AND (name ILIKE %(pattern)s::text OR handle ILIKE %(pattern)s::text)
+     ORDER BY name, account_id LIMIT %(limit)s::int
+"""
+
+
+def memberships(
+    user: Any, *, account_id: int | None = None, search: str = "", limit: int = 50
+) -> list[Membership]:
+    """The accounts that a user may enter, by name: for operators all, for others those they are a member of."""
+    escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    parameters = {
+        "user_id": user.pk,
+        "account_id": account_id,
+        "pattern": f"%{escaped}%",
+        "limit": limit,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MEMBERSHIPS, parameters)
+        return [Membership(*row, is_operator=user.is_superuser) for row in cursor.fetchall()]
+
+
+def chosen_membership(request: HttpRequest) -> Membership | None:
+    """The membership that the session has chosen; who has a single account need not choose.
+
+    A choice that has become void is never replaced silently: the page being sent was meant for that account.
+    """
+    chosen_id = request.session.get(_SESSION_KEY)
+    if chosen_id is not None:
+        return next(iter(memberships(request.user, account_id=chosen_id)), None)
+    if request.method != "GET":
+        return None
+    only = memberships(request.user, limit=2)
+    if len(only) != 1:
+        return None
+    request.session[_SESSION_KEY] = only[0].account_id
+    return only[0]
+
+
+def choose(request: HttpRequest, account_id: int) -> Membership | None:
+    """Let the session work in an account from now on; None, and no change, where the user may not enter it."""
+    membership = next(iter(memberships(request.user, account_id=account_id)), None)
+    if membership is not None:
+        request.session[_SESSION_KEY] = membership.account_id
+        # Forms that other tabs still show were made for another account: their tokens die here.
+        rotate_token(request)
+    return membership

@@ -1,0 +1,116 @@
+"""What cart requests may say, and how carts answer."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from carts.models import Cart
+from carts.queries import CartView, LineRow
+from carts.totals import LinePrice, cart_totals
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+
+
+class CartInput(Input):
+    market_id = fields.IdField()
+    customer_id = fields.IdField(required=False, allow_null=True, default=None)
+    utm = fields.ObjectField(required=False, default=dict, max_nodes=50)
+    referrer = fields.TextField(required=False, default="", allow_blank=True, max_length=2048)
+
+
+class LineInput(Input):
+    variant_id = fields.IdField()
+    quantity = fields.IntegerField(min_value=1)
+    custom_attributes = fields.ObjectField(required=False, default=dict, max_nodes=200)
+
+
+class QuantityInput(Input):
+    quantity = fields.IntegerField()
+
+
+class CartCustomerInput(Input):
+    customer_id = fields.IdField(allow_null=True)
+
+
+class MergeInput(Input):
+    source_cart_token = fields.TextField(max_length=64)
+
+
+class CartLineOutput(Output):
+    id = fields.IdField()
+    variant_id = fields.IdField()
+    product_id = fields.IdField()
+    sku = serializers.CharField()
+    title = serializers.CharField()
+    quantity = serializers.IntegerField()
+    custom_attributes = serializers.DictField()
+    custom_attributes_hash = serializers.CharField(help_text="SHA-256 of the compact, key-sorted, NFC JSON.")
+    unit_price_with_tax_cents = fields.CentsField()
+    unit_price_without_tax_cents = fields.CentsField()
+    tax_rate_bp = serializers.IntegerField()
+    line_total_with_tax_cents = fields.CentsField()
+    line_total_without_tax_cents = fields.CentsField()
+    line_tax_cents = fields.CentsField()
+
+
+class CartTotalsOutput(Output):
+    currency = serializers.CharField()
+    subtotal_with_tax_cents = fields.CentsField()
+    subtotal_without_tax_cents = fields.CentsField(required=False, help_text="Not in the totals of an empty cart.")
+    tax_cents = fields.CentsField(required=False, help_text="Not in the totals of an empty cart.")
+    total_cents = fields.CentsField()
+    line_count = serializers.IntegerField()
+    item_count = serializers.IntegerField()
+
+
+class CartOutput(Output):
+    id = fields.IdField()
+    token = serializers.CharField()
+    market_id = fields.IdField()
+    customer_id = fields.IdField(allow_null=True)
+    currency = serializers.CharField()
+    status = serializers.ChoiceField(Cart.Status)
+    line_items = CartLineOutput(many=True)
+    totals = CartTotalsOutput()
+    expires_at = TimestampField()
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+def cart_answer(view: CartView) -> dict[str, Any]:
+    """`{cart: ...}` as `CartOutput` describes it; plain dicts, since carts are read more than anything else."""
+    cart = view.cart
+    return {
+        "cart": {
+            "id": str(cart.id),
+            "token": cart.token,
+            "market_id": str(cart.market_id),
+            "customer_id": text_id(cart.customer_id),
+            "currency": cart.currency,
+            "status": cart.status,
+            "line_items": [_line(line, price) for line, price in view.lines],
+            "totals": cart_totals(cart.currency, [price for _, price in view.lines]),
+            "expires_at": timestamp(cart.expires_at),
+            "created_at": timestamp(cart.created_at),
+            "updated_at": timestamp(cart.updated_at),
+        }
+    }
+
+
+def _line(line: LineRow, price: LinePrice) -> dict[str, Any]:
+    return {
+        "id": str(line.id),
+        "variant_id": str(line.variant_id),
+        "product_id": str(line.product_id),
+        "sku": line.sku,
+        "title": line.title,
+        "quantity": line.quantity,
+        "custom_attributes": line.attributes,
+        "custom_attributes_hash": line.custom_attributes_hash,
+        "unit_price_with_tax_cents": str(price.unit_with_tax_cents),
+        "unit_price_without_tax_cents": str(price.unit_without_tax_cents),
+        "tax_rate_bp": price.tax_rate_bp,
+        "line_total_with_tax_cents": str(price.with_tax_cents),
+        "line_total_without_tax_cents": str(price.without_tax_cents),
+        "line_tax_cents": str(price.tax_cents),
+    }

@@ -1,0 +1,213 @@
+"""Writes to carts. Each begins by touching the cart: one UPDATE that locks it, checks it and extends its life."""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from django.db import connection
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Coalesce
+
+from accounts.models import Market
+from carts.attributes import canonical, hash_attributes
+from carts.errors import CartLimitExceeded, CartNotActive, MergeMarketMismatch
+from carts.models import Cart, CartLineItem
+from carts.queries import CartView, get_cart, get_offer
+from commerce.customers.models import Customer
+from commerce.errors import NotFound, ValidationFailed
+from commerce.tenancy.scope import current_account_id
+from commerce.tokens import opaque_token
+
+LIFETIME = timedelta(days=30)
+MAX_LINES = 500
+MAX_QUANTITY = 9_999
+
+_TOUCH = """
+    UPDATE carts SET updated_at = %s, expires_at = %s
+     WHERE account_id = %s AND token = %s AND status = 'active' AND expires_at > %s
+    RETURNING id, market_id, customer_id, currency
+"""
+
+# Adding to an equal line is one statement, so that two adds at once sum up.
+_PUT_LINE = """
+    INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
+                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
+    VALUES (%s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s)
+    ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
+    SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
+        tax_rate_bp = EXCLUDED.tax_rate_bp, updated_at = EXCLUDED.updated_at
+"""
+
+# Lines keep the order in which they came to their carts; an equal line keeps the target's price.
+_MOVE_LINES = """
+    WITH moved AS (
+        DELETE FROM cart_line_items WHERE account_id = %(account)s AND cart_id = %(source)s RETURNING *
+    )
+    INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
+                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
+    SELECT account_id, %(target)s, variant_id, quantity, custom_attributes, custom_attributes_hash,
+           unit_price_cents, tax_rate_bp, created_at, %(now)s
+      FROM moved ORDER BY id
+    ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
+    SET quantity = cart_line_items.quantity + EXCLUDED.quantity, updated_at = EXCLUDED.updated_at
+"""
+
+
+class TouchedCart(NamedTuple):
+    id: int
+    market_id: int
+    customer_id: int | None
+    currency: str
+
+
+def create_cart(
+    *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
+) -> CartView:
+    """A new, empty cart of an open market. Raises `ValidationFailed` for unknown ids."""
+    market = Market.objects.filter(pk=market_id, status=Market.Status.ACTIVE).first()
+    if market is None:
+        raise ValidationFailed.unknown("market_id")
+    _require_customer(customer_id)
+    token = opaque_token()
+    Cart.objects.create(
+        token=token,
+        market=market,
+        customer_id=customer_id,
+        currency=market.currency,
+        utm=utm,
+        referrer=referrer,
+        expires_at=now + LIFETIME,
+    )
+    return get_cart(token)
+
+
+def add_line(
+    *, token: str, variant_id: int, quantity: int, custom_attributes: dict[str, Any], now: datetime
+) -> CartView:
+    """Add units of a variant; equal variants with equal attributes become one line, at today's price.
+
+    Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`, `CartLimitExceeded`.
+    """
+    cart = _touch(token, now=now)
+    offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
+    _require_quantity(quantity)
+    attributes = canonical(custom_attributes)
+    account_id = current_account_id()
+    values = [account_id, cart.id, variant_id, quantity, orjson.dumps(attributes).decode(), hash_attributes(attributes)]
+    with connection.cursor() as cursor:
+        cursor.execute(_PUT_LINE, [*values, offer.unit_price_cents, offer.tax_rate_bp, now, now])
+    return _within_limits(get_cart(token))
+
+
+def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> CartView:
+    """Set a line's units and refresh its price; 0 removes it. Raises as `add_line` does, and `NotFound`."""
+    if quantity == 0:
+        return remove_line(token=token, line_id=line_id, now=now)
+    cart = _touch(token, now=now)
+    lines = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id)
+    variant_id = lines.values_list("variant_id", flat=True).first()
+    if variant_id is None:
+        raise NotFound
+    offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
+    _require_quantity(quantity)
+    lines.update(
+        quantity=quantity,
+        unit_price_cents=offer.unit_price_cents,
+        tax_rate_bp=offer.tax_rate_bp,
+        updated_at=now,
+    )
+    return get_cart(token)
+
+
+def remove_line(*, token: str, line_id: int, now: datetime) -> CartView:
+    cart = _touch(token, now=now)
+    deleted, _ = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id).delete()
+    if not deleted:
+        raise NotFound
+    return get_cart(token)
+
+
+def set_customer(*, token: str, customer_id: int | None, now: datetime) -> CartView:
+    """Tie the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown one."""
+    cart = _touch(token, now=now)
+    _require_customer(customer_id)
+    Cart.objects.filter(pk=cart.id).update(customer_id=customer_id)
+    return get_cart(token)
+
+
+def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
+    """Move the lines of the source cart into this one; repeated, nothing more happens.
+
+    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, and `NotFound` for the source.
+    """
+    target, source = _lock_pair(token, source_token)
+    if source.merged_into_id == target.pk:
+        return get_cart(token)
+    for cart in (target, source):
+        if cart.status != Cart.Status.ACTIVE or cart.expires_at <= now:
+            raise _not_active(cart, now=now)
+    if source.market_id != target.market_id:
+        raise MergeMarketMismatch
+    _move_lines(source=source, target=target, now=now)
+    return _within_limits(get_cart(token))
+
+
+def _move_lines(*, source: Cart, target: Cart, now: datetime) -> None:
+    parameters = {"account": current_account_id(), "source": source.pk, "target": target.pk, "now": now}
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_LINES, parameters)
+    is_source = When(pk=source.pk, then=Value(Cart.Status.MERGED))
+    Cart.objects.filter(pk__in=[source.pk, target.pk]).update(
+        status=Case(is_source, default=F("status")),
+        merged_into=Case(When(pk=source.pk, then=Value(target.pk))),
+        customer=Case(When(pk=target.pk, then=Coalesce(F("customer"), Value(source.customer_id))), default=F("customer")),
+        expires_at=Case(When(pk=target.pk, then=Value(now + LIFETIME)), default=F("expires_at")),
+        updated_at=now,
+    )
+
+
+def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
+    """Both carts, locked in the order of their ids so that two merges can't wait for each other."""
+    if token == source_token:
+        raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
+    found = Cart.objects.select_for_update().filter(token__in=[token, source_token]).order_by("pk")
+    carts = {cart.token: cart for cart in found}
+    if token not in carts or source_token not in carts:
+        raise NotFound
+    return carts[token], carts[source_token]
+
+
+def _touch(token: str, *, now: datetime) -> TouchedCart:
+    """Lock an active cart and extend its life. Raises `NotFound`, `CartNotActive`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCH, [now, now + LIFETIME, current_account_id(), token, now])
+        row = cursor.fetchone()
+    if row is not None:
+        return TouchedCart._make(row)
+    cart = Cart.objects.filter(token=token).first()
+    if cart is None:
+        raise NotFound
+    raise _not_active(cart, now=now)
+
+
+def _not_active(cart: Cart, *, now: datetime) -> CartNotActive:
+    is_expired = cart.status == Cart.Status.ACTIVE and cart.expires_at <= now
+    return CartNotActive(cart_status=Cart.Status.EXPIRED.value if is_expired else cart.status)
+
+
+def _require_quantity(quantity: int) -> None:
+    if quantity > MAX_QUANTITY:
+        raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
+
+
+def _within_limits(view: CartView) -> CartView:
+    if len(view.lines) > MAX_LINES:
+        raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
+    return view
+
+
+def _require_customer(customer_id: int | None) -> None:
+    if customer_id is None:
+        return
+    if not Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).exists():
+        raise ValidationFailed.unknown("customer_id")

@@ -1,0 +1,136 @@
+"""Reads of the busiest resource: a cart with all of its lines in one statement, shaped without model objects."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from django.db import connection
+
+from carts.errors import CurrencyMismatch, PricingNotFound, VariantNotFound
+from commerce.errors import NotFound
+from commerce.tenancy.scope import current_account_id
+
+from .totals import LinePrice, price_line
+
+_CART = """
+    SELECT c.id, c.token, c.market_id, c.customer_id, c.currency,
+           CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
+           c.expires_at, c.created_at, c.updated_at, m.prices_include_tax,
+           l.id, l.variant_id, v.product_id, v.sku, p.title, v.title, l.quantity,
+           l.custom_attributes::text, l.custom_attributes_hash, l.unit_price_cents, l.tax_rate_bp,
+           v.weight_grams, v.tax_class, v.archived_at IS NULL AND p.status = 'active'
+      FROM carts c
+      JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
+      LEFT JOIN cart_line_items l ON l.account_id = c.account_id AND l.cart_id = c.id
+      LEFT JOIN variants v ON v.account_id = l.account_id AND v.id = l.variant_id
+      LEFT JOIN products p ON p.account_id = v.account_id AND p.id = v.product_id
+     WHERE c.account_id = %s AND c.token = %s
+     ORDER BY l.id
+"""
+
+# A variant as it is sold in a market now; no row when it is unknown, archived or not yet published.
+_OFFER = """
+    SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0)
+      FROM variants v
+      JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
+      JOIN markets m ON m.account_id = v.account_id AND m.id = %s
+      LEFT JOIN variant_pricing p ON p.account_id = v.account_id AND p.variant_id = v.id AND p.market_id = m.id
+      LEFT JOIN tax_rates t ON t.account_id = v.account_id AND t.country_code = m.country_code
+           AND t.tax_class = v.tax_class
+     WHERE v.account_id = %s AND v.id = %s AND v.archived_at IS NULL
+"""
+
+
+class LineRow(NamedTuple):
+    id: int
+    variant_id: int
+    product_id: int
+    sku: str
+    product_title: str
+    variant_title: str
+    quantity: int
+    custom_attributes: str
+    custom_attributes_hash: str
+    unit_price_cents: int
+    tax_rate_bp: int
+    weight_grams: int
+    tax_class: str
+    is_on_sale: bool
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return orjson.loads(self.custom_attributes)
+
+    @property
+    def title(self) -> str:
+        return f"{self.product_title} – {self.variant_title}" if self.variant_title else self.product_title
+
+
+class CartRow(NamedTuple):
+    id: int
+    token: str
+    market_id: int
+    customer_id: int | None
+    currency: str
+    status: str
+    expires_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    prices_include_tax: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CartView:
+    """A cart with its lines and what they cost."""
+
+    cart: CartRow
+    lines: list[tuple[LineRow, LinePrice]]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a variant costs in a market: cents gross or net, as the market's prices are, and its tax rate."""
+
+    unit_price_cents: int
+    tax_rate_bp: int
+
+
+def get_cart(token: str) -> CartView:
+    """The cart of this token in the account in scope, in one statement; raises `NotFound`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CART, [current_account_id(), token])
+        rows = cursor.fetchall()
+    if not rows:
+        raise NotFound
+    cart = CartRow._make(rows[0][:10])
+    lines = [LineRow._make(row[10:]) for row in rows if row[10] is not None]
+    return CartView(cart, [(line, _price(line, cart)) for line in lines])
+
+
+def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
+    """The current price of a variant for a cart. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OFFER, [market_id, current_account_id(), variant_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise VariantNotFound
+    price_currency, price_cents, tax_rate_bp = row
+    if price_cents is None:
+        raise PricingNotFound
+    if price_currency != currency:
+        raise CurrencyMismatch(
+            f"The variant is priced in {price_currency}, the cart is in {currency}.",
+            cart_currency=currency,
+            pricing_currency=price_currency,
+        )
+    return Offer(unit_price_cents=price_cents, tax_rate_bp=tax_rate_bp)
+
+
+def _price(line: LineRow, cart: CartRow) -> LinePrice:
+    return price_line(
+        unit_price_cents=line.unit_price_cents,
+        quantity=line.quantity,
+        tax_rate_bp=line.tax_rate_bp,
+        includes_tax=cart.prices_include_tax,
+    )

@@ -1,0 +1,54 @@
+"""What a cart costs: pure arithmetic over its lines' price snapshots, in cents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commerce.money import taxed
+
+
+@dataclass(frozen=True, slots=True)
+class LinePrice:
+    """One line both ways. The tax is rounded once on the whole line, so that units may not add up to it."""
+
+    quantity: int
+    tax_rate_bp: int
+    unit_with_tax_cents: int
+    unit_without_tax_cents: int
+    with_tax_cents: int
+    without_tax_cents: int
+
+    @property
+    def tax_cents(self) -> int:
+        return self.with_tax_cents - self.without_tax_cents
+
+
+def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
+    """`unit_price_cents` is gross or net, as the market's prices are."""
+    unit = taxed(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
+    line = taxed(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
+    return LinePrice(
+        quantity=quantity,
+        tax_rate_bp=tax_rate_bp,
+        unit_with_tax_cents=unit.gross_cents,
+        unit_without_tax_cents=unit.net_cents,
+        with_tax_cents=line.gross_cents,
+        without_tax_cents=line.net_cents,
+    )
+
+
+def cart_totals(currency: str, lines: Sequence[LinePrice]) -> dict[str, Any]:
+    """The totals object of the interface; an empty cart carries five of its fields alone."""
+    with_tax_cents = sum(line.with_tax_cents for line in lines)
+    counts = {"line_count": len(lines), "item_count": sum(line.quantity for line in lines)}
+    if not lines:
+        return {"currency": currency, "subtotal_with_tax_cents": "0", "total_cents": "0", **counts}
+    without_tax_cents = sum(line.without_tax_cents for line in lines)
+    return {
+        "currency": currency,
+        "subtotal_with_tax_cents": str(with_tax_cents),
+        "subtotal_without_tax_cents": str(without_tax_cents),
+        "tax_cents": str(with_tax_cents - without_tax_cents),
+        "total_cents": str(with_tax_cents),
+        **counts,
+    }

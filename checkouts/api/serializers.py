@@ -1,0 +1,181 @@
+"""What checkout requests may say, and how checkouts answer."""
+
+from datetime import datetime
+from typing import Any
+
+from rest_framework import serializers
+
+from checkouts.models import CheckoutPaymentAttempt
+from checkouts.phases import Phase
+from checkouts.queries import CheckoutView, phase_shown
+from commerce.orders.api.serializers import FrozenLineOutput, TotalsOutput
+from commerce.orders.shapes import line_answer, totals_answer
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+
+
+class CheckoutInput(Input):
+    cart_token = fields.TextField(max_length=64)
+    email = fields.EmailField()
+
+
+class AddressFields(Input):
+    """Whether an address is complete is the operation's question, so that its answer names every gap."""
+
+    first_name = fields.OptionalTextField(max_length=100)
+    last_name = fields.OptionalTextField(max_length=100)
+    company = fields.OptionalTextField(max_length=200)
+    address1 = fields.OptionalTextField(max_length=255)
+    address2 = fields.OptionalTextField(max_length=255)
+    city = fields.OptionalTextField(max_length=128)
+    zip = fields.OptionalTextField(max_length=16)
+    province_code = fields.OptionalTextField(max_length=16)
+    country_code = fields.CountryField(required=False, allow_blank=True, allow_null=True)
+    phone = fields.OptionalTextField(max_length=40)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in attrs.items() if value is not None}
+
+
+class AddressInput(Input):
+    email = fields.EmailField(required=False)
+    shipping_address = AddressFields(required=False, allow_null=True, default=None)
+    billing_address = AddressFields(required=False, allow_null=True, default=None)
+    same_as_shipping = fields.BooleanField(required=False)
+    customer_note = fields.TextField(required=False, allow_blank=True, max_length=2000)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Without a word on it, billing is the same exactly where no billing address was sent."""
+        attrs.setdefault("same_as_shipping", attrs["billing_address"] is None)
+        return attrs
+
+
+class ShippingInput(Input):
+    shipping_method_id = fields.IdField()
+    shipping_rate_id = fields.IdField()
+    pickup_point_id = fields.IdField(required=False, allow_null=True, default=None)
+
+
+class PaymentMethodInput(Input):
+    payment_method = fields.TextField(max_length=32)
+
+
+class StartPaymentInput(Input):
+    return_url = fields.HttpUrlField(required=False, allow_blank=True, default="")
+    cancel_url = fields.HttpUrlField(required=False, allow_blank=True, default="")
+
+
+class ConfirmInput(Input):
+    callback_payload = fields.ObjectField(required=False, default=dict)
+
+
+class ShippingMethodSnapshot(Output):
+    id = fields.IdField()
+    handle = serializers.CharField()
+    name = serializers.CharField()
+    carrier = serializers.CharField()
+    service_code = serializers.CharField()
+    rate_mode = serializers.CharField()
+    requires_pickup_point = serializers.BooleanField()
+    is_cod_compatible = serializers.BooleanField()
+    estimated_days_min = serializers.IntegerField(allow_null=True)
+    estimated_days_max = serializers.IntegerField(allow_null=True)
+    cod_fee_cents = fields.CentsField()
+    rate_id = fields.IdField()
+    price_cents = fields.CentsField()
+    currency = serializers.CharField()
+    is_free = serializers.BooleanField()
+    display_name = serializers.CharField(allow_null=True)
+
+
+class CheckoutOutput(Output):
+    id = fields.IdField()
+    token = serializers.CharField()
+    cart_token = serializers.CharField()
+    phase = serializers.ChoiceField(Phase)
+    market_id = fields.IdField()
+    customer_id = fields.IdField(allow_null=True)
+    email = serializers.CharField()
+    currency = serializers.CharField()
+    locale = serializers.CharField()
+    line_items = FrozenLineOutput(many=True)
+    shipping_address = serializers.DictField(allow_null=True)
+    billing_address = serializers.DictField(allow_null=True)
+    same_as_shipping = serializers.BooleanField()
+    customer_note = serializers.CharField()
+    shipping_method_id = fields.IdField(allow_null=True)
+    shipping_rate_id = fields.IdField(allow_null=True)
+    shipping_method = ShippingMethodSnapshot(allow_null=True)
+    pickup_point_id = fields.IdField(allow_null=True)
+    pickup_point = serializers.DictField(allow_null=True)
+    payment_method = serializers.CharField(allow_null=True)
+    discount_codes = serializers.ListField(child=serializers.DictField())
+    automatic_discounts = serializers.ListField(child=serializers.DictField())
+    vat = serializers.DictField(allow_null=True)
+    totals = TotalsOutput()
+    ready_to_complete = serializers.BooleanField()
+    failure_code = serializers.CharField(allow_null=True)
+    order_id = fields.IdField(allow_null=True)
+    order_token = serializers.CharField(allow_null=True)
+    expires_at = TimestampField()
+    completed_at = TimestampField(allow_null=True)
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+class PaymentAttemptOutput(Output):
+    id = fields.IdField()
+    payment_method = serializers.CharField()
+    status = serializers.ChoiceField(CheckoutPaymentAttempt.Status)
+    amount_cents = fields.CentsField()
+    currency = serializers.CharField()
+    redirect_url = serializers.CharField(allow_null=True)
+    provider_reference = serializers.CharField(allow_null=True)
+    failure_code = serializers.CharField(allow_null=True)
+    created_at = TimestampField()
+    confirmed_at = TimestampField(allow_null=True)
+
+
+def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
+    """`{checkout: ...}` as `CheckoutOutput` describes it."""
+    checkout = view.checkout
+    return {
+        "checkout": {
+            "id": str(checkout.pk),
+            "token": checkout.token,
+            "cart_token": checkout.cart.token,
+            "phase": phase_shown(checkout, now=now),
+            "market_id": str(checkout.market_id),
+            "customer_id": text_id(checkout.customer_id),
+            "email": checkout.email,
+            "currency": checkout.currency,
+            "locale": checkout.locale,
+            "line_items": [line_answer(line) for line in view.lines],
+            "shipping_address": checkout.shipping_address,
+            "billing_address": checkout.billing_address,
+            "same_as_shipping": checkout.same_as_shipping,
+            "customer_note": checkout.customer_note,
+            "shipping_method_id": text_id(checkout.shipping_method_id),
+            "shipping_rate_id": text_id(checkout.shipping_rate_id),
+            "shipping_method": checkout.shipping_method,
+            "pickup_point_id": text_id(checkout.pickup_point_id),
+            "pickup_point": checkout.pickup_point,
+            "payment_method": checkout.payment_method,
+            "discount_codes": checkout.discount_codes,
+            "automatic_discounts": checkout.automatic_discounts,
+            "vat": checkout.vat,
+            "totals": totals_answer(checkout, lines=view.lines),
+            "ready_to_complete": checkout.ready_to_complete,
+            "failure_code": checkout.failure_code,
+            "order_id": text_id(checkout.order_id),
+            "order_token": checkout.order.token if checkout.order else None,
+            "expires_at": timestamp(checkout.expires_at),
+            "completed_at": timestamp(checkout.completed_at),
+            "created_at": timestamp(checkout.created_at),
+            "updated_at": timestamp(checkout.updated_at),
+        }
+    }
+
+
+def attempt_answer(attempt: CheckoutPaymentAttempt) -> dict[str, Any]:
+    return {"payment_attempt": PaymentAttemptOutput(attempt).data}

@@ -1,0 +1,74 @@
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from checkouts import operations, queries
+from checkouts.queries import CheckoutView
+from commerce.rest.schema import answers, envelope, one
+from commerce.rest.views import StorefrontViewSet
+from shipping.queries import quote
+
+from . import serializers as shapes
+
+_CHECKOUT = one("checkout", shapes.CheckoutOutput)
+_QUOTES = envelope("CheckoutQuotes", quotes=serializers.ListField(child=serializers.DictField()))
+_STARTED = envelope(
+    "StartedPayment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
+)
+
+
+class CheckoutsViewSet(StorefrontViewSet):
+    """One action for each step; the operations hold the rules of the phases."""
+
+    idempotent_actions = ("complete",)
+
+    @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
+    def create(self, request: Request) -> Response:
+        view = operations.create_checkout(**self.valid(shapes.CheckoutInput), now=timezone.now())
+        return _answer(view, status=201)
+
+    @answers(_CHECKOUT)
+    def retrieve(self, request: Request, token: str) -> Response:
+        return _answer(queries.get_checkout(token))
+
+    @answers(_CHECKOUT, request=shapes.AddressInput)
+    def address(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.AddressInput)
+        return _answer(operations.set_address(token=token, fields=fields, now=timezone.now()))
+
+    @answers(_QUOTES)
+    def shipping_quote(self, request: Request, token: str) -> Response:
+        options = quote(queries.quotable_shape(token))
+        return Response({"quotes": [option.as_dict() for option in options]})
+
+    @answers(_CHECKOUT, request=shapes.ShippingInput)
+    def shipping(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.ShippingInput)
+        return _answer(operations.set_shipping(token=token, **fields, now=timezone.now()))
+
+    @answers(_CHECKOUT, request=shapes.PaymentMethodInput)
+    def payment_method(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.PaymentMethodInput)
+        return _answer(operations.choose_payment_method(token=token, **fields, now=timezone.now()))
+
+    @answers(_STARTED, request=shapes.StartPaymentInput)
+    def start_payment(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.StartPaymentInput)
+        view, attempt = operations.start_payment(token=token, **fields, now=timezone.now())
+        return _answer(view, also=shapes.attempt_answer(attempt))
+
+    @answers(_CHECKOUT, request=shapes.ConfirmInput)
+    def confirm(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.ConfirmInput)
+        return _answer(operations.confirm_payment(token=token, **fields, now=timezone.now()))
+
+    @answers(_CHECKOUT, request=serializers.Serializer)
+    def complete(self, request: Request, token: str) -> Response:
+        return _answer(operations.complete_checkout(token=token, now=timezone.now()))
+
+
+def _answer(view: CheckoutView, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:
+    return Response(shapes.checkout_answer(view, now=timezone.now()) | (also or {}), status=status)

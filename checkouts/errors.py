@@ -1,0 +1,64 @@
+from commerce.errors import Refusal
+
+
+class CartEmpty(Refusal):
+    status = 422
+    code = "cart_empty"
+    title = "The cart has no lines"
+
+
+class InvalidPhase(Refusal):
+    """Carries `phase` and `allowed`, the phases in which the operation may be sent."""
+
+    status = 409
+    code = "invalid_phase"
+    title = "The checkout is in another phase"
+
+
+class CheckoutExpired(Refusal):
+    status = 409
+    code = "checkout_expired"
+    title = "The checkout was abandoned"
+
+
+class CheckoutAlreadyCompleted(Refusal):
+    """Carries `order_id`."""
+
+    status = 409
+    code = "checkout_already_completed"
+    title = "The checkout has been completed"
+
+
+class CheckoutAlreadyPaid(Refusal):
+    status = 409
+    code = "checkout_already_paid"
+    title = "The cart has a checkout whose payment is confirmed; complete that one"
+
+
+class CheckoutAlreadyOpen(Refusal):
+    status = 409
+    code = "checkout_already_open"
+    title = "Another checkout of this cart was opened at the same time"
+    constraints = ("checkouts_one_open_per_cart",)
+
+
+class AddressIncomplete(Refusal):
+    """Its errors name each missing field."""
+
+    status = 422
+    code = "address_incomplete"
+    title = "An address needs address1, city and country_code"
+
+
+class PaymentMethodNotSupported(Refusal):
+    """Carries `supported`."""
+
+    status = 422
+    code = "payment_method_not_supported"
+    title = "The payment method is not offered for this checkout"
+
+
+class PaymentNotConfirmed(Refusal):
+    status = 409
+    code = "payment_not_confirmed"
+    title = "The payment has not been confirmed"

@@ -1,0 +1,134 @@
+"""Completion: order, stock, cart, event and the confirmation email's dispatch, in one transaction, exactly once."""
+
+from datetime import datetime
+from typing import Any
+
+from carts.models import Cart
+from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
+from checkouts.models import Checkout
+from checkouts.phases import Phase
+from checkouts.queries import CheckoutView, lines_of, lock_checkout, require_phase
+from commerce.customers.models import Customer
+from commerce.customers.operations import record_purchase, resolve_customer
+from commerce.errors import NotFound
+from commerce.events.operations import publish
+from commerce.inventory.reservations import commit
+from commerce.orders.models import FrozenLine, Order, OrderLineItem
+from commerce.orders.notifications import enqueue_confirmation
+from commerce.orders.operations import next_order_number
+from commerce.tokens import opaque_token
+
+from checkouts.totals import AMOUNTS
+
+_COPIED = (
+    "market_id",
+    "email",
+    "currency",
+    "locale",
+    "prices_include_tax",
+    "shipping_address",
+    "shipping_method",
+    "pickup_point",
+    "payment_method",
+    "discount_codes",
+    "automatic_discounts",
+    "vat",
+    "customer_note",
+    "utm",
+    "referrer",
+    *AMOUNTS,
+)
+_LINE_FIELDS = tuple(field.attname for field in FrozenLine._meta.local_fields)
+
+
+def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
+    """Turn a paid checkout into an order.
+
+    What is scarce was held before the payment, so that nothing here can run out. Raises `NotFound`,
+    `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase` and `PaymentNotConfirmed`.
+    """
+    checkout = _lock(token)
+    _require_ready(checkout, now=now)
+    lines = lines_of(checkout)
+    customer = _resolve_customer(checkout, now=now)
+    commit(checkout_id=checkout.pk)
+    Cart.objects.filter(pk=checkout.cart_id).update(status=Cart.Status.CONVERTED, updated_at=now)
+    # The account's counter is locked from here to the commit: what can be done before it, was.
+    order = _place_order(checkout, customer, now=now)
+    order_lines = OrderLineItem.objects.bulk_create(
+        OrderLineItem(order=order, **{name: getattr(line, name) for name in _LINE_FIELDS}) for line in lines
+    )
+    _close(checkout, order, now=now)
+    publish(type="checkout.completed", data=_event_data(checkout, order), now=now)
+    enqueue_confirmation(order, order_lines, now=now)
+    return CheckoutView(checkout, lines)
+
+
+def _lock(token: str) -> Checkout:
+    """The checkout, locked after its cart: in the order in which entering checkout locks them."""
+    of_checkout = Checkout.objects.filter(token=token).values("cart_id")
+    if not Cart.objects.select_for_update().filter(pk__in=of_checkout).values_list("pk").first():
+        raise NotFound
+    return lock_checkout(token)
+
+
+def _require_ready(checkout: Checkout, *, now: datetime) -> None:
+    if checkout.phase == Phase.COMPLETED:
+        raise CheckoutAlreadyCompleted(order_id=str(checkout.order_id))
+    if checkout.phase == Phase.ABANDONED:
+        raise CheckoutExpired
+    require_phase(checkout, "complete", now=now)
+    if not checkout.ready_to_complete:
+        raise PaymentNotConfirmed
+
+
+def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
+    address = checkout.shipping_address or {}
+    customer = resolve_customer(
+        email=checkout.email,
+        customer_id=checkout.customer_id,
+        first_name=address.get("first_name", ""),
+        last_name=address.get("last_name", ""),
+        phone=address.get("phone", ""),
+        locale=checkout.locale,
+        country_code=address.get("country_code"),
+        now=now,
+    )
+    record_purchase(customer_id=customer.pk, total_cents=checkout.total_cents, now=now)
+    return customer
+
+
+def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Order:
+    return Order.objects.create(
+        number=next_order_number(),
+        token=opaque_token(),
+        checkout_id=checkout.pk,
+        customer=customer,
+        billing_address=checkout.shipping_address if checkout.same_as_shipping else checkout.billing_address,
+        placed_at=now,
+        **{name: getattr(checkout, name) for name in _COPIED},
+    )
+
+
+def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:
+    checkout.customer_id = order.customer_id
+    checkout.order = order
+    checkout.phase = Phase.COMPLETED
+    checkout.completed_at = now
+    checkout.save(update_fields=["customer", "order", "phase", "completed_at", "updated_at"])
+
+
+def _event_data(checkout: Checkout, order: Order) -> dict[str, Any]:
+    return {
+        "checkout_id": str(checkout.pk),
+        "checkout_token": checkout.token,
+        "order_id": str(order.pk),
+        "order_number": str(order.number),
+        "cart_id": str(checkout.cart_id),
+        "customer_id": str(order.customer_id),
+        "email": order.email,
+        "market_id": str(order.market_id),
+        "currency": order.currency,
+        "total_cents": str(order.total_cents),
+        "discount_codes": order.discount_codes,
+    }

@@ -1,0 +1,144 @@
+"""Entering checkout: a cart is frozen, its stock held, and an older session of it ended, in one transaction."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+
+from accounts.models import Market
+from carts.errors import CartNotActive
+from carts.models import Cart
+from carts.queries import CartView, LineRow, get_cart
+from carts.totals import LinePrice
+from checkouts.errors import CartEmpty, CheckoutAlreadyPaid
+from checkouts.models import Checkout, CheckoutLineItem
+from checkouts.phases import OPEN_PHASES
+from checkouts.queries import CheckoutView
+from commerce.configuration.queries import effective_all
+from commerce.errors import NotFound
+from commerce.events.operations import publish
+from commerce.inventory.errors import InsufficientInventory
+from commerce.inventory.reservations import release, reserve
+from commerce.taxes.queries import STANDARD, rates_for
+from commerce.tokens import opaque_token
+
+from .abandonment import mark_abandoned
+from .pricing import apply_totals
+
+
+def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutView:
+    """Freeze an active cart and hold its stock for the session's length.
+
+    Raises `NotFound`, `CartNotActive`, `CartEmpty`, `CheckoutAlreadyPaid` and `InsufficientInventory`.
+    """
+    cart = _lock_cart(cart_token, now=now)
+    frozen = get_cart(cart_token)
+    if not frozen.lines:
+        raise CartEmpty
+    _require_on_sale(frozen)
+    older = _end_older_session(cart, now=now)
+    settings = effective_all()
+    checkout = _new_checkout(cart, email=email, ttl_minutes=settings["commerce.checkout.session_ttl_minutes"], now=now)
+    lines = [_freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)]
+    apply_totals(checkout, lines)
+    checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
+    checkout.save()
+    for line in lines:
+        line.checkout_id = checkout.pk
+    CheckoutLineItem.objects.bulk_create(lines)
+    if checkout.is_stock_reserved:
+        reserve(checkout_id=checkout.pk, wanted=wanted_units(lines), instead_of=older, now=now)
+    elif older:
+        release(checkout_ids=older)
+    _publish_created(checkout, now=now)
+    return CheckoutView(checkout, lines)
+
+
+def wanted_units(lines: list[CheckoutLineItem]) -> dict[int, int]:
+    """Units per variant: lines of one variant with different attributes share its stock."""
+    units: Counter[int] = Counter()
+    for line in lines:
+        units[line.variant_id] += line.quantity
+    return dict(units)
+
+
+def _lock_cart(token: str, *, now: datetime) -> Cart:
+    cart = Cart.objects.select_related("market").select_for_update(of=("self",)).filter(token=token).first()
+    if cart is None:
+        raise NotFound
+    if cart.status != Cart.Status.ACTIVE:
+        raise CartNotActive(cart_status=cart.status)
+    if cart.expires_at <= now:
+        raise CartNotActive(cart_status=Cart.Status.EXPIRED.value)
+    return cart
+
+
+def _require_on_sale(frozen: CartView) -> None:
+    """What was archived since it was put into the cart can't be bought any more."""
+    gone = [line for line, _ in frozen.lines if not line.is_on_sale]
+    if gone:
+        items = [{"variant_id": str(line.variant_id), "requested": line.quantity, "available": 0} for line in gone]
+        raise InsufficientInventory(items=items)
+
+
+def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
+    """Abandon the cart's open checkout; its id, since its stock is still to be released."""
+    older = Checkout.objects.select_for_update().filter(cart=cart, phase__in=OPEN_PHASES).first()
+    if older is None:
+        return []
+    if older.ready_to_complete:
+        raise CheckoutAlreadyPaid(checkout_token=older.token)
+    mark_abandoned([older], now=now)
+    return [older.pk]
+
+
+def _new_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) -> Checkout:
+    market: Market = cart.market
+    return Checkout(
+        token=opaque_token(),
+        cart=cart,
+        market=market,
+        customer_id=cart.customer_id,
+        email=email,
+        currency=cart.currency,
+        locale=market.locale,
+        prices_include_tax=market.prices_include_tax,
+        shipping_tax_rate_bp=rates_for(market.country_code).get(STANDARD, 0),
+        utm=cart.utm,
+        referrer=cart.referrer,
+        expires_at=now + timedelta(minutes=ttl_minutes),
+    )
+
+
+def _freeze(checkout: Checkout, position: int, line: LineRow, price: LinePrice) -> CheckoutLineItem:
+    return CheckoutLineItem(
+        checkout=checkout,
+        position=position,
+        variant_id=line.variant_id,
+        product_id=line.product_id,
+        sku=line.sku,
+        title=line.title,
+        quantity=line.quantity,
+        custom_attributes=line.attributes,
+        weight_grams=line.weight_grams,
+        tax_class=line.tax_class,
+        tax_rate_bp=line.tax_rate_bp,
+        unit_price_with_tax_cents=price.unit_with_tax_cents,
+        unit_price_without_tax_cents=price.unit_without_tax_cents,
+        line_total_with_tax_cents=price.with_tax_cents,
+        line_total_without_tax_cents=price.without_tax_cents,
+        line_tax_cents=price.tax_cents,
+    )
+
+
+def _publish_created(checkout: Checkout, *, now: datetime) -> None:
+    data = {
+        "checkout_id": str(checkout.pk),
+        "checkout_token": checkout.token,
+        "cart_id": str(checkout.cart_id),
+        "customer_id": None if checkout.customer_id is None else str(checkout.customer_id),
+        "email": checkout.email,
+        "market_id": str(checkout.market_id),
+        "currency": checkout.currency,
+        "total_cents": str(checkout.total_cents),
+    }
+    publish(type="checkout.created", data=data, now=now)

@@ -1,0 +1,79 @@
+"""The first steps: where to send it, and how."""
+
+from datetime import datetime
+from typing import Any
+
+from checkouts.errors import AddressIncomplete
+from checkouts.models import Checkout
+from checkouts.phases import Phase
+from checkouts.queries import CheckoutView, lines_of, lock_checkout_for, shape_of
+from commerce.errors import FieldError
+from shipping.matching import Option
+from shipping.models import PickupPoint
+from shipping.queries import chosen_option, chosen_pickup_point
+
+from .pricing import apply_totals
+
+REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
+
+
+def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> CheckoutView:
+    """Set contact and addresses. Raises `AddressIncomplete`, and as `lock_checkout_for` does."""
+    checkout = lock_checkout_for("address", token, now=now)
+    required = {"shipping_address": fields["shipping_address"]}
+    if not fields["same_as_shipping"]:
+        required["billing_address"] = fields["billing_address"]
+    _require_complete(required)
+    checkout.shipping_address = fields["shipping_address"]
+    checkout.same_as_shipping = fields["same_as_shipping"]
+    checkout.billing_address = None if checkout.same_as_shipping else fields["billing_address"]
+    checkout.customer_note = fields.get("customer_note", checkout.customer_note)
+    checkout.email = fields.get("email", checkout.email)
+    checkout.phase = Phase.ADDRESS
+    checkout.save()
+    return CheckoutView(checkout, lines_of(checkout))
+
+
+def set_shipping(
+    *, token: str, shipping_method_id: int, shipping_rate_id: int, pickup_point_id: int | None, now: datetime
+) -> CheckoutView:
+    """Choose one of the quote's options, and price it in.
+
+    Raises as `chosen_option`, `chosen_pickup_point` and `lock_checkout_for` do.
+    """
+    checkout = lock_checkout_for("shipping", token, now=now)
+    view = CheckoutView(checkout, lines_of(checkout))
+    shape = shape_of(view)
+    option = chosen_option(shape, method_id=shipping_method_id, rate_id=shipping_rate_id)
+    point = chosen_pickup_point(shape, option=option, pickup_point_id=pickup_point_id)
+    _snapshot_shipping(checkout, option, point)
+    checkout.phase = Phase.SHIPPING
+    apply_totals(checkout, view.lines)
+    checkout.save()
+    return view
+
+
+def _require_complete(addresses: dict[str, dict[str, Any] | None]) -> None:
+    missing = [
+        FieldError(f"{name}.{field}", "required", "This field is required.")
+        for name, address in addresses.items()
+        for field in REQUIRED_ADDRESS_FIELDS
+        if not (address or {}).get(field)
+    ]
+    if missing:
+        raise AddressIncomplete(errors=tuple(missing))
+
+
+def _snapshot_shipping(checkout: Checkout, option: Option, point: PickupPoint | None) -> None:
+    quoted = option.as_dict()
+    del quoted["is_best"]
+    checkout.shipping_method = quoted.pop("method") | quoted
+    checkout.shipping_method_id = option.method.id
+    checkout.shipping_rate_id = option.rate.id
+    checkout.pickup_point_id = point.pk if point else None
+    checkout.pickup_point = _point_snapshot(point) if point else None
+
+
+def _point_snapshot(point: PickupPoint) -> dict[str, Any]:
+    names = ("carrier", "external_id", "kind", "name", "address1", "city", "zip", "country_code", "is_cod_supported")
+    return {"id": str(point.pk)} | {name: getattr(point, name) for name in names}

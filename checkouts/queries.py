@@ -1,0 +1,95 @@
+"""Reads of a checkout, and the locks that make operations on one checkout wait for each other."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from checkouts.models import Checkout, CheckoutLineItem
+from commerce.errors import NotFound
+from shipping.matching import Shape
+
+from .errors import CheckoutExpired, InvalidPhase
+from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutView:
+    """A checkout with its frozen lines in their order."""
+
+    checkout: Checkout
+    lines: list[CheckoutLineItem]
+
+
+def get_checkout(token: str) -> CheckoutView:
+    """The checkout of this token in the account in scope; raises `NotFound`."""
+    checkout = Checkout.objects.select_related("cart", "order").filter(token=token).first()
+    if checkout is None:
+        raise NotFound
+    return CheckoutView(checkout, lines_of(checkout))
+
+
+def lines_of(checkout: Checkout) -> list[CheckoutLineItem]:
+    return list(CheckoutLineItem.objects.filter(checkout=checkout).order_by("position"))
+
+
+def lock_checkout(token: str) -> Checkout:
+    """The checkout, locked until the end of the transaction; raises `NotFound`."""
+    locked = Checkout.objects.select_related("cart", "order").select_for_update(of=("self",))
+    checkout = locked.filter(token=token).first()
+    if checkout is None:
+        raise NotFound
+    return checkout
+
+
+def lock_checkout_for(operation: str, token: str, *, now: datetime) -> Checkout:
+    """The locked checkout, in a phase in which the operation may be sent.
+
+    Raises `NotFound`, `CheckoutExpired` and `InvalidPhase`.
+    """
+    checkout = lock_checkout(token)
+    require_phase(checkout, operation, now=now)
+    return checkout
+
+
+def require_phase(checkout: Checkout, operation: str, *, now: datetime) -> None:
+    if phase_shown(checkout, now=now) == Phase.ABANDONED:
+        raise CheckoutExpired
+    allowed = ALLOWED_PHASES[operation]
+    if checkout.phase not in allowed:
+        raise InvalidPhase(phase=checkout.phase, allowed=[phase.value for phase in allowed])
+
+
+def phase_shown(checkout: Checkout, *, now: datetime) -> str:
+    """Past its time a checkout is abandoned even before the sweeper comes; a paid one is never."""
+    is_open = checkout.phase not in FINAL_PHASES
+    if is_open and checkout.expires_at <= now and not checkout.ready_to_complete:
+        return Phase.ABANDONED
+    return checkout.phase
+
+
+def shape_of(view: CheckoutView) -> Shape:
+    """What the shipping quote is asked for: destination, weight, units, and merchandise before discounts."""
+    checkout, lines = view.checkout, view.lines
+    address = checkout.shipping_address or {}
+    subtotal_cents = (
+        checkout.subtotal_with_tax_cents if checkout.prices_include_tax else checkout.subtotal_without_tax_cents
+    )
+    return Shape(
+        country_code=address.get("country_code", ""),
+        zip=address.get("zip") or "",
+        weight_grams=sum(line.weight_grams * line.quantity for line in lines),
+        quantity=sum(line.quantity for line in lines),
+        subtotal_cents=subtotal_cents,
+        currency=checkout.currency,
+        market_id=checkout.market_id,
+    )
+
+
+
+
+def quotable_shape(token: str) -> Shape:
+    """What a checkout's shipping quote is asked for. Raises `NotFound`, and `InvalidPhase` before the address."""
+    view = get_checkout(token)
+    if view.checkout.shipping_address is None:
+        allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
+        raise InvalidPhase("The checkout has no address yet.", phase=view.checkout.phase, allowed=allowed)
+    return shape_of(view)

@@ -1,0 +1,96 @@
+"""What a checkout costs: pure arithmetic, in cents. Amounts are gross or net, as the market's prices are.
+
+docs/pricing.md names every intermediate price and says where it is rounded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from commerce.money import Taxed, taxed
+
+NOTHING = Taxed(net_cents=0, tax_cents=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A frozen line: its price for all units, before and after tax, and its share of the discounts."""
+
+    with_tax_cents: int
+    without_tax_cents: int
+    tax_rate_bp: int
+    discount_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Shipping, or the cash-on-delivery fee: the listed price and what a discount takes off it."""
+
+    price_cents: int
+    tax_rate_bp: int
+    discount_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The totals object of a checkout; its fields are the columns of the same names."""
+
+    subtotal_with_tax_cents: int
+    subtotal_without_tax_cents: int
+    discount_cents: int
+    shipping_cents: int
+    shipping_discount_cents: int
+    shipping_tax_cents: int
+    cod_fee_cents: int
+    cod_fee_tax_cents: int
+    tax_cents: int
+    total_cents: int
+    gift_card_cents: int
+    amount_due_cents: int
+
+
+AMOUNTS = tuple(field.name for field in fields(Totals))
+
+
+def compute_totals(
+    *,
+    lines: Sequence[Line],
+    shipping: Charge | None,
+    cod_fee: Charge | None,
+    prices_include_tax: bool,
+    gift_card_cents: int = 0,
+) -> Totals:
+    """Tax each line after its discount, and shipping and fee apart, each rounded half up once."""
+    shipping_charge = _charge(shipping, includes_tax=prices_include_tax)
+    fee_charge = _charge(cod_fee, includes_tax=prices_include_tax)
+    taxed_lines = [_discounted(line, includes_tax=prices_include_tax) for line in lines]
+    charges = [*taxed_lines, shipping_charge, fee_charge]
+    total_cents = sum(charge.gross_cents for charge in charges)
+    return Totals(
+        subtotal_with_tax_cents=sum(line.with_tax_cents for line in lines),
+        subtotal_without_tax_cents=sum(line.without_tax_cents for line in lines),
+        discount_cents=sum(line.discount_cents for line in lines),
+        shipping_cents=_shown(shipping_charge, includes_tax=prices_include_tax),
+        shipping_discount_cents=shipping.discount_cents if shipping else 0,
+        shipping_tax_cents=shipping_charge.tax_cents,
+        cod_fee_cents=_shown(fee_charge, includes_tax=prices_include_tax),
+        cod_fee_tax_cents=fee_charge.tax_cents,
+        tax_cents=sum(charge.tax_cents for charge in charges),
+        total_cents=total_cents,
+        gift_card_cents=gift_card_cents,
+        amount_due_cents=total_cents - gift_card_cents,
+    )
+
+
+def _discounted(line: Line, *, includes_tax: bool) -> Taxed:
+    listed_cents = line.with_tax_cents if includes_tax else line.without_tax_cents
+    return taxed(listed_cents - line.discount_cents, line.tax_rate_bp, includes_tax=includes_tax)
+
+
+def _charge(charge: Charge | None, *, includes_tax: bool) -> Taxed:
+    if charge is None:
+        return NOTHING
+    return taxed(charge.price_cents - charge.discount_cents, charge.tax_rate_bp, includes_tax=includes_tax)
+
+
+def _shown(charge: Taxed, *, includes_tax: bool) -> int:
+    return charge.gross_cents if includes_tax else charge.net_cents

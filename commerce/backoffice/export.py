@@ -1,0 +1,43 @@
+"""Rows of a list as a CSV file."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+_CHUNK = 1000
+
+
+@admin.action(description="Export the selected rows as CSV", permissions=["view"])
+def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
+    """Every field of the table, as the API gives them: cents, basis points, UTC."""
+    name = f"{queryset.model._meta.db_table}-{timezone.now():%Y-%m-%d}.csv"
+    response = HttpResponse(
+        content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+    writer = csv.writer(response)
+    writer.writerows(_table(queryset))
+    return response
+
+
+def _table(queryset: QuerySet) -> Iterator[list[str]]:
+    """The header and the rows; read to the end here, since a streamed answer would outlive the scope."""
+    columns = [field.attname for field in queryset.model._meta.concrete_fields if field.name != "account"]
+    yield columns
+    for row in queryset.select_related(None).iterator(chunk_size=_CHUNK):
+        yield [_cell(getattr(row, column)) for column in columns]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        return orjson.dumps(value).decode()
+    text = str(value)
+    # A spreadsheet would run text that begins like a formula.
+    return f"'{text}" if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,0 +1,42 @@
+"""The log of what staff did: kept per account, and shown on each object's history page."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from .models import StaffAction
+
+
+def record(
+    request: HttpRequest, rows: Iterable[Model], kind: StaffAction.Kind, message: str | list[Any] = ""
+) -> None:
+    """Log one action on each of the rows; `message` is text, or Django's list of what a form changed."""
+    StaffAction.objects.bulk_create(
+        StaffAction(
+            username=request.user.get_username(),
+            kind=kind,
+            subject=row._meta.label_lower,
+            subject_id=row.pk,
+            summary=_summary(message),
+        )
+        for row in rows
+    )
+
+
+def actions_on(row: Model) -> QuerySet[StaffAction]:
+    """What was done to one row, newest first."""
+    return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
+
+
+def _summary(message: str | list[dict[str, dict[str, Any]]]) -> str:
+    if isinstance(message, str):
+        return message
+    return "; ".join(_part(verb, what) for part in message for verb, what in part.items())
+
+
+def _part(verb: str, what: dict[str, Any]) -> str:
+    # What Django gives under "object" is left out: it may name a person.
+    words = [verb, what.get("name", ""), ", ".join(what.get("fields", []))]
+    return " ".join(word for word in words if word)

@@ -1,0 +1,121 @@
+"""What every page of an account's rows stands on: refusals shown to staff, and a log of what they did."""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError, transaction
+from django.db.models import Model
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin, TabularInline
+
+from commerce.errors import Refusal
+
+from .export import export_as_csv
+from .forms import RuledFields, refusal_of
+from .history import actions_on, record
+from .models import StaffAction
+from .roles import ByRole, ReadOnly
+
+_SHOWN_ACTIONS = 200
+
+View = Callable[..., HttpResponse]
+
+
+def whole_or_explained(view: View) -> View:
+    """The answer to a POST whole, or nothing of it and a message that says why."""
+
+    @wraps(view)
+    def guarded(self: ModelAdmin, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method != "POST":
+            return view(self, request, *args, **kwargs)
+        try:
+            with transaction.atomic():
+                return view(self, request, *args, **kwargs)
+        except (Refusal, DatabaseError) as error:
+            self.message_user(request, refusal_of(error).detail, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+    return guarded
+
+
+class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
+    """The pages of one kind of row of the account in scope."""
+
+    actions = (export_as_csv,)
+    list_per_page = 50
+    show_full_result_count = False
+    ordering = ("-pk",)
+
+    def get_form(
+        self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
+    ) -> type[ModelForm]:
+        form_class = super().get_form(request, obj, change=change, **kwargs)
+        form_class.refusal = getattr(request, "refusal", None)
+        return form_class
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The form; where saving was refused it is shown once more, invalid, with the reason."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except (Refusal, DatabaseError) as error:
+            if request.method != "POST":
+                raise
+            request.refusal = refusal_of(error)  # type: ignore[attr-defined]
+            return super().changeform_view(request, *args, **kwargs)
+
+    @whole_or_explained
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, extra_context)
+
+    @whole_or_explained
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().delete_view(request, object_id, extra_context)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        obj = self.get_object(request, unquote(object_id))
+        if obj is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        if not self.has_view_permission(request, obj):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"History of {obj}",
+            "object": obj,
+            "opts": self.opts,
+            "staff_actions": actions_on(obj)[:_SHOWN_ACTIONS],
+        }
+        return TemplateResponse(request, "backoffice/history.html", context)
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:
+        record(request, [obj], StaffAction.Kind.ADDED, message)
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> None:
+        record(request, [obj], StaffAction.Kind.CHANGED, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
+        record(request, queryset, StaffAction.Kind.DELETED)
+
+
+class ReadOnlyAdmin(ReadOnly, AccountModelAdmin):
+    pass
+
+
+class RowsInline(ByRole, RuledFields, TabularInline):
+    extra = 0
+    deletable = True
+
+
+class ReadOnlyRows(ReadOnly, TabularInline):
+    extra = 0
+    can_delete = False
+    ordering = ("pk",)

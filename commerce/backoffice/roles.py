@@ -1,0 +1,49 @@
+"""Permissions follow from the role in the chosen account, not from Django's global ones."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.http import HttpRequest
+
+from .membership import membership_of
+
+
+class ByRole:
+    """What a member may see and change of one kind of row; it is deleted only where a page says so."""
+
+    owners_only = False
+    deletable = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        membership = membership_of(request)
+        return membership is not None and membership.may_view(owners_only=self.owners_only)
+
+    def has_write_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether the member may change these rows at all, be it by a form or by an action."""
+        membership = membership_of(request)
+        return membership is not None and membership.may_change(owners_only=self.owners_only)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_write_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_write_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.deletable and self.has_write_permission(request)
+
+
+class ReadOnly(ByRole):
+    """Rows without a form; what may be done to them is offered as actions."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False

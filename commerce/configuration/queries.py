@@ -1,0 +1,14 @@
+from .models import AccountSetting
+from .registry import SETTINGS, Value, installation_value
+
+
+def effective(name: str) -> Value:
+    """What a configuration name means to the account in scope: its own value, the environment's, the default."""
+    own = AccountSetting.objects.filter(name=name).values_list("value", flat=True).first()
+    return installation_value(name) if own is None else own
+
+
+def effective_all() -> dict[str, Value]:
+    """Every configuration name with its effective value, in one statement."""
+    own = dict(AccountSetting.objects.values_list("name", "value"))
+    return {name: own.get(name, installation_value(name)) for name in SETTINGS}

@@ -1,0 +1,91 @@
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+
+from commerce.tenancy.scope import current_account_id
+
+from .errors import CustomerRedacted
+from .models import Customer
+
+# A known address is answered as it is: whoever types it in can't change what is kept of its owner.
+_UPSERT_GUEST = """
+    INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
+                           is_guest, tags, notification_preferences, orders_count, total_spent_cents,
+                           created_at, updated_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, '{}', '{}', 0, 0, %s, %s)
+    ON CONFLICT (account_id, normalised_email) DO UPDATE SET updated_at = excluded.updated_at
+    RETURNING *
+"""
+
+
+def normalise_email(email: str) -> str:
+    """The form in which two addresses are the same: trimmed and lower-cased."""
+    return email.strip().lower()
+
+
+def create_customer(*, fields: dict[str, Any]) -> Customer:
+    """A new customer. Raises `CustomerEmailTaken` through the unique key."""
+    return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
+
+
+def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetime) -> Customer:
+    """Change a customer. Raises `CustomerEmailTaken` through the unique key, and `CustomerRedacted`."""
+    if "email" in changes:
+        changes = changes | {"normalised_email": normalise_email(changes["email"])}
+    live = Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True)
+    if not live.update(updated_at=now, **changes):
+        raise CustomerRedacted
+    customer.refresh_from_db()
+    return customer
+
+
+def redact_customer(*, customer: Customer, now: datetime) -> Customer:
+    """Erase the person; the row stays for the books. Repeated, nothing changes."""
+    Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True).update(
+        email=None,
+        normalised_email=None,
+        first_name="",
+        last_name="",
+        phone="",
+        locale=None,
+        country_code=None,
+        tags=[],
+        notification_preferences={},
+        redacted_at=now,
+        updated_at=now,
+    )
+    customer.refresh_from_db()
+    return customer
+
+
+def resolve_customer(
+    *,
+    email: str,
+    customer_id: int | None = None,
+    first_name: str = "",
+    last_name: str = "",
+    phone: str = "",
+    locale: str | None = None,
+    country_code: str | None = None,
+    now: datetime,
+) -> Customer:
+    """Whose order it is: the customer named, else the one of this address, else a new guest.
+
+    Two guests who complete at once with one address become one customer.
+    """
+    named = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
+    if named is not None:
+        return named
+    person = [email.strip(), normalise_email(email), first_name, last_name, phone, locale, country_code]
+    (guest,) = Customer.objects.raw(_UPSERT_GUEST, [current_account_id(), *person, now, now])
+    return guest
+
+
+def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
+    """Count an order and its total (cents) in the figures that segments filter by."""
+    Customer.objects.filter(pk=customer_id).update(
+        orders_count=F("orders_count") + 1,
+        total_spent_cents=F("total_spent_cents") + total_cents,
+        updated_at=now,
+    )

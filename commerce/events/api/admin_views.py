@@ -1,0 +1,26 @@
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.events import queries
+from commerce.rest.paging import oldest_first
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
+from commerce.rest.views import AdminViewSet
+
+from .serializers import EventFilters, EventOutput, envelope
+
+
+class EventsViewSet(AdminViewSet):
+    """What happened in the account, oldest first: a feed to follow by the id of the last event read."""
+
+    area = "events"
+
+    @answers(
+        many("events", EventOutput),
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("type", str, description="Only events of this type: `checkout.completed`."),
+        ],
+    )
+    def list(self, request: Request) -> Response:
+        events = queries.settled_events(**self.valid_query(EventFilters))
+        return Response(oldest_first(events, self.cursor).answer("events", envelope))

@@ -1,0 +1,35 @@
+"""The rows that hold stock: how they come into being, and the one order in which they are locked."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Q
+
+from commerce.tenancy.scope import current_account_id
+
+from .models import InventoryLevel
+
+# The lock makes a change of the variant wait, or be waited for: the copied flag is never a stale one.
+_INSERT_MISSING = """
+    INSERT INTO inventory_levels
+           (account_id, location_id, variant_id, on_hand, reserved, committed, allow_backorder, updated_at)
+    SELECT v.account_id, %s::bigint, v.id, 0, 0, 0, v.allow_backorder OR NOT v.track_inventory, %s
+      FROM variants v
+     WHERE v.account_id = %s AND v.id = ANY(%s::bigint[])
+     ORDER BY v.id
+       FOR SHARE
+        ON CONFLICT (account_id, location_id, variant_id) DO NOTHING
+"""
+
+
+def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: datetime) -> None:
+    """Make the rows that are missing at a location, empty. To be called before any level is locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT_MISSING, [location_id, now, current_account_id(), sorted(variant_ids)])
+
+
+def locked_levels(condition: Q) -> list[InventoryLevel]:
+    """Lock levels by variant, then by row: kept by everyone, this order leaves no room for a deadlock."""
+    levels = InventoryLevel.objects.select_for_update().filter(condition)
+    return list(levels.order_by("variant_id", "pk"))

@@ -1,0 +1,194 @@
+"""Stock that checkouts hold and orders take. Each operation is idempotent by the reservations' status.
+
+Every checkout's reservations move together, and the number of statements does not depend on how many
+there are. Callers hold the lock of the checkout or order itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from commerce.tenancy.scope import current_account_id
+
+from .errors import InsufficientInventory
+from .levels import ensure_levels, locked_levels
+from .models import InventoryLevel, Reservation
+
+Status = Reservation.Status
+
+# The tracked variants among those wanted, the one location that stock is taken from, whether it has a
+# level of the variant, and whether the checkout holds its units already.
+_PLAN = """
+    SELECT v.id, v.allow_backorder, place.id, l.id IS NOT NULL,
+           EXISTS (SELECT FROM inventory_reservations r
+                    WHERE r.account_id = v.account_id AND r.checkout_id = %s AND r.status <> 'released')
+      FROM variants v
+      LEFT JOIN LATERAL (
+           SELECT p.id FROM locations p
+            WHERE p.account_id = v.account_id AND p.is_active
+            ORDER BY p.priority, p.id
+            LIMIT 1) AS place ON true
+      LEFT JOIN inventory_levels l
+        ON l.account_id = v.account_id AND l.location_id = place.id AND l.variant_id = v.id
+     WHERE v.account_id = %s AND v.id = ANY(%s::bigint[]) AND v.track_inventory
+     ORDER BY v.id
+"""
+_RESERVE = """
+    UPDATE inventory_levels l
+       SET reserved = l.reserved + taken.quantity, updated_at = %s
+      FROM unnest(%s::bigint[], %s::bigint[]) AS taken (level_id, quantity)
+     WHERE l.account_id = %s AND l.id = taken.level_id
+"""
+_MOVE = """
+    WITH moved AS (
+        UPDATE inventory_reservations
+           SET status = %s, updated_at = now()
+         WHERE account_id = %s AND checkout_id = ANY(%s::bigint[]) AND status = %s
+     RETURNING level_id, quantity
+    ), sums AS (
+        SELECT level_id, sum(quantity)::bigint AS quantity FROM moved GROUP BY level_id
+    )
+    UPDATE inventory_levels l
+       SET {changes}, updated_at = now()
+      FROM sums
+     WHERE l.account_id = %s AND l.id = sums.level_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A tracked variant that is wanted; without an active location there is no place to take it from."""
+
+    variant_id: int
+    quantity: int
+    allow_backorder: bool
+    location_id: int | None
+    has_level: bool
+
+    def is_short(self, level: InventoryLevel | None) -> bool:
+        return level is None or (not level.allow_backorder and level.available < self.quantity)
+
+
+def reserve(
+    *, checkout_id: int, wanted: dict[int, int], instead_of: Sequence[int] = (), now: datetime
+) -> None:
+    """Hold units (`{variant_id: quantity}`) at the highest-priority active location, all or none.
+
+    Untracked variants are skipped; backorders may go past the stock. What the checkouts `instead_of`
+    hold is released first, under the same locks. Raises `InsufficientInventory`.
+    """
+    lines = _lines(checkout_id, wanted)
+    location_id = lines[0].location_id if lines else None
+    absent = [line.variant_id for line in lines if line.allow_backorder and not line.has_level]
+    if location_id is not None and absent:
+        ensure_levels(location_id=location_id, variant_ids=absent, now=now)
+    here = Q(location_id=location_id, variant_id__in=[line.variant_id for line in lines])
+    if instead_of:
+        locked_levels(here | Q(pk__in=list(_level_ids(instead_of, Status.RESERVED))))
+        release(checkout_ids=instead_of)
+    if lines:
+        levels = {level.variant_id: level for level in locked_levels(here)}
+        _refuse_shortage(lines, levels)
+        _hold(checkout_id, lines, levels, now)
+
+
+def release(*, checkout_ids: Sequence[int]) -> None:
+    """Give back what checkouts hold; what is committed stays."""
+    _lock(checkout_ids, Status.RESERVED)
+    _move(checkout_ids, Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity")
+
+
+def commit(*, checkout_id: int) -> None:
+    """Turn what a checkout holds into what its order takes."""
+    _lock([checkout_id], Status.RESERVED)
+    changes = "reserved = l.reserved - sums.quantity, committed = l.committed + sums.quantity"
+    _move([checkout_id], Status.RESERVED, Status.COMMITTED, changes)
+
+
+def fulfill(*, checkout_id: int) -> None:
+    """Send out what an order takes. Raises `InsufficientInventory` for backorders not yet in stock."""
+    _lock([checkout_id], Status.COMMITTED)
+    _refuse_unstocked(checkout_id)
+    # A variant that is no longer tracked is sent out whatever the count says.
+    changes = "on_hand = greatest(l.on_hand - sums.quantity, 0), committed = l.committed - sums.quantity"
+    _move([checkout_id], Status.COMMITTED, Status.FULFILLED, changes)
+
+
+def restock(*, checkout_id: int) -> None:
+    """Free what an order takes and has not been sent out."""
+    _lock([checkout_id], Status.COMMITTED)
+    _move([checkout_id], Status.COMMITTED, Status.RELEASED, "committed = l.committed - sums.quantity")
+
+
+def _lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
+    """What there is to hold, in the order of variants; nothing when the checkout holds it already."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PLAN, [checkout_id, current_account_id(), list(wanted)])
+        rows = cursor.fetchall()
+    return [
+        _Line(variant_id, wanted[variant_id], allow_backorder, location_id, has_level)
+        for variant_id, allow_backorder, location_id, has_level, is_held in rows
+        if not is_held
+    ]
+
+
+def _refuse_shortage(lines: list[_Line], levels: dict[int, InventoryLevel]) -> None:
+    short = [
+        _item(line.variant_id, line.quantity, level.available if level else 0)
+        for line in lines
+        if line.is_short(level := levels.get(line.variant_id))
+    ]
+    if short:
+        raise InsufficientInventory(items=short)
+
+
+def _refuse_unstocked(checkout_id: int) -> None:
+    taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
+    short = [
+        _item(reservation.level.variant_id, reservation.quantity, reservation.level.on_hand)
+        for reservation in taken.select_related("level__variant").order_by("level__variant_id")
+        if reservation.level.variant.track_inventory and reservation.level.on_hand < reservation.quantity
+    ]
+    if short:
+        raise InsufficientInventory(items=short)
+
+
+def _item(variant_id: int, requested: int, available: int) -> dict[str, str | int]:
+    return {"variant_id": str(variant_id), "requested": requested, "available": max(available, 0)}
+
+
+def _hold(checkout_id: int, lines: list[_Line], levels: dict[int, InventoryLevel], now: datetime) -> None:
+    quantities = {levels[line.variant_id].pk: line.quantity for line in lines}
+    with connection.cursor() as cursor:
+        cursor.execute(_RESERVE, [now, list(quantities), list(quantities.values()), current_account_id()])
+    # A checkout that gave its units back, when a payment failed, takes up its old rows.
+    Reservation.objects.bulk_create(
+        [
+            Reservation(checkout_id=checkout_id, level_id=level_id, quantity=quantity)
+            for level_id, quantity in quantities.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["account", "checkout_id", "level"],
+        update_fields=["quantity", "status", "updated_at"],
+    )
+
+
+def _level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservation, int]:
+    reservations = Reservation.objects.filter(checkout_id__in=checkout_ids, status=status)
+    return reservations.values_list("level_id", flat=True)
+
+
+def _lock(checkout_ids: Sequence[int], status: Status) -> None:
+    locked_levels(Q(pk__in=_level_ids(checkout_ids, status)))
+
+
+def _move(checkout_ids: Sequence[int], before: Status, after: Status, changes: str) -> None:
+    """Take reservations from one status to the next, and their sums along in the levels."""
+    account_id = current_account_id()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _MOVE.format(changes=changes), [after, account_id, list(checkout_ids), before, account_id]
+        )

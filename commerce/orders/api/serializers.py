@@ -1,0 +1,115 @@
+from typing import Any
+
+from rest_framework import serializers
+
+from commerce.orders.models import Order, OrderLineItem
+from commerce.orders.shapes import line_answer, totals_answer
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+
+
+class FrozenLineOutput(Output):
+    id = fields.IdField()
+    variant_id = fields.IdField()
+    product_id = fields.IdField()
+    sku = serializers.CharField()
+    title = serializers.CharField()
+    quantity = serializers.IntegerField()
+    custom_attributes = serializers.DictField()
+    weight_grams = serializers.IntegerField(help_text="Of one unit.")
+    tax_rate_bp = serializers.IntegerField()
+    unit_price_with_tax_cents = fields.CentsField()
+    unit_price_without_tax_cents = fields.CentsField()
+    line_total_with_tax_cents = fields.CentsField()
+    line_total_without_tax_cents = fields.CentsField()
+    line_tax_cents = fields.CentsField()
+    discount_cents = fields.CentsField(help_text="The line's share of the discounts.")
+
+
+class TotalsOutput(Output):
+    currency = serializers.CharField()
+    subtotal_with_tax_cents = fields.CentsField()
+    subtotal_without_tax_cents = fields.CentsField()
+    discount_cents = fields.CentsField()
+    shipping_cents = fields.CentsField()
+    shipping_discount_cents = fields.CentsField()
+    shipping_tax_cents = fields.CentsField()
+    cod_fee_cents = fields.CentsField()
+    cod_fee_tax_cents = fields.CentsField()
+    tax_cents = fields.CentsField()
+    total_cents = fields.CentsField()
+    gift_card_cents = fields.CentsField()
+    amount_due_cents = fields.CentsField()
+    line_count = serializers.IntegerField()
+    item_count = serializers.IntegerField()
+
+
+class OrderFilter(Input):
+    status = serializers.ChoiceField(Order.Status, required=False)
+    payment_status = serializers.ChoiceField(Order.PaymentStatus, required=False)
+    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus, required=False)
+    customer_id = fields.IdField(required=False)
+    email = fields.TextField(required=False, max_length=254)
+    number = fields.IdField(required=False)
+    market_id = fields.IdField(required=False)
+
+
+class OrderOutput(Output):
+    id = fields.IdField()
+    number = serializers.CharField()
+    token = serializers.CharField()
+    status = serializers.ChoiceField(Order.Status)
+    payment_status = serializers.ChoiceField(Order.PaymentStatus)
+    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus)
+    market_id = fields.IdField()
+    customer_id = fields.IdField()
+    checkout_id = fields.IdField()
+    email = serializers.CharField()
+    currency = serializers.CharField()
+    locale = serializers.CharField()
+    prices_include_tax = serializers.BooleanField()
+    line_items = FrozenLineOutput(many=True)
+    shipping_address = serializers.DictField()
+    billing_address = serializers.DictField(allow_null=True)
+    shipping_method = serializers.DictField(allow_null=True)
+    pickup_point = serializers.DictField(allow_null=True)
+    payment_method = serializers.CharField()
+    discount_codes = serializers.ListField(child=serializers.DictField())
+    automatic_discounts = serializers.ListField(child=serializers.DictField())
+    vat = serializers.DictField(allow_null=True)
+    totals = TotalsOutput()
+    customer_note = serializers.CharField()
+    utm = serializers.DictField()
+    referrer = serializers.CharField()
+    placed_at = TimestampField()
+    paid_at = TimestampField(allow_null=True)
+    fulfilled_at = TimestampField(allow_null=True)
+    cancelled_at = TimestampField(allow_null=True)
+    updated_at = TimestampField()
+
+
+_AS_STORED = (
+    "token status payment_status fulfillment_status email currency locale prices_include_tax shipping_address "
+    "billing_address shipping_method pickup_point payment_method discount_codes automatic_discounts vat "
+    "customer_note utm referrer"
+).split()
+
+
+def order_answer(order: Order) -> dict[str, Any]:
+    """An order as `OrderOutput` describes it; its lines are prefetched."""
+    lines: list[OrderLineItem] = sorted(order.line_items.all(), key=lambda line: line.position)
+    return {
+        "id": str(order.pk),
+        "number": str(order.number),
+        "market_id": str(order.market_id),
+        "customer_id": text_id(order.customer_id),
+        "checkout_id": str(order.checkout_id),
+        "line_items": [line_answer(line) for line in lines],
+        "totals": totals_answer(order, lines=lines),
+        **{name: getattr(order, name) for name in _AS_STORED},
+        "placed_at": timestamp(order.placed_at),
+        "paid_at": timestamp(order.paid_at),
+        "fulfilled_at": timestamp(order.fulfilled_at),
+        "cancelled_at": timestamp(order.cancelled_at),
+        "updated_at": timestamp(order.updated_at),
+    }

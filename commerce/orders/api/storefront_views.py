@@ -1,0 +1,16 @@
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.orders import queries
+from commerce.rest.schema import answers, one
+from commerce.rest.views import StorefrontViewSet
+
+from .serializers import OrderOutput, order_answer
+
+
+class StorefrontOrdersViewSet(StorefrontViewSet):
+    """An order for whoever holds its token, as the customer's order page shows it."""
+
+    @answers(one("order", OrderOutput))
+    def retrieve(self, request: Request, token: str) -> Response:
+        return Response({"order": order_answer(queries.get_order(token=token))})

@@ -1,0 +1,53 @@
+"""What an order's emails are told: everything they say, frozen into the dispatch."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.apps import apps
+
+from commerce.outbox.operations import enqueue
+from commerce.rest.shapes import timestamp
+from commerce.tenancy.scope import current_account_id
+
+from .models import Order, OrderLineItem
+from .shapes import line_answer, totals_answer
+
+
+def enqueue_confirmation(order: Order, lines: Sequence[OrderLineItem], *, now: datetime) -> None:
+    """Queue the `order.confirmation` email in the transaction that placed the order."""
+    template_key = "order.confirmation"
+    payload = {
+        "template_key": template_key,
+        "to_email": order.email,
+        "customer_id": order.customer_id,
+        "locale": order.locale,
+        "ctx": order_context(order, lines),
+        "reference_type": "order",
+        "reference_id": order.pk,
+    }
+    enqueue(task_name="send_email", payload=payload, idempotency_key=f"{template_key}/{order.token}", now=now)
+
+
+def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any]:
+    """The template's variables: cents are decimal strings, as everywhere outside."""
+    account = apps.get_model("accounts", "Account").objects.get(pk=current_account_id())
+    return {
+        "account": {"name": account.name, "handle": account.handle},
+        "order": {
+            "number": str(order.number),
+            "placed_at": timestamp(order.placed_at),
+            "currency": order.currency,
+            "email": order.email,
+            "customer_note": order.customer_note,
+            "payment_method": order.payment_method,
+            "prices_include_tax": order.prices_include_tax,
+            "line_items": [line_answer(line) for line in lines],
+            "totals": totals_answer(order),
+            "shipping_address": order.shipping_address,
+            "billing_address": order.billing_address,
+            "shipping_method": order.shipping_method,
+            "pickup_point": order.pickup_point,
+            "discount_codes": order.discount_codes,
+        },
+    }

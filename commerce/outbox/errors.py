@@ -1,0 +1,21 @@
+from commerce.errors import Refusal
+
+
+class DispatchNotRetryable(Refusal):
+    """Carries `dispatch_status`."""
+
+    status = 409
+    code = "dispatch_not_retryable"
+    title = "Only a dead or cancelled dispatch can be retried"
+
+
+class PermanentFailure(Exception):
+    """The work of a dispatch was refused and would be refused again, so that it ends as dead at once."""
+
+
+class UnknownTask(Exception):
+    """Nothing here handles the task, or not this version of its payload: a newer worker may."""
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the dispatch over: what this one has to say about it no longer counts."""

@@ -1,0 +1,135 @@
+"""The life of a dispatch: enqueued, claimed under a lease, and closed by whoever holds that lease still."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from commerce.outbox.errors import DispatchNotRetryable, LeaseLost
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.queries import get_dispatch
+
+Status = OutboxDispatch.Status
+
+LEASE = timedelta(minutes=5)
+# Few enough that a lease lasts for all of them, even where each waits for a time-out.
+BATCH = 10
+RETRY_DELAYS = (
+    timedelta(seconds=30),
+    timedelta(seconds=60),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    timedelta(hours=2),
+)
+_MAX_ERROR_LENGTH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One dispatch that this worker may run until `lease_until`; None when its last worker was lost too."""
+
+    account_id: int
+    dispatch_id: int
+    lease_until: datetime | None
+
+
+def enqueue(
+    *,
+    task_name: str,
+    payload: dict[str, Any],
+    idempotency_key: str,
+    now: datetime,
+    payload_version: int = 1,
+) -> None:
+    """Have `task_name` run once the caller's scope commits.
+
+    A key that the account has used before makes no second dispatch.
+    """
+    dispatch = OutboxDispatch(
+        target={"task_name": task_name},
+        payload=payload,
+        payload_version=payload_version,
+        idempotency_key=idempotency_key,
+        due_at=now,
+    )
+    OutboxDispatch.objects.bulk_create([dispatch], ignore_conflicts=True)
+
+
+def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Claim]:
+    """Due work of every account for one worker alone; called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT account_id, dispatch_id, lease_until FROM claim_outbox_dispatches(%s::int, %s::interval)",
+            [batch, lease],
+        )
+        return [Claim(*row) for row in cursor.fetchall()]
+
+
+def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
+    """The dispatch of a claim, with a whole lease from now on. Raises `LeaseLost`."""
+    held = _held(claim.dispatch_id, claim.lease_until)
+    if not held.update(locked_until=Now() + LEASE):
+        raise LeaseLost
+    return OutboxDispatch.objects.get(pk=claim.dispatch_id)
+
+
+def store_message(*, dispatch: OutboxDispatch, message: dict[str, Any]) -> None:
+    """Keep what is about to be handed off, so that every later try sends the same. Raises `LeaseLost`."""
+    _update_held(dispatch, message=message)
+
+
+def close_dispatch(*, dispatch: OutboxDispatch, status: Status, now: datetime) -> None:
+    """End a dispatch that needs no further try. Raises `LeaseLost`."""
+    _update_held(dispatch, status=status, locked_until=None, finished_at=now, message=None)
+
+
+def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
+    """Have a failed run tried again later, or give up after the last retry. Raises `LeaseLost`."""
+    if dispatch.attempts >= dispatch.max_attempts:
+        return bury_dispatch(dispatch=dispatch, error=error, now=now)
+    delay = RETRY_DELAYS[min(dispatch.attempts, len(RETRY_DELAYS) - 1)]
+    _update_held(
+        dispatch,
+        status=Status.PENDING,
+        attempts=F("attempts") + 1,
+        locked_until=None,
+        due_at=now + delay,
+        last_error=_storable(error),
+    )
+    return Status.PENDING
+
+
+def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
+    """Give a dispatch up. Raises `LeaseLost`."""
+    _update_held(
+        dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=_storable(error)
+    )
+    return Status.DEAD
+
+
+def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
+    """Start a dead or cancelled dispatch anew, with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
+    retryable = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.DEAD, Status.CANCELLED])
+    restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
+    dispatch = get_dispatch(dispatch_id)
+    if not restarted:
+        raise DispatchNotRetryable(dispatch_status=dispatch.status)
+    return dispatch
+
+
+def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:
+    return OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PROCESSING, locked_until=lease_until)
+
+
+def _update_held(dispatch: OutboxDispatch, **values: Any) -> None:
+    """Change a dispatch unless its lease has gone to another worker, which `locked_until` tells."""
+    if not _held(dispatch.pk, dispatch.locked_until).update(**values):
+        raise LeaseLost
+
+
+def _storable(error: str) -> str:
+    """Text of outside services may hold what PostgreSQL can't."""
+    return error.replace("\x00", "").encode(errors="replace").decode()[:_MAX_ERROR_LENGTH]

@@ -1,0 +1,75 @@
+"""Running what is due. No transaction is open while a handler talks to the outside world."""
+
+import logging
+import time
+from datetime import timedelta
+
+from django.utils import timezone
+
+from commerce.outbox.errors import LeaseLost, PermanentFailure
+from commerce.outbox.handlers import Outcome, handler_of
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.operations import (
+    Claim,
+    begin_dispatch,
+    bury_dispatch,
+    claim_dispatches,
+    close_dispatch,
+    reschedule_dispatch,
+)
+from commerce.tenancy.scope import account_scope
+
+logger = logging.getLogger(__name__)
+
+
+def run_due(*, within: timedelta = timedelta(minutes=1)) -> bool:
+    """Run due dispatches of every account until none is left; False when there was more than time."""
+    deadline = time.monotonic() + within.total_seconds()
+    while claims := claim_dispatches():
+        for claim in claims:
+            run_dispatch(claim)
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
+def run_dispatch(claim: Claim) -> None:
+    """Run one claimed dispatch and close it; whatever goes wrong with it stays with it."""
+    if claim.lease_until is None:
+        logger.error("%s: given up, as its worker was lost on the last try", _name(claim))
+        return
+    try:
+        with account_scope(claim.account_id):
+            dispatch = begin_dispatch(claim=claim)
+        _run(claim, dispatch)
+    except LeaseLost:
+        logger.warning("%s: another worker has taken it over", _name(claim))
+
+
+def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
+    try:
+        outcome = handler_of(dispatch)(dispatch)
+        _finish(claim, dispatch, outcome)
+    except LeaseLost:
+        raise
+    except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
+        _fail(claim, dispatch, error)
+
+
+def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
+    with account_scope(claim.account_id):
+        # First the close, which locks the row and proves the lease; then what is to be written once.
+        close_dispatch(dispatch=dispatch, status=outcome.status, now=timezone.now())
+        outcome.record()
+
+
+def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:
+    end = bury_dispatch if isinstance(error, PermanentFailure) else reschedule_dispatch
+    with account_scope(claim.account_id):
+        status = end(dispatch=dispatch, error=f"{type(error).__name__}: {error}", now=timezone.now())
+    level = logging.ERROR if status == OutboxDispatch.Status.DEAD else logging.WARNING
+    logger.log(level, "%s: failed, now %s", _name(claim), status, exc_info=error)
+
+
+def _name(claim: Claim) -> str:
+    return f"Dispatch {claim.dispatch_id} of account {claim.account_id}"

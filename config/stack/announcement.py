@@ -1,0 +1,53 @@
+"""What the person at the terminal, and a program that drives the stack, get to know once it answers."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .data import DataDirectory, write_json
+
+API = "storefront/2026-01"
+READ_TOKEN = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]["token"])'"""
+
+
+def announce(data: DataDirectory, environment: Mapping[str, str]) -> None:
+    """Write demo.json, whose presence means that everything answers, and print what to try first."""
+    demo = demo_content(data, environment)
+    write_json(data.demo, demo)
+    print(as_text(demo), flush=True)
+
+
+def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, Any]:
+    base_url = environment["BASE_URL"].rstrip("/")
+    return json.loads(data.seed.read_text()) | {
+        "base_url": base_url,
+        "backoffice_url": f"{base_url}/backoffice/",
+        "webhook_secret": environment["COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET"],
+        "renderer_url": environment["RENDERER_URL"],
+        "mail_dir": environment["MAIL_DIR"],
+    }
+
+
+def as_text(demo: Mapping[str, Any]) -> str:
+    keys = {name: value for name, value in demo.items() if name.endswith("_key")}
+    rows = {
+        "Base URL": demo["base_url"],
+        "Back office": demo["backoffice_url"],
+        "Log in as": f"{demo['staff']['username']} / {demo['staff']['password']}",
+        **{name.replace("_", " ").capitalize(): value for name, value in keys.items()},
+    }
+    table = [f"  {label:<15}{value}" for label, value in rows.items()]
+    return "\n".join(["", *table, "", *(f"  {line}" for line in _curl_lines(demo)), "", "Ctrl-C stops it."])
+
+
+def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
+    """Three commands that can be pasted into a shell one after another."""
+    url = f"{demo['base_url']}/{API}"
+    curl = f"curl -s -H 'X-Storefront-Key: {demo['storefront_key']}'"
+    post = f"{curl} -H 'Content-Type: application/json'"
+    market_id, variant_id = demo["market_id"], demo["variant_id"]
+    return [
+        f"{curl} '{url}/products.json?market_id={market_id}'",
+        f"""CART=$({post} -d '{{"market_id": {market_id}}}' {url}/carts.json | {READ_TOKEN}); echo "$CART" """.rstrip(),
+        f"""{post} -d '{{"variant_id": {variant_id}, "quantity": 2}}' {url}/carts/$CART/lines.json""",
+    ]

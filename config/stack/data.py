@@ -1,0 +1,80 @@
+"""The data directory: what lies where in it, who may read it, and that one run at a time uses it."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import StackError
+
+
+@dataclass(frozen=True)
+class DataDirectory:
+    root: Path
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def pids(self) -> Path:
+        return self.root / "run"
+
+    @property
+    def mail(self) -> Path:
+        return self.root / "mail"
+
+    @property
+    def static(self) -> Path:
+        return self.root / "static"
+
+    @property
+    def memory(self) -> Path:
+        return self.root / "env.json"
+
+    @property
+    def seed(self) -> Path:
+        return self.root / "seed.json"
+
+    @property
+    def demo(self) -> Path:
+        """There only while the stack is up and answers."""
+        return self.root / "demo.json"
+
+    def prepare(self) -> None:
+        """Make the folders. Run as root, PostgreSQL's own user must be able to pass through the outermost."""
+        if not self.root.exists():
+            self.root.mkdir(parents=True)
+            self.root.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        for folder in (self.logs, self.pids, self.mail):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the directory; raises `StackError` when another run has it."""
+        with (self.root / "lock").open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                raise StackError(
+                    f"Another run (process {lock.read().strip()}) is using {self.root}; stop it first."
+                ) from None
+            lock.truncate(0)
+            lock.write(f"{os.getpid()}\n")
+            lock.flush()
+            yield
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Put a file that only its owner can read in its place at once, never half-written."""
+    partial = path.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(content, file, indent=2)
+        file.write("\n")
+    partial.replace(path)

@@ -1,0 +1,27 @@
+"""What a killed run left behind is stopped before the next one starts."""
+
+import signal
+import sys
+from pathlib import Path
+
+from .data import DataDirectory
+from .proctable import end_group, group_members
+from .waiting import Pause
+
+GRACE_SECONDS = 5
+
+
+def stop_orphans(data: DataDirectory, *, pause: Pause) -> None:
+    """End the process groups that the pid files of an earlier run name, where they still are ours."""
+    for pid_file in sorted(data.pids.glob("*.pid")):
+        _stop_orphan(pid_file, data=data, pause=pause)
+        pid_file.unlink(missing_ok=True)
+
+
+def _stop_orphan(pid_file: Path, *, data: DataDirectory, pause: Pause) -> None:
+    pid, _, signal_name = pid_file.read_text().strip().partition(" ")
+    # The number may have been given to a stranger since, so the command lines must name our own files.
+    ours = (sys.prefix, str(data.root))
+    if pid and any(mark in process.command for process in group_members(int(pid)) for mark in ours):
+        print(f"Stopping {pid_file.stem}, which an earlier run left behind.", flush=True)
+        end_group(int(pid), stop_signal=signal.Signals[signal_name], grace_seconds=GRACE_SECONDS, pause=pause)

@@ -1,0 +1,88 @@
+"""The table of running processes, by process group and by working directory."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .waiting import POLL_SECONDS, Pause
+
+PROC = Path("/proc")
+KILL_SECONDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningProcess:
+    pid: int
+    group: int
+    command: str
+
+
+def group_members(group: int) -> list[RunningProcess]:
+    """The living processes of a group; zombies, which some containers keep for long, don't count."""
+    return [process for process in _running() if process.group == group]
+
+
+def end_group(group: int, *, stop_signal: signal.Signals, grace_seconds: float, pause: Pause) -> None:
+    """Ask the group's leader to stop, and kill whatever of the group remains after the grace period."""
+    deadline = time.monotonic() + grace_seconds
+    with suppress(ProcessLookupError):
+        os.kill(group, stop_signal)
+    while _leader_lives(group) and time.monotonic() < deadline:
+        pause(POLL_SECONDS)
+    kill_group(group)
+
+
+def kill_group(group: int) -> None:
+    """Kill what is left of a group and see it gone, so that its ports are free again."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+    deadline = time.monotonic() + KILL_SECONDS
+    while group_members(group) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+
+
+def _leader_lives(group: int) -> bool:
+    return any(process.pid == group for process in group_members(group))
+
+
+def processes_in(directory: Path) -> list[int]:
+    """The ids of processes whose working directory this is (known on Linux only)."""
+    found = []
+    for entry in PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if (entry / "cwd").readlink() == directory:
+                found.append(int(entry.name))
+    return found
+
+
+def _running() -> Iterator[RunningProcess]:
+    if not (PROC / "self" / "stat").exists():
+        yield from _running_by_ps()
+        return
+    for entry in PROC.glob("[0-9]*"):
+        # A process may end between being listed and being read.
+        with suppress(OSError):
+            # The name in parentheses may itself hold spaces and parentheses.
+            state, _parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+            if state not in "ZX":
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                yield RunningProcess(pid=int(entry.name), group=int(group), command=command)
+
+
+def _running_by_ps() -> Iterator[RunningProcess]:
+    table = subprocess.run(
+        ["ps", "-A", "-o", "pid=,pgid=,stat=,command="],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
+    )
+    for line in table.stdout.splitlines():
+        pid, group, state, command = (*line.split(maxsplit=3), "")[:4]
+        if not state.startswith("Z"):
+            yield RunningProcess(pid=int(pid), group=int(group), command=command)

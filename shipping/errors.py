@@ -1,0 +1,73 @@
+from accounts.errors import HandleTaken as AccountHandleTaken
+from commerce.errors import Refusal
+
+
+class HandleTaken(AccountHandleTaken):
+    constraints = ("shipping_zones_handle", "shipping_methods_handle")
+
+
+class ZoneInUse(Refusal):
+    status = 409
+    code = "zone_in_use"
+    title = "The zone has methods"
+
+
+class RateModeNotAvailable(Refusal):
+    status = 422
+    code = "rate_mode_not_available"
+    title = "Rates that the carrier is asked for are reserved for a later release"
+    constraints = ("shipping_methods_rate_mode",)
+
+
+class RateModeConflict(Refusal):
+    """Carries `rate_ids`: the rates that stand in the way."""
+
+    status = 409
+    code = "rate_mode_conflict"
+    title = "The method has rates that its new mode does not allow"
+
+
+class FlatRateExists(Refusal):
+    status = 409
+    code = "flat_rate_exists"
+    title = "The method has a flat rate in this currency"
+    constraints = ("shipping_rates_one_flat",)
+
+
+class RateMustBeFree(Refusal):
+    status = 422
+    code = "rate_must_be_free"
+    title = "A rate of a free method costs 0"
+    constraints = ("shipping_rates_automatic_free",)
+
+
+class ShippingRateNotAvailable(Refusal):
+    status = 409
+    code = "shipping_rate_not_available"
+    title = "This shipping rate does not apply, or no longer does"
+
+
+class CurrencyMismatch(Refusal):
+    """Carries `currency`, the one wanted, and `rate_currency`."""
+
+    status = 409
+    code = "currency_mismatch"
+    title = "The shipping rate is in another currency"
+
+
+class PickupPointRequired(Refusal):
+    status = 422
+    code = "pickup_point_required"
+    title = "The shipping method needs a pickup point"
+
+
+class PickupPointMismatch(Refusal):
+    status = 422
+    code = "pickup_point_mismatch"
+    title = "The pickup point does not fit the shipping method"
+
+
+class PickupPointClosed(Refusal):
+    status = 409
+    code = "pickup_point_closed"
+    title = "The pickup point is closed"

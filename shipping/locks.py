@@ -1,0 +1,34 @@
+"""Row locks, always taken in the order zone, method, rate."""
+
+from commerce.errors import NotFound
+
+from .models import ShippingMethod, ShippingRate, ShippingZone
+
+
+def lock_zone(zone_id: int) -> ShippingZone:
+    """The live zone, which keeps its methods until the transaction ends; raises `NotFound`."""
+    zone = ShippingZone.objects.live().select_for_update(no_key=True).filter(pk=zone_id).first()
+    if zone is None:
+        raise NotFound
+    return zone
+
+
+def lock_method(method_id: int) -> ShippingMethod:
+    """The live method, which keeps its mode and rates until the transaction ends; raises `NotFound`."""
+    method = ShippingMethod.objects.live().select_for_update(no_key=True).filter(pk=method_id).first()
+    if method is None:
+        raise NotFound
+    return method
+
+
+def lock_rate(rate_id: int) -> tuple[ShippingMethod, ShippingRate]:
+    """The live rate and, locked before it, its method; raises `NotFound`."""
+    rates = ShippingRate.objects.live().filter(pk=rate_id)
+    method_id = rates.values_list("method_id", flat=True).first()
+    if method_id is None:
+        raise NotFound
+    method = lock_method(method_id)
+    rate = rates.select_for_update(no_key=True).first()
+    if rate is None:
+        raise NotFound
+    return method, rate

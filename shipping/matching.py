@@ -1,0 +1,198 @@
+"""Which rates apply to what is to be sent. Plain data in and out, no framework."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+FREE = "free"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is to be sent, and where. The subtotal is the merchandise before discounts, in the market's tax mode."""
+
+    country_code: str
+    zip: str = ""
+    weight_grams: int
+    quantity: int = 1
+    subtotal_cents: int
+    currency: str
+    market_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A destination filter. Without a market it is account-wide, without patterns it is the whole country."""
+
+    country_codes: Sequence[str]
+    zip_patterns: Sequence[str] = ()
+    market_id: int | None = None
+
+    def covers(self, shape: Shape) -> bool:
+        if shape.country_code not in self.country_codes or self.market_id not in {None, shape.market_id}:
+            return False
+        return not self.zip_patterns or zip_matches(shape.zip, self.zip_patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A carrier's service; `cod_fee_cents` is in the currency of the rate chosen with it."""
+
+    id: int
+    handle: str
+    name: str
+    carrier: str
+    service_code: str
+    rate_mode: str
+    requires_pickup_point: bool = False
+    is_cod_compatible: bool = False
+    estimated_days_min: int | None = None
+    estimated_days_max: int | None = None
+    cod_fee_cents: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": str(self.id),
+            "handle": self.handle,
+            "name": self.name,
+            "carrier": self.carrier,
+            "service_code": self.service_code,
+            "rate_mode": self.rate_mode,
+            "requires_pickup_point": self.requires_pickup_point,
+            "is_cod_compatible": self.is_cod_compatible,
+            "estimated_days_min": self.estimated_days_min,
+            "estimated_days_max": self.estimated_days_max,
+            "cod_fee_cents": str(self.cod_fee_cents),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A price for what lies within all of its bounds, ends included. None is open."""
+
+    id: int
+    price_cents: int
+    currency: str
+    display_name: str | None = None
+    min_weight_grams: int | None = None
+    max_weight_grams: int | None = None
+    min_subtotal_cents: int | None = None
+    max_subtotal_cents: int | None = None
+    min_quantity: int | None = None
+    max_quantity: int | None = None
+    is_automatic: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        return self.price_cents == 0
+
+    @property
+    def specificity(self) -> int:
+        """How many bounds are set: the more, the more specific."""
+        bounds = (
+            self.min_weight_grams,
+            self.max_weight_grams,
+            self.min_subtotal_cents,
+            self.max_subtotal_cents,
+            self.min_quantity,
+            self.max_quantity,
+        )
+        return sum(bound is not None for bound in bounds)
+
+    def admits(self, shape: Shape) -> bool:
+        return (
+            self.currency == shape.currency
+            and _within(self.min_weight_grams, shape.weight_grams, self.max_weight_grams)
+            and _within(self.min_subtotal_cents, shape.subtotal_cents, self.max_subtotal_cents)
+            and _within(self.min_quantity, shape.quantity, self.max_quantity)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A method that may carry the shape, with its zone and its rates."""
+
+    zone: Zone
+    method: Method
+    rates: Sequence[Rate] = ()
+
+    @property
+    def own_rates(self) -> list[Rate]:
+        return [rate for rate in self.rates if not rate.is_automatic]
+
+    @property
+    def offered_rates(self) -> Sequence[Rate]:
+        """The rates that count: those made for a free method do only as long as it has none of its own."""
+        own = self.own_rates
+        return own if own or self.method.rate_mode != FREE else self.rates
+
+    def lacks_rate(self, shape: Shape) -> bool:
+        """Whether the method is free, carries the shape, and still needs a rate in the asked currency."""
+        return (
+            self.method.rate_mode == FREE
+            and not self.own_rates
+            and all(rate.currency != shape.currency for rate in self.rates)
+            and self.zone.covers(shape)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to send the shape at one price; the first of its method in a quote's order is its best."""
+
+    method: Method
+    rate: Rate
+    is_best: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a quote answers it: ids and cents are decimal strings."""
+        return {
+            "method": self.method.as_dict(),
+            "rate_id": str(self.rate.id),
+            "price_cents": str(self.rate.price_cents),
+            "currency": self.rate.currency,
+            "is_free": self.rate.is_free,
+            "is_best": self.is_best,
+            "display_name": self.rate.display_name,
+        }
+
+
+def options(shape: Shape, candidates: Iterable[Candidate]) -> list[Option]:
+    """Every rate that applies, by price, then method, then the most specific first."""
+    ordered = sorted(_applying(shape, candidates), key=_order)
+    seen: set[int] = set()
+    found = []
+    for method, rate in ordered:
+        found.append(Option(method=method, rate=rate, is_best=method.id not in seen))
+        seen.add(method.id)
+    return found
+
+
+def normalise_zip(text: str) -> str:
+    """Upper case without spaces and hyphens: how postcodes are compared."""
+    return "".join(text.upper().split()).replace("-", "")
+
+
+def zip_matches(code: str, patterns: Iterable[str]) -> bool:
+    """Whether a postcode is one of the patterns, or begins with one that ends in `*`."""
+    wanted = normalise_zip(code)
+    return bool(wanted) and any(_fits(wanted, normalise_zip(pattern)) for pattern in patterns)
+
+
+def _fits(wanted: str, pattern: str) -> bool:
+    return wanted.startswith(pattern[:-1]) if pattern.endswith("*") else wanted == pattern
+
+
+def _within(low: int | None, value: int, high: int | None) -> bool:
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
+def _applying(shape: Shape, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
+    for candidate in candidates:
+        if candidate.zone.covers(shape):
+            yield from ((candidate.method, rate) for rate in candidate.offered_rates if rate.admits(shape))
+
+
+def _order(applying: tuple[Method, Rate]) -> tuple[int, int, int, int]:
+    method, rate = applying
+    return rate.price_cents, method.id, -rate.specificity, rate.id

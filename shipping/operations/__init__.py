@@ -1,0 +1,15 @@
+from .methods import create_method, delete_method, update_method
+from .rates import create_rate, delete_rate, update_rate
+from .zones import create_zone, delete_zone, update_zone
+
+__all__ = [
+    "create_method",
+    "create_rate",
+    "create_zone",
+    "delete_method",
+    "delete_rate",
+    "delete_zone",
+    "update_method",
+    "update_rate",
+    "update_zone",
+]

@@ -1,0 +1,94 @@
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from commerce.errors import NotFound, ValidationFailed
+from shipping.errors import RateModeConflict, RateModeNotAvailable
+from shipping.locks import lock_method, lock_zone
+from shipping.models import ShippingMethod, ShippingRate
+from shipping.queries import get_method
+
+from .rates import retire_automatic_rates
+
+RateMode = ShippingMethod.RateMode
+
+
+def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
+    """A new service in a live zone.
+
+    Raises `ValidationFailed` for an unknown zone or impossible days, `RateModeNotAvailable`, and
+    `HandleTaken` through the key.
+    """
+    _require_zone(fields)
+    method = ShippingMethod(**fields)
+    _require_sound(method)
+    method.save(force_insert=True)
+    return get_method(method.pk)
+
+
+def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> ShippingMethod:
+    """Change a live method. Raises `NotFound`, `RateModeConflict`, and as `create_method` does."""
+    _require_zone(changes)
+    method = lock_method(method_id)
+    mode_before = method.rate_mode
+    for name, value in changes.items():
+        setattr(method, name, value)
+    _require_sound(method)
+    if method.rate_mode != mode_before:
+        _fit_rates_to_mode(method, now=now)
+    method.save(update_fields=[*changes, "updated_at"])
+    return get_method(method_id)
+
+
+def delete_method(*, method_id: int, now: datetime) -> None:
+    """Delete a method with its rates; snapshots of it stay. Raises `NotFound`."""
+    if not ShippingMethod.objects.live().filter(pk=method_id).update(deleted_at=now):
+        raise NotFound
+    ShippingRate.objects.live().filter(method_id=method_id).update(deleted_at=now)
+
+
+def _require_zone(fields: dict[str, Any]) -> None:
+    """Hold the zone that a body names, so that it is not deleted meanwhile."""
+    if "zone_id" not in fields:
+        return
+    try:
+        lock_zone(fields["zone_id"])
+    except NotFound:
+        raise ValidationFailed.unknown("zone_id") from None
+
+
+def _require_sound(method: ShippingMethod) -> None:
+    if method.rate_mode == RateMode.CARRIER_API:
+        raise RateModeNotAvailable
+    soonest, latest = method.estimated_days_min, method.estimated_days_max
+    if soonest is not None and latest is not None and soonest > latest:
+        raise ValidationFailed.of("estimated_days_max", "below_min", "Must be at least estimated_days_min.")
+
+
+def _fit_rates_to_mode(method: ShippingMethod, *, now: datetime) -> None:
+    """Carry the rates over to the method's new mode; raises `RateModeConflict` for those it does not allow."""
+    retire_automatic_rates(method, now=now)
+    live = ShippingRate.objects.live().filter(method=method)
+    conflicting = _conflicting(live.order_by("pk"), mode=method.rate_mode)
+    if conflicting:
+        raise RateModeConflict(rate_ids=[str(rate.pk) for rate in conflicting])
+    live.update(is_flat=method.rate_mode == RateMode.FLAT)
+
+
+def _conflicting(rates: Sequence[ShippingRate], *, mode: str) -> list[ShippingRate]:
+    if mode == RateMode.FREE:
+        return [rate for rate in rates if not rate.is_free]
+    if mode == RateMode.FLAT:
+        return _bounded_or_repeated(rates)
+    return []
+
+
+def _bounded_or_repeated(rates: Sequence[ShippingRate]) -> list[ShippingRate]:
+    """What keeps a method from being flat: rates with bounds, and all but the first of a currency."""
+    currencies: set[str] = set()
+    conflicting = []
+    for rate in rates:
+        if rate.bounds or rate.currency in currencies:
+            conflicting.append(rate)
+        currencies.add(rate.currency)
+    return conflicting

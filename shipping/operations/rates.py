@@ -1,0 +1,69 @@
+from datetime import datetime
+from typing import Any
+
+from commerce.errors import FieldError, NotFound, ValidationFailed
+from shipping.errors import RateMustBeFree
+from shipping.locks import lock_method, lock_rate
+from shipping.models import BOUNDED, ShippingMethod, ShippingRate
+
+RateMode = ShippingMethod.RateMode
+
+
+def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
+    """A new tier of a live method.
+
+    Raises `NotFound`, `ValidationFailed` for bounds that the mode or reason forbid, `RateMustBeFree`, and
+    `FlatRateExists` through the key.
+    """
+    method = lock_method(method_id)
+    rate = ShippingRate(method=method, is_flat=method.rate_mode == RateMode.FLAT, **fields)
+    _require_sound(rate, mode=method.rate_mode)
+    retire_automatic_rates(method, now=now)
+    rate.save(force_insert=True)
+    return rate
+
+
+def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> ShippingRate:
+    """Change a live rate; one that a quote has made becomes the merchant's own. Raises as `create_rate` does."""
+    method, rate = lock_rate(rate_id)
+    for name, value in changes.items():
+        setattr(rate, name, value)
+    _require_sound(rate, mode=method.rate_mode)
+    if rate.is_automatic:
+        rate.is_automatic = False
+        rate.save(update_fields=["is_automatic"])
+    retire_automatic_rates(method, now=now)
+    rate.save(update_fields=[*changes, "updated_at"])
+    return rate
+
+
+def delete_rate(*, rate_id: int, now: datetime) -> None:
+    """Delete a rate; snapshots of it stay. Raises `NotFound`."""
+    if not ShippingRate.objects.live().filter(pk=rate_id).update(deleted_at=now):
+        raise NotFound
+
+
+def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
+    """Delete what quotes have made for a free method, as it gets rates of its own or another mode.
+
+    A quote that runs at the same time may still make one; it counts for nothing (`Candidate.offered_rates`).
+    """
+    ShippingRate.objects.live().filter(method=method, is_automatic=True).update(deleted_at=now)
+
+
+def _require_sound(rate: ShippingRate, *, mode: str) -> None:
+    errors = [
+        FieldError(f"min_{bounded}", "above_max", f"Must be at most max_{bounded}.")
+        for bounded in BOUNDED
+        if _is_inverted(getattr(rate, f"min_{bounded}"), getattr(rate, f"max_{bounded}"))
+    ]
+    if mode == RateMode.FLAT:
+        errors += [FieldError(bound, "not_allowed", "A flat rate has no bounds.") for bound in rate.bounds]
+    if errors:
+        raise ValidationFailed(errors=tuple(errors))
+    if mode == RateMode.FREE and not rate.is_free:
+        raise RateMustBeFree
+
+
+def _is_inverted(low: int | None, high: int | None) -> bool:
+    return low is not None and high is not None and low > high

@@ -1,0 +1,32 @@
+from datetime import datetime
+from typing import Any
+
+from shipping.errors import ZoneInUse
+from shipping.locks import lock_zone
+from shipping.models import ShippingMethod, ShippingZone
+from shipping.queries import require_market
+
+
+def create_zone(*, fields: dict[str, Any]) -> ShippingZone:
+    """A new destination filter. Raises `ValidationFailed` for an unknown market, `HandleTaken` through the key."""
+    require_market(fields.get("market_id"))
+    return ShippingZone.objects.create(**fields)
+
+
+def update_zone(*, zone_id: int, changes: dict[str, Any]) -> ShippingZone:
+    """Change a live zone. Raises `NotFound`, and as `create_zone` does."""
+    zone = lock_zone(zone_id)
+    require_market(changes.get("market_id"))
+    for name, value in changes.items():
+        setattr(zone, name, value)
+    zone.save(update_fields=[*changes, "updated_at"])
+    return zone
+
+
+def delete_zone(*, zone_id: int, now: datetime) -> None:
+    """Delete a zone that has no methods left. Raises `NotFound` and `ZoneInUse`."""
+    zone = lock_zone(zone_id)
+    if ShippingMethod.objects.live().filter(zone=zone).exists():
+        raise ZoneInUse
+    zone.deleted_at = now
+    zone.save(update_fields=["deleted_at"])

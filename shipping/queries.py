@@ -1,0 +1,161 @@
+from typing import NoReturn
+
+from django.db.models import Prefetch, QuerySet
+
+from accounts.queries import markets
+from commerce.errors import NotFound, ValidationFailed
+
+from . import matching, quotes
+from .errors import (
+    CurrencyMismatch,
+    PickupPointClosed,
+    PickupPointMismatch,
+    PickupPointRequired,
+    ShippingRateNotAvailable,
+)
+from .matching import Option, Shape
+from .models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+
+# Follows every character that a postcode can have.
+LAST_CHARACTER = "\U0010ffff"
+
+
+def quote(shape: Shape) -> list[Option]:
+    """Every way to send the shape, in order. A free method without any rate gets one in the asked currency.
+
+    One statement, and a second one only when such a rate has to be made.
+    """
+    return matching.options(shape, quotes.with_free_rates(shape, quotes.candidates(shape)))
+
+
+def option_for(shape: Shape, *, method_id: int, rate_id: int) -> Option | None:
+    """The option of this method and rate if the shape can be sent by it now, in one statement."""
+    found = matching.options(shape, quotes.candidates(shape, method_id=method_id))
+    return next((option for option in found if option.rate.id == rate_id), None)
+
+
+def chosen_option(shape: Shape, *, method_id: int, rate_id: int) -> Option:
+    """The option that a shopper chose.
+
+    Raises `ValidationFailed` for ids that name nothing, `CurrencyMismatch` for a rate in another
+    currency, `ShippingRateNotAvailable` for one that does not apply or was deleted.
+    """
+    option = option_for(shape, method_id=method_id, rate_id=rate_id)
+    if option is None:
+        _refuse_option(shape, method_id=method_id, rate_id=rate_id)
+    return option
+
+
+def chosen_pickup_point(shape: Shape, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
+    """The pickup point that a shopper chose, None for a method that needs none and got none.
+
+    Raises `PickupPointRequired`, `PickupPointMismatch`, `PickupPointClosed`, and `ValidationFailed` for an id
+    that names nothing.
+    """
+    if pickup_point_id is None:
+        if option.method.requires_pickup_point:
+            raise PickupPointRequired
+        return None
+    point = get_pickup_point(pickup_point_id)
+    _require_fit(point, shape=shape, carrier=option.method.carrier)
+    return point
+
+
+def get_pickup_point(pickup_point_id: int) -> PickupPoint:
+    """A pickup point that a body names, open or closed; raises `ValidationFailed` for an unknown one."""
+    point = PickupPoint.objects.filter(pk=pickup_point_id).first()
+    if point is None:
+        raise ValidationFailed.of("pickup_point_id", "not_found", "Names no pickup point.")
+    return point
+
+
+def pickup_points(
+    *,
+    carrier: str | None = None,
+    country_code: str | None = None,
+    postcode_prefix: str = "",
+    status: str = PickupPoint.Status.ACTIVE,
+) -> QuerySet[PickupPoint]:
+    """Points of every carrier and country, or of those given, whose postcode begins with the prefix."""
+    points = PickupPoint.objects.filter(status=status)
+    if carrier is not None:
+        points = points.filter(carrier=carrier)
+    if country_code is not None:
+        points = points.filter(country_code=country_code)
+    prefix = matching.normalise_zip(postcode_prefix)
+    if prefix:
+        # A range rather than LIKE: its index is used whatever way the statement was prepared.
+        points = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
+    return points
+
+
+def zones() -> QuerySet[ShippingZone]:
+    return ShippingZone.objects.live()
+
+
+def get_zone(zone_id: int) -> ShippingZone:
+    """A zone of the account in scope; raises `NotFound`, also for a deleted one."""
+    zone = zones().filter(pk=zone_id).first()
+    if zone is None:
+        raise NotFound
+    return zone
+
+
+def methods() -> QuerySet[ShippingMethod]:
+    """The live methods, with their live rates in one more statement."""
+    rates = Prefetch("rates", queryset=ShippingRate.objects.live().order_by("pk"))
+    return ShippingMethod.objects.live().prefetch_related(rates)
+
+
+def get_method(method_id: int) -> ShippingMethod:
+    """A method of the account in scope with its rates; raises `NotFound`, also for a deleted one."""
+    method = methods().filter(pk=method_id).first()
+    if method is None:
+        raise NotFound
+    return method
+
+
+def rates_of(method_id: int) -> QuerySet[ShippingRate]:
+    """The rates of a live method; raises `NotFound`."""
+    if not ShippingMethod.objects.live().filter(pk=method_id).exists():
+        raise NotFound
+    return ShippingRate.objects.live().filter(method_id=method_id)
+
+
+def get_rate(rate_id: int) -> ShippingRate:
+    """A rate of the account in scope; raises `NotFound`. Those of a deleted method are deleted as well."""
+    rate = ShippingRate.objects.live().filter(pk=rate_id).first()
+    if rate is None:
+        raise NotFound
+    return rate
+
+
+def require_market(market_id: int | None) -> None:
+    """Refuse the id of a market that this account does not have; raises `ValidationFailed`."""
+    if market_id is not None and not markets().filter(pk=market_id).exists():
+        raise ValidationFailed.unknown("market_id")
+
+
+def _refuse_option(shape: Shape, *, method_id: int, rate_id: int) -> NoReturn:
+    """Say why a method and a rate are no option."""
+    rate = ShippingRate.objects.filter(pk=rate_id).first()
+    unknown = [] if ShippingMethod.objects.filter(pk=method_id).exists() else ["shipping_method_id"]
+    if rate is None:
+        raise ValidationFailed.unknown(*unknown, "shipping_rate_id")
+    if unknown:
+        raise ValidationFailed.unknown(*unknown)
+    if rate.method_id == method_id and rate.deleted_at is None and rate.currency != shape.currency:
+        raise CurrencyMismatch(currency=shape.currency, rate_currency=rate.currency)
+    raise ShippingRateNotAvailable
+
+
+def _require_fit(point: PickupPoint, *, shape: Shape, carrier: str) -> None:
+    """Whether this carrier can hand the shape over there, in the country that it is sent to."""
+    if point.carrier != carrier:
+        raise PickupPointMismatch("The pickup point belongs to another carrier.")
+    if point.country_code != shape.country_code:
+        raise PickupPointMismatch("The pickup point is in another country than the address.")
+    if point.max_weight_grams is not None and point.max_weight_grams < shape.weight_grams:
+        raise PickupPointMismatch("The goods are too heavy for the pickup point.")
+    if point.status == PickupPoint.Status.CLOSED:
+        raise PickupPointClosed

@@ -1,0 +1,46 @@
+"""Fixtures that every test may ask for; the servers and databases are made by `tests.embedded`."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import TransactionTestCase
+
+from accounts import authentication
+from commerce.redis import client
+from tests.embedded import truncate_tables
+from tests.shops import Shop
+from tests.shops import make_shop as _make_shop
+
+
+@pytest.fixture(scope="session")
+def django_db_setup() -> Iterator[None]:
+    """The databases are there already; what a transactional test left is removed by their owner."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", truncate_tables)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> Iterator[None]:
+    """Rate limits, key versions and resolved keys don't outlive a test."""
+    yield
+    authentication._cache.clear()
+    client().flushdb()
+
+
+@pytest.fixture
+def make_shop(db: None) -> Callable[..., Shop]:
+    """Makes shops: `make_shop(handle=..., workspace_id=..., currency=...)`."""
+    return _make_shop
+
+
+@pytest.fixture
+def shop(make_shop: Callable[..., Shop]) -> Shop:
+    """A shop with a market that shows gross prices in EUR, and a client of each kind."""
+    return make_shop()
+
+
+@pytest.fixture
+def other_shop(make_shop: Callable[..., Shop]) -> Shop:
+    """A shop of another workspace, whose rows must never be seen."""
+    return make_shop()

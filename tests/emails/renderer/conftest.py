@@ -1,0 +1,65 @@
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+
+MJML = "<mjml><mj-body><mj-section><mj-column><mj-text>{}</mj-text></mj-column></mj-section></mj-body></mjml>"
+
+Post = Callable[..., requests.Response]
+
+
+@pytest.fixture(scope="session")
+def renderer_url() -> Iterator[str]:
+    """The service as it runs in production: gunicorn, its configuration, its limits."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "gunicorn", "emails.renderer.wsgi:application"),
+                *("-c", "python:emails.renderer.gunicorn_conf", "--bind", f"fd://{listener.fileno()}"),
+            ],
+            pass_fds=[listener.fileno()],
+        )
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            _wait_until_healthy(url)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(timeout=15)
+
+
+def _wait_until_healthy(url: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            if requests.get(f"{url}/healthz", timeout=5).ok:
+                return
+        except requests.RequestException:
+            time.sleep(0.1)
+    pytest.fail("The renderer did not become healthy within 30 seconds.")
+
+
+@pytest.fixture
+def post(renderer_url: str) -> Post:
+    """Sends a message that renders, but for the fields that a test gives; a field given as `...` is left out."""
+
+    def send(**fields: Any) -> requests.Response:
+        message = {
+            "source_format": "mjml",
+            "body_source": MJML.format("Hello"),
+            "subject_template": "Subject",
+            "ctx": {},
+            "preheader_template": None,
+            "body_text_template": None,
+            "locale": "en",
+            **fields,
+        }
+        sent = {name: value for name, value in message.items() if value is not ...}
+        return requests.post(f"{renderer_url}/render", json=sent, timeout=15)
+
+    return send

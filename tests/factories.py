@@ -1,0 +1,159 @@
+"""Plain factories of rows. Each runs in the scope of the shop that it is given, or in the one already open."""
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from datetime import timedelta
+from functools import wraps
+from itertools import count
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from django.utils import timezone
+
+from carts.models import Cart, CartLineItem
+from commerce.catalog.models import Product, Variant, VariantPricing
+from commerce.customers.models import Customer
+from commerce.inventory.models import InventoryLevel, Location
+from commerce.taxes.models import TaxRate
+from commerce.tenancy.scope import account_in_scope
+from commerce.tokens import opaque_token
+from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+from tests.shops import Shop
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_numbers = count(1)
+
+# SHA-256 of `{}`: the hash of a line without custom attributes.
+NO_ATTRIBUTES_HASH = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+
+def in_shop(factory: Callable[Concatenate[Shop, P], R]) -> Callable[Concatenate[Shop, P], R]:
+    """Runs a factory in its shop's scope, unless the test has opened that already."""
+
+    @wraps(factory)
+    def scoped(shop: Shop, *args: P.args, **kwargs: P.kwargs) -> R:
+        with shop.scope() if account_in_scope() is None else nullcontext():
+            return factory(shop, *args, **kwargs)
+
+    return scoped
+
+
+@in_shop
+def make_product(shop: Shop, **fields: Any) -> Product:
+    """A product without variants."""
+    number = next(_numbers)
+    return Product.objects.create(**{"handle": f"product-{number}", "title": f"Product {number}"} | fields)
+
+
+@in_shop
+def make_variant(
+    shop: Shop, *, price_cents: int | None = 1000, stock: int | None = 100, **fields: Any
+) -> Variant:
+    """A variant, priced in the shop's market and stocked at its first location, unless either is None."""
+    fields = {"sku": f"SKU-{next(_numbers)}", "title": "Variant", "weight_grams": 500} | fields
+    fields.setdefault("product", None)
+    fields["product"] = fields["product"] or make_product(shop)
+    variant = Variant.objects.create(**fields)
+    if price_cents is not None:
+        set_price(shop, variant, price_cents)
+    if stock is not None:
+        set_stock(shop, variant, stock)
+    return variant
+
+
+@in_shop
+def set_price(shop: Shop, variant: Variant, price_cents: int, **fields: Any) -> VariantPricing:
+    """The price of a variant in the shop's market, or in the one given."""
+    fields = {"market": shop.market, "currency": shop.market.currency} | fields
+    return VariantPricing.objects.create(variant=variant, price_cents=price_cents, **fields)
+
+
+@in_shop
+def set_stock(shop: Shop, variant: Variant, on_hand: int, **fields: Any) -> InventoryLevel:
+    """Units of a variant at the shop's first location, or at the one given."""
+    fields = {"location": Location.objects.order_by("priority", "pk")[0]} | fields
+    allow_backorder = variant.allow_backorder or not variant.track_inventory
+    return InventoryLevel.objects.create(
+        variant=variant, on_hand=on_hand, allow_backorder=allow_backorder, **fields
+    )
+
+
+@in_shop
+def make_tax_rate(shop: Shop, rate_bp: int = 1900, **fields: Any) -> TaxRate:
+    """The standard rate of the market's country: 19 % unless said."""
+    return TaxRate.objects.create(rate_bp=rate_bp, **{"country_code": shop.market.country_code} | fields)
+
+
+@in_shop
+def make_customer(shop: Shop, **fields: Any) -> Customer:
+    email = fields.pop("email", f"customer-{next(_numbers)}@example.com")
+    return Customer.objects.create(email=email, normalised_email=email.strip().lower(), **fields)
+
+
+@in_shop
+def make_zone(shop: Shop, **fields: Any) -> ShippingZone:
+    """A zone of the market's country."""
+    handle = f"zone-{next(_numbers)}"
+    defaults = {"handle": handle, "name": handle.title(), "country_codes": [shop.market.country_code]}
+    return ShippingZone.objects.create(**defaults | fields)
+
+
+@in_shop
+def make_method(shop: Shop, **fields: Any) -> ShippingMethod:
+    """A tiered method, in a zone of its own unless one is given."""
+    handle = f"method-{next(_numbers)}"
+    defaults = {
+        "handle": handle,
+        "name": handle.title(),
+        "carrier": "dhl",
+        "service_code": "parcel",
+        "rate_mode": ShippingMethod.RateMode.TIERED,
+        "is_cod_compatible": True,
+    }
+    fields = defaults | fields
+    fields.setdefault("zone", None)
+    fields["zone"] = fields["zone"] or make_zone(shop)
+    return ShippingMethod.objects.create(**fields)
+
+
+@in_shop
+def make_rate(shop: Shop, *, price_cents: int = 490, **fields: Any) -> ShippingRate:
+    """An unbounded rate in the market's currency, of a method of its own unless one is given."""
+    fields = {"currency": shop.market.currency} | fields
+    fields.setdefault("method", None)
+    fields["method"] = fields["method"] or make_method(shop)
+    is_flat = fields["method"].rate_mode == ShippingMethod.RateMode.FLAT
+    return ShippingRate.objects.create(price_cents=price_cents, is_flat=is_flat, **fields)
+
+
+@in_shop
+def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: Any) -> Cart:
+    """An active cart with lines of `(variant, quantity)` at their prices in the shop's market, untaxed."""
+    defaults = {"market": shop.market, "currency": shop.market.currency, "token": opaque_token()}
+    cart = Cart.objects.create(expires_at=timezone.now() + timedelta(days=30), **defaults | fields)
+    for variant, quantity in lines:
+        price = VariantPricing.objects.get(variant=variant, market_id=cart.market_id)
+        CartLineItem.objects.create(
+            cart=cart,
+            variant=variant,
+            quantity=quantity,
+            custom_attributes_hash=NO_ATTRIBUTES_HASH,
+            unit_price_cents=price.price_cents,
+            tax_rate_bp=0,
+        )
+    return cart
+
+
+def make_pickup_point(**fields: Any) -> PickupPoint:
+    """A carrier's place of collection; it belongs to no shop."""
+    number = next(_numbers)
+    defaults = {
+        "carrier": "packeta",
+        "external_id": str(number),
+        "name": f"Point {number}",
+        "zip": "10115",
+        "normalised_zip": "10115",
+        "country_code": "DE",
+    }
+    return PickupPoint.objects.create(**defaults | fields)

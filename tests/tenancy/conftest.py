@@ -1,0 +1,23 @@
+from typing import Any
+
+import pytest
+
+from commerce.tenancy.models import AccountOwned
+from tests.rows import make_rows
+from tests.shops import Shop
+
+Rows = dict[type[AccountOwned], Any]
+
+
+@pytest.fixture
+def rows(shop: Shop) -> Rows:
+    """A row of every account-owned model in the shop."""
+    with shop.scope():
+        return make_rows()
+
+
+@pytest.fixture
+def other_rows(other_shop: Shop) -> Rows:
+    """The same in the other shop: what could leak."""
+    with other_shop.scope():
+        return make_rows()

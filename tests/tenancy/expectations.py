@@ -1,0 +1,62 @@
+"""What the catalogue of the database must look like; whoever adds a table that is not account-owned says why here."""
+
+# Directory tables have a policy of their own: who sees a workspace, an account, a key.
+DIRECTORY_POLICIES = {
+    "workspaces": "(id = current_workspace_id())",
+    "accounts": "((id = current_account_id()) OR (workspace_id = current_workspace_id()))",
+    "api_keys": "((account_id = current_account_id()) OR (workspace_id = current_workspace_id()))",
+    "staff_memberships": "(account_id = current_account_id())",
+    "workspace_idempotency_records": "(workspace_id = current_workspace_id())",
+}
+
+# Tables that hold no account's data, each with its reason.
+GLOBAL_TABLES = {
+    "users": "a person may be staff of several accounts; memberships tie them",
+    "users_groups": "Django's own link between users and groups, unused by the roles of memberships",
+    "users_user_permissions": "Django's own link between users and permissions, likewise unused",
+    "auth_group": "Django's own, empty",
+    "auth_group_permissions": "Django's own, empty",
+    "auth_permission": "Django's own names of permissions",
+    "django_content_type": "Django's own names of models",
+    "django_admin_log": "the back office's log of what a user did, shown to nobody else",
+    "django_migrations": "Django's own",
+    "django_session": "sessions of the back office, opened before an account is chosen",
+    "pickup_points": "a carrier's public reference data, the same for every account",
+}
+
+# Ledgers: the serving role may read and insert, and a trigger refuses everybody else.
+APPEND_ONLY_TABLES = {"events", "inventory_adjustments", "voucher_redemptions"}
+
+# Functions that may look across accounts.
+RESOLVER_FUNCTIONS = {
+    "account_ids()",
+    "claim_outbox_dispatches(integer, interval)",
+    "overdue_checkouts(integer)",
+    "resolve_api_key(bytea, text)",
+    "staff_accounts(bigint)",
+}
+
+# The only columns that those functions can reach, by table and privilege.
+RESOLVER_COLUMNS = {
+    ("accounts", "SELECT"): {"id", "workspace_id", "handle", "name", "status"},
+    ("api_keys", "SELECT"): {
+        "id",
+        "kind",
+        "workspace_id",
+        "account_id",
+        "scopes",
+        "secret_hash",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+    },
+    ("api_keys", "UPDATE"): {"last_used_at"},
+    ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at"},
+    ("outbox_dispatches", "SELECT"): {"id", "account_id", "status", "due_at", "locked_until"},
+    ("outbox_dispatches", "UPDATE"): {"status", "locked_until"},
+    ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
+    ("users", "SELECT"): {"id", "is_superuser", "is_active"},
+}
+
+# Unique across accounts by the contract, so without the account: each is a token or name that says nothing.
+PLATFORM_WIDE_KEYS = {"markets_domain", "orders_token", "vouchers_code"}
