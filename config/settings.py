@@ -18,8 +18,8 @@ DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
 API_VERSION = "2026-01"
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "accounts.backoffice.apps.BackOfficeAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "commerce.tenancy",
     "commerce.rest",
+    "commerce.backoffice",
     "commerce.configuration",
     "commerce.outbox",
     "commerce.events",
@@ -63,7 +64,7 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
 AUTH_USER_MODEL = "accounts.User"
-LOGIN_URL = "backoffice:login"
+LOGIN_URL = "admin:login"
 
 TEMPLATES = [
     {
@@ -174,8 +175,8 @@ UNFOLD = {
     "SITE_TITLE": "Back office",
     "SITE_HEADER": "Back office",
     "SITE_URL": None,
+    "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
-    "SIDEBAR": {"show_search": True, "show_all_applications": False},
 }
 
 CELERY_BROKER_URL = REDIS_URL

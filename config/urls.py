@@ -1,11 +1,11 @@
 """Every address of the installation. The version of the API stands here and nowhere below."""
 
 from django.conf import settings
+from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerView
 
-from accounts.backoffice.site import site
 from commerce.rest import converters
 
 converters.register()
@@ -39,7 +39,8 @@ urlpatterns = [
     ),
     path("admin/", RedirectView.as_view(url="/backoffice/")),
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
-    path("backoffice/", site.urls),
+    path("backoffice", RedirectView.as_view(url="/backoffice/")),
+    path("backoffice/", admin.site.urls),
     path("docs/", SpectacularSwaggerView.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
     path("healthz", views.healthz),

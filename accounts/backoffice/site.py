@@ -11,11 +11,12 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
+from commerce.backoffice.forms import refusal_of
 from commerce.backoffice.membership import membership_of
 from commerce.errors import Refusal
-from commerce.rest.problems import as_refusal
 from commerce.tenancy.scope import account_scope
 
 from .choice import choose, chosen_membership, memberships
@@ -33,21 +34,16 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Who they are is asked before which account they work in, hence the order of the two.
-        needs_account = view not in (
-            self.choose_account,
-            self.logout,
-            self.password_change,
-            self.password_change_done,
-            self.i18n_javascript,
-        )
-        return super().admin_view(self._in_account(view) if needs_account else view, cacheable)
+        if view not in (self.choose_account, self.logout, self.i18n_javascript):
+            view = self._in_account(view, required=view not in (self.password_change, self.password_change_done))
+        return super().admin_view(view, cacheable)
 
-    def _in_account(self, view: View) -> View:
+    def _in_account(self, view: View, *, required: bool) -> View:
         @wraps(view)
         def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             membership = chosen_membership(request)
             if membership is None:
-                return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
+                return _choice(request) if required else view(request, *args, **kwargs)
             request.membership = membership  # type: ignore[attr-defined]
             try:
                 with account_scope(membership.account_id):
@@ -58,15 +54,13 @@ class BackOfficeSite(UnfoldAdminSite):
         return scoped
 
     def _refused(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        """A page that says why nothing was shown or changed; errors that are bugs are raised again."""
+        """A page that says why nothing was shown or changed; an error that is a bug is raised again."""
         if isinstance(error, PermissionDenied):
             status, reason = 403, "Your role in this shop does not allow this."
         elif isinstance(error, Http404):
             status, reason = 404, "There is nothing at this address in this shop."
         else:
-            refusal = as_refusal(error)
-            if refusal is None:
-                raise error
+            refusal = refusal_of(error)
             status, reason = refusal.status, refusal.detail
         context = {**self.each_context(request), "title": reason}
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
@@ -107,6 +101,9 @@ class BackOfficeSite(UnfoldAdminSite):
         if membership is not None:
             context["site_header"] = membership.name
             context["site_subheader"] = f"{membership.handle} · {membership.title}"
+            context["site_dropdown"] = [
+                DropdownItem(title="Switch shop", link=reverse("admin:choose_account"), icon="swap_horiz")
+            ]
         return context
 
     def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
@@ -115,6 +112,10 @@ class BackOfficeSite(UnfoldAdminSite):
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         # Unfold remembers results per user, not per account.
         raise Http404
+
+
+def _choice(request: HttpRequest) -> HttpResponse:
+    return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:

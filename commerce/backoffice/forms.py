@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.db import DatabaseError, IntegrityError, models
+from django.db import DataError, IntegrityError, models
 from django.http import HttpRequest
 from rest_framework import serializers
 
@@ -82,12 +82,14 @@ class BrokenRule(Refusal):
     title = "The shop's data does not allow this"
 
 
-def refusal_of(error: Refusal | DatabaseError) -> Refusal:
-    """What to tell staff about a write that was refused; raises the error again when it is none of data."""
+def refusal_of(error: Exception) -> Refusal:
+    """What to tell staff about a write that was refused; an error that is a bug is raised again."""
     refusal = as_refusal(error)
     if refusal is not None:
         return refusal
     if isinstance(error, IntegrityError):
         constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
         return BrokenRule(f"The shop's data does not allow this: {constraint}.")
+    if isinstance(error, DataError):
+        return BrokenRule("A value has a form that can't be stored.")
     raise error

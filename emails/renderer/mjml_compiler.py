@@ -8,9 +8,10 @@ from typing import Any, NoReturn
 from mjml import ValidationError, mjml_to_html
 from mjml import parser as mjml_parser
 
+from emails.renderer.limits import MAX_HTML_CHARACTERS
 from emails.renderer.message import MjmlWarning
 from emails.renderer.mjml_source import prepare
-from emails.renderer.problems import InvalidMjml
+from emails.renderer.problems import InvalidMjml, TemplateLimitExceeded
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,8 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
         logger.info("MJML was refused by its compiler", exc_info=True)
         reason = str(error) or type(error).__name__
         raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
+    if len(result.html) > MAX_HTML_CHARACTERS:
+        raise TemplateLimitExceeded(f"The message has more than {MAX_HTML_CHARACTERS} characters of HTML.")
     return CompiledBody(
         html=result.html,
         warnings=prepared.warnings + [_warning(finding) for finding in result.errors],

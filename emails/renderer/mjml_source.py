@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from itertools import accumulate
 from typing import Any, Literal
 
-from emails.renderer.limits import MAX_TAGS
+from emails.renderer import limits
 from emails.renderer.message import MjmlWarning
 from emails.renderer.problems import InvalidMjml, TemplateLimitExceeded
 
@@ -49,10 +49,12 @@ class _Edit:
 
 def prepare(source: str, *, preheader: str | None) -> PreparedSource:
     """Raises `InvalidMjml` with the line of the first tag out of place, or `TemplateLimitExceeded`."""
-    if len(_TAG_OPENING.findall(source)) > MAX_TAGS:
-        raise TemplateLimitExceeded(f"The body has more than {MAX_TAGS} tags.")
+    tag_count = len(_TAG_OPENING.findall(source))
+    if tag_count > limits.MAX_TAGS:
+        raise TemplateLimitExceeded(f"The body has more than {limits.MAX_TAGS} tags.")
     tags = _TagReader(source).tags
     _check_balance(tags)
+    _check_inline_css(_inline_css_size(source, tags), tag_count)
     includes = [tag for tag in tags if tag.name == "mj-include"]
     edits = [_Edit(tag.start, tag.end, _line_breaks(source[tag.start : tag.end])) for tag in includes]
     if preheader:
@@ -120,6 +122,29 @@ def _close(opened: list[_Tag], end: _Tag) -> None:
 
 def _never_closed(tag: _Tag) -> InvalidMjml:
     return InvalidMjml(f"<{tag.name}> is never closed.", line=tag.line)
+
+
+def _inline_css_size(source: str, tags: list[_Tag]) -> int:
+    """Characters of CSS that are to be inlined. The tags are balanced."""
+    size = 0
+    opened: list[_Tag] = []
+    for tag in tags:
+        if (tag.name, tag.kind) == ("mj-style", "start"):
+            opened.append(tag)
+        elif (tag.name, tag.kind) == ("mj-style", "end"):
+            start = opened.pop()
+            if "inline" in source[start.start : start.end]:
+                size += tag.start - start.end
+    return size
+
+
+def _check_inline_css(size: int, tag_count: int) -> None:
+    if size > limits.MAX_INLINE_CSS_CHARACTERS:
+        raise TemplateLimitExceeded(
+            f"More than {limits.MAX_INLINE_CSS_CHARACTERS} characters of CSS to inline."
+        )
+    if size * tag_count > limits.MAX_INLINE_CSS_CHARACTERS_TIMES_TAGS:
+        raise TemplateLimitExceeded("Too much CSS to inline for so many tags.")
 
 
 def _include_warning(tag: _Tag) -> MjmlWarning:

@@ -27,11 +27,23 @@ ENDLESS_LIQUID = {
     "slow to parse": "{{ " + "(" * 100_000 + " }}",
 }
 
+INLINED_DIVS = '<mjml><mj-head><mj-style inline="inline">div { color: red; }</mj-style></mj-head>'
+DECLARATIONS = "".join(f"--property-{number}:1;" for number in range(10_000))
+
 OVERSIZED_MJML = {
     "many tags": MJML.format("<p>x</p>" * 10_000),
     "deep html": MJML.format("<div>" * 40_000),
-    "deep html to be inlined": MJML.format("<div>" * 40_000).replace(
-        "<mjml>", '<mjml><mj-head><mj-style inline="inline">div { color: red; }</mj-style></mj-head>'
+    "deep html to be inlined": MJML.format("<div>" * 40_000).replace("<mjml>", INLINED_DIVS),
+    "much css to inline": MJML.format("<p>x</p>" * 100).replace(
+        "<mjml>", f'<mjml><mj-head><mj-style inline="inline">p {{ {DECLARATIONS} }}</mj-style></mj-head>'
+    ),
+    "css that multiplies": MJML.format("<p>x</p>" * 600).replace(
+        "<mjml>",
+        f'<mjml><mj-head><mj-style inline="inline">p {{ {DECLARATIONS[:8000]} }}</mj-style></mj-head>',
+    ),
+    "css to inline for many tags": MJML.format("<p>x</p>" * 2_000).replace(
+        "<mjml>",
+        f'<mjml><mj-head><mj-style inline="inline">p {{ {DECLARATIONS[:8000]} }}</mj-style></mj-head>',
     ),
     "deep sections": f"<mjml><mj-body>{'<mj-section>' * 2_000}{'</mj-section>' * 2_000}</mj-body></mjml>",
     "deep html for the text": MJML.format("<div>" * 4_000),
@@ -63,9 +75,7 @@ def test_oversized_mjml_is_stopped_in_time(post, source):
 
 
 def test_most_nested_html_within_the_limit_leaves_the_worker_alive(post):
-    source = MJML.format("<div>" * 4_980).replace(
-        "<mjml>", '<mjml><mj-head><mj-style inline="inline">div { color: red; }</mj-style></mj-head>'
-    )
+    source = MJML.format("<div>" * 4_980).replace("<mjml>", INLINED_DIVS)
 
     response = post(body_source=source, body_text_template="text")
 
@@ -103,9 +113,7 @@ def test_mjml_include_is_left_out_with_a_warning(post, include):
     ],
 )
 def test_linked_files_are_not_read(post, content):
-    source = MJML.format(content).replace(
-        "<mjml>", '<mjml><mj-head><mj-style inline="inline">p { color: red; }</mj-style></mj-head>'
-    )
+    source = MJML.format(content).replace("<mjml>", INLINED_DIVS)
 
     response = post(body_source=source)
 
