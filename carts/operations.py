@@ -93,7 +93,14 @@ def add_line(
     _require_quantity(quantity)
     attributes = canonical(custom_attributes)
     account_id = current_account_id()
-    values = [account_id, cart.id, variant_id, quantity, orjson.dumps(attributes).decode(), hash_attributes(attributes)]
+    values = [
+        account_id,
+        cart.id,
+        variant_id,
+        quantity,
+        orjson.dumps(attributes).decode(),
+        hash_attributes(attributes),
+    ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT_LINE, [*values, offer.unit_price_cents, offer.tax_rate_bp, now, now])
     return _within_limits(get_cart(token))
@@ -160,7 +167,9 @@ def _move_lines(*, source: Cart, target: Cart, now: datetime) -> None:
     Cart.objects.filter(pk__in=[source.pk, target.pk]).update(
         status=Case(is_source, default=F("status")),
         merged_into=Case(When(pk=source.pk, then=Value(target.pk))),
-        customer=Case(When(pk=target.pk, then=Coalesce(F("customer"), Value(source.customer_id))), default=F("customer")),
+        customer=Case(
+            When(pk=target.pk, then=Coalesce(F("customer"), Value(source.customer_id))), default=F("customer")
+        ),
         expires_at=Case(When(pk=target.pk, then=Value(now + LIFETIME)), default=F("expires_at")),
         updated_at=now,
     )

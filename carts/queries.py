@@ -64,7 +64,7 @@ class LineRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"{self.product_title} – {self.variant_title}" if self.variant_title else self.product_title
+        return f"{self.product_title} - {self.variant_title}" if self.variant_title else self.product_title
 
 
 class CartRow(NamedTuple):

@@ -71,7 +71,9 @@ def shape_of(view: CheckoutView) -> Shape:
     checkout, lines = view.checkout, view.lines
     address = checkout.shipping_address or {}
     subtotal_cents = (
-        checkout.subtotal_with_tax_cents if checkout.prices_include_tax else checkout.subtotal_without_tax_cents
+        checkout.subtotal_with_tax_cents
+        if checkout.prices_include_tax
+        else checkout.subtotal_without_tax_cents
     )
     return Shape(
         country_code=address.get("country_code", ""),
@@ -82,8 +84,6 @@ def shape_of(view: CheckoutView) -> Shape:
         currency=checkout.currency,
         market_id=checkout.market_id,
     )
-
-
 
 
 def quotable_shape(token: str) -> Shape:

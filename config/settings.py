@@ -118,6 +118,7 @@ RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)
 RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
 
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
 LANGUAGE_CODE = "en"
@@ -186,3 +187,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+
+# The outbox is drained at once when it announces work; the poll covers announcements that were missed.
+OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
+CELERY_BEAT_SCHEDULE = {
+    "drain-outbox": {
+        "task": "commerce.outbox.tasks.drain",
+        "schedule": OUTBOX_POLL_INTERVAL_S,
+        "options": {"expires": OUTBOX_POLL_INTERVAL_S},
+    },
+}

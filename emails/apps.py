@@ -6,3 +6,6 @@ class EmailsConfig(AppConfig):
     label = "emails"
     verbose_name = "Emails"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from . import handlers  # noqa: F401  registers the task once the models are loaded

@@ -2,12 +2,12 @@
 
 from commerce.errors import NotFound
 
-from .models import ShippingMethod, ShippingRate, ShippingZone
+from .models import LIVE, ShippingMethod, ShippingRate, ShippingZone
 
 
 def lock_zone(zone_id: int) -> ShippingZone:
     """The live zone, which keeps its methods until the transaction ends; raises `NotFound`."""
-    zone = ShippingZone.objects.live().select_for_update(no_key=True).filter(pk=zone_id).first()
+    zone = ShippingZone.objects.select_for_update(no_key=True).filter(LIVE, pk=zone_id).first()
     if zone is None:
         raise NotFound
     return zone
@@ -15,7 +15,7 @@ def lock_zone(zone_id: int) -> ShippingZone:
 
 def lock_method(method_id: int) -> ShippingMethod:
     """The live method, which keeps its mode and rates until the transaction ends; raises `NotFound`."""
-    method = ShippingMethod.objects.live().select_for_update(no_key=True).filter(pk=method_id).first()
+    method = ShippingMethod.objects.select_for_update(no_key=True).filter(LIVE, pk=method_id).first()
     if method is None:
         raise NotFound
     return method
@@ -23,7 +23,7 @@ def lock_method(method_id: int) -> ShippingMethod:
 
 def lock_rate(rate_id: int) -> tuple[ShippingMethod, ShippingRate]:
     """The live rate and, locked before it, its method; raises `NotFound`."""
-    rates = ShippingRate.objects.live().filter(pk=rate_id)
+    rates = ShippingRate.objects.filter(LIVE, pk=rate_id)
     method_id = rates.values_list("method_id", flat=True).first()
     if method_id is None:
         raise NotFound

@@ -1,22 +1,15 @@
-from typing import Self
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountManager, AccountOwned, AccountQuerySet
-
+from commerce.tenancy.models import AccountOwned
 
 # What a rate can be bounded by, from `min_` to `max_`, ends included.
 BOUNDED = ("weight_grams", "subtotal_cents", "quantity")
 
-
-class DeletableQuerySet(AccountQuerySet):
-    """Rows that deletion only marks: checkouts and orders have noted their ids."""
-
-    def live(self) -> Self:
-        return self.filter(deleted_at__isnull=True)
+# Deletion only marks a row: checkouts and orders have noted its id.
+LIVE = Q(deleted_at__isnull=True)
 
 
 class ShippingZone(AccountOwned):
@@ -31,14 +24,12 @@ class ShippingZone(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = AccountManager.of(DeletableQuerySet)
-
     class Meta(AccountOwned.Meta):
         db_table = "shipping_zones"
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "handle"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="shipping_zones_handle",
             ),
         ]
@@ -72,14 +63,12 @@ class ShippingMethod(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = AccountManager.of(DeletableQuerySet)
-
     class Meta(AccountOwned.Meta):
         db_table = "shipping_methods"
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "handle"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="shipping_methods_handle",
             ),
             models.CheckConstraint(condition=Q(cod_fee_cents__gte=0), name="shipping_methods_cod_fee"),
@@ -91,11 +80,7 @@ class ShippingMethod(AccountOwned):
             ),
             models.CheckConstraint(condition=~Q(rate_mode="carrier_api"), name="shipping_methods_rate_mode"),
         ]
-        indexes = [
-            models.Index(
-                fields=["account", "zone"], condition=Q(deleted_at__isnull=True), name="shipping_methods_zone"
-            )
-        ]
+        indexes = [models.Index(fields=["account", "zone"], condition=LIVE, name="shipping_methods_zone")]
 
     def __str__(self) -> str:
         return self.name
@@ -122,19 +107,17 @@ class ShippingRate(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = AccountManager.of(DeletableQuerySet)
-
     class Meta(AccountOwned.Meta):
         db_table = "shipping_rates"
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "method", "currency"],
-                condition=Q(is_flat=True, deleted_at__isnull=True),
+                condition=LIVE & Q(is_flat=True),
                 name="shipping_rates_one_flat",
             ),
             models.UniqueConstraint(
                 fields=["account", "method", "currency"],
-                condition=Q(is_automatic=True, deleted_at__isnull=True),
+                condition=LIVE & Q(is_automatic=True),
                 name="shipping_rates_one_automatic",
             ),
             models.CheckConstraint(
@@ -154,7 +137,7 @@ class ShippingRate(AccountOwned):
         indexes = [
             models.Index(
                 fields=["account", "method"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="shipping_rates_method",
             )
         ]

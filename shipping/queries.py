@@ -1,9 +1,10 @@
 from typing import NoReturn
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import F, Prefetch, QuerySet
 
 from accounts.queries import markets
 from commerce.errors import NotFound, ValidationFailed
+from commerce.rest.paging import Cursor, Page, page_of
 
 from . import matching, quotes
 from .errors import (
@@ -14,7 +15,7 @@ from .errors import (
     ShippingRateNotAvailable,
 )
 from .matching import Option, Shape
-from .models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 
 # Follows every character that a postcode can have.
 LAST_CHARACTER = "\U0010ffff"
@@ -76,21 +77,31 @@ def pickup_points(
     postcode_prefix: str = "",
     status: str = PickupPoint.Status.ACTIVE,
 ) -> QuerySet[PickupPoint]:
-    """Points of every carrier and country, or of those given, whose postcode begins with the prefix."""
+    """Points of every carrier and country, or of those given, newest first."""
     points = PickupPoint.objects.filter(status=status)
     if carrier is not None:
         points = points.filter(carrier=carrier)
     if country_code is not None:
         points = points.filter(country_code=country_code)
     prefix = matching.normalise_zip(postcode_prefix)
-    if prefix:
-        # A range rather than LIKE: its index is used whatever way the statement was prepared.
-        points = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
-    return points
+    if not prefix:
+        return points.order_by("-pk")
+    # A range rather than LIKE, and an order that no index has: the planner can then only narrow by the postcode,
+    # whatever way the statement was prepared, rather than walk a million points by id to find the few.
+    in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
+    return in_range.order_by((F("pk") + 0).desc())
+
+
+def pickup_point_page(*, cursor: Cursor, **filters: str) -> Page[PickupPoint]:
+    """One page of `pickup_points`, in one statement."""
+    points = pickup_points(**filters)
+    if cursor.after_id is not None:
+        points = points.filter(pk__lt=cursor.after_id)
+    return page_of(points, cursor)
 
 
 def zones() -> QuerySet[ShippingZone]:
-    return ShippingZone.objects.live()
+    return ShippingZone.objects.filter(LIVE)
 
 
 def get_zone(zone_id: int) -> ShippingZone:
@@ -103,8 +114,8 @@ def get_zone(zone_id: int) -> ShippingZone:
 
 def methods() -> QuerySet[ShippingMethod]:
     """The live methods, with their live rates in one more statement."""
-    rates = Prefetch("rates", queryset=ShippingRate.objects.live().order_by("pk"))
-    return ShippingMethod.objects.live().prefetch_related(rates)
+    rates = Prefetch("rates", queryset=ShippingRate.objects.filter(LIVE).order_by("pk"))
+    return ShippingMethod.objects.filter(LIVE).prefetch_related(rates)
 
 
 def get_method(method_id: int) -> ShippingMethod:
@@ -117,14 +128,14 @@ def get_method(method_id: int) -> ShippingMethod:
 
 def rates_of(method_id: int) -> QuerySet[ShippingRate]:
     """The rates of a live method; raises `NotFound`."""
-    if not ShippingMethod.objects.live().filter(pk=method_id).exists():
+    if not ShippingMethod.objects.filter(LIVE, pk=method_id).exists():
         raise NotFound
-    return ShippingRate.objects.live().filter(method_id=method_id)
+    return ShippingRate.objects.filter(LIVE, method_id=method_id)
 
 
 def get_rate(rate_id: int) -> ShippingRate:
     """A rate of the account in scope; raises `NotFound`. Those of a deleted method are deleted as well."""
-    rate = ShippingRate.objects.live().filter(pk=rate_id).first()
+    rate = ShippingRate.objects.filter(LIVE, pk=rate_id).first()
     if rate is None:
         raise NotFound
     return rate

@@ -43,7 +43,7 @@ _MAKE_FREE_RATES = """
 
 def candidates(shape: Shape, *, method_id: int | None = None) -> list[Candidate]:
     """The live methods whose zone may cover the shape, or the one asked for, in one statement."""
-    parameters = {
+    parameters: dict[str, str | int | None] = {
         "account_id": current_account_id(),
         "country_code": shape.country_code,
         "currency": shape.currency,
@@ -81,9 +81,8 @@ def _candidate(rows: list[tuple[Any, ...]]) -> Candidate:
 
 
 def _make_free_rates(*, method_ids: Iterable[int], currency: str) -> dict[int, Rate]:
-    parameters = [current_account_id(), currency, sorted(method_ids)]
     with connection.cursor() as cursor:
-        cursor.execute(_MAKE_FREE_RATES, parameters)
+        cursor.execute(_MAKE_FREE_RATES, (current_account_id(), currency, sorted(method_ids)))
         return {
             method_id: Rate(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
             for method_id, rate_id in cursor.fetchall()

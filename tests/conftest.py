@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.db import connections
+from django.db.backends.signals import connection_created
 from django.test import TransactionTestCase
 
 from accounts import authentication
@@ -10,6 +12,7 @@ from commerce.redis import client
 from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
+from tests.tenancy.sharding import Watch
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +29,24 @@ def _nothing_remembered() -> Iterator[None]:
     yield
     authentication._cache.clear()
     client().flushdb()
+
+
+@pytest.fixture(scope="session")
+def _statements() -> Iterator[Watch]:
+    watch = Watch()
+    connection_created.connect(watch.install)
+    for connection in connections.all(initialized_only=True):
+        watch.install(connection)
+    yield watch
+    connection_created.disconnect(watch.install)
+
+
+@pytest.fixture(autouse=True)
+def _statements_stay_on_one_shard(_statements: Watch) -> Iterator[None]:
+    """Every statement that the product sends during a test compares `account_id`."""
+    yield
+    found, _statements.found = _statements.found, []
+    assert found == []
 
 
 @pytest.fixture

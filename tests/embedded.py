@@ -20,7 +20,8 @@ from psycopg import sql
 
 from config.stack import roles
 from config.stack.postgres import Cluster
-from config.stack.processes import PROJECT_DIR, free_port
+from config.stack.ports import free_port
+from config.stack.processes import PROJECT_DIR
 from config.stack.redis import RedisServer
 
 TEMPLATE = "commerce_test"
@@ -50,19 +51,21 @@ def _start_servers(config: pytest.Config) -> None:
             config, Cluster(data_dir=directory / "postgres", **_reachable())
         )
     if "TEST_REDIS_URL" not in os.environ:
-        os.environ["TEST_REDIS_URL"] = _start(config, RedisServer(data_dir=directory / "redis", **_reachable()))
+        os.environ["TEST_REDIS_URL"] = _start(
+            config, RedisServer(data_dir=directory / "redis", **_reachable())
+        )
 
 
 def _reachable() -> dict:
-    return {"port": free_port(), "password": secrets.token_urlsafe(24), "durable": False}
+    return {"port": free_port(), "password": secrets.token_urlsafe(24), "is_durable": False}
 
 
 def _start(config: pytest.Config, server: Cluster | RedisServer) -> str:
     service = server.service(log=server.data_dir.with_suffix(".log"))
     service.start()
     config.add_cleanup(service.stop)
-    service.wait_until_ready(timeout=30)
-    return server.url()
+    service.wait_until_ready(seconds=30)
+    return server.superuser_url if isinstance(server, Cluster) else server.url()
 
 
 def _migrate_template() -> None:

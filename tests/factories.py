@@ -13,9 +13,11 @@ from carts.models import Cart, CartLineItem
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.customers.models import Customer
 from commerce.inventory.models import InventoryLevel, Location
+from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.scope import account_in_scope
 from commerce.tokens import opaque_token
+from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 from tests.shops import Shop
 
@@ -157,3 +159,36 @@ def make_pickup_point(**fields: Any) -> PickupPoint:
         "country_code": "DE",
     }
     return PickupPoint.objects.create(**defaults | fields)
+
+
+@in_shop
+def make_dispatch(shop: Shop, **fields: Any) -> OutboxDispatch:
+    """A dispatch that is due, of a task that nothing handles unless one is given."""
+    task_name = fields.pop("task_name", "example")
+    defaults = {
+        "target": {"task_name": task_name},
+        "idempotency_key": f"key-{next(_numbers)}",
+        "due_at": timezone.now(),
+    }
+    return OutboxDispatch.objects.create(**defaults | fields)
+
+
+@in_shop
+def make_delivery(shop: Shop, **fields: Any) -> EmailDelivery:
+    """A message that the provider has accepted just now."""
+    number, now = next(_numbers), timezone.now()
+    defaults = {
+        "template_key": "order.confirmation",
+        "to_email": "ann@example.com",
+        "locale": "en",
+        "subject": "Your order",
+        "html": "<p>Thank you</p>",
+        "text": "Thank you",
+        "ctx": {"number": "1001"},
+        "provider": "local",
+        "provider_message_id": f"<message-{number}@localhost>",
+        "idempotency_key": f"key-{number}",
+        "queued_at": now,
+        "sent_at": now,
+    }
+    return EmailDelivery.objects.create(**defaults | fields)

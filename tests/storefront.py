@@ -22,7 +22,9 @@ PHASES = ("pending", "address", "shipping", "payment", "processing", "ready", "c
 
 def cart_with(shop: Shop, *lines: tuple[Variant, int], market_id: int | None = None) -> str:
     """The token of a new cart with these `(variant, quantity)` lines."""
-    token = shop.storefront.post("carts.json", {"market_id": market_id or shop.market.pk}).json()["cart"]["token"]
+    token = shop.storefront.post("carts.json", {"market_id": market_id or shop.market.pk}).json()["cart"][
+        "token"
+    ]
     for variant, quantity in lines:
         body = {"variant_id": variant.pk, "quantity": quantity}
         answer = shop.storefront.post(f"carts/{token}/lines.json", body)
@@ -38,7 +40,11 @@ def enter_checkout(shop: Shop, *lines: tuple[Variant, int]) -> dict[str, Any]:
 
 
 def checkout_in(
-    phase: str, shop: Shop, *lines: tuple[Variant, int], rate: ShippingRate | None = None, payment_method: str = "cod"
+    phase: str,
+    shop: Shop,
+    *lines: tuple[Variant, int],
+    rate: ShippingRate | None = None,
+    payment_method: str = "cod",
 ) -> dict[str, Any]:
     """A checkout that was walked to this phase; `ready` is processing with a confirmed payment."""
     rate = rate or factories.make_rate(shop)
@@ -56,7 +62,9 @@ def take_step(
     shopper = shop.storefront
     shipping = {"shipping_method_id": rate.method_id, "shipping_rate_id": rate.pk}
     steps = {
-        "address": lambda: shopper.put(f"{path}/address.json", {"shipping_address": ADDRESS, "same_as_shipping": True}),
+        "address": lambda: shopper.put(
+            f"{path}/address.json", {"shipping_address": ADDRESS, "same_as_shipping": True}
+        ),
         "shipping": lambda: shopper.put(f"{path}/shipping.json", shipping),
         "payment": lambda: shopper.put(f"{path}/payment_method.json", {"payment_method": payment_method}),
         "processing": lambda: shopper.post(f"{path}/start_payment.json", {}),

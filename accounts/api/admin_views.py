@@ -44,9 +44,7 @@ class AccountsViewSet(AdminViewSet):
     @answers(one("account", shapes.AccountOutput), request=shapes.AccountUpdate)
     def update(self, request: Request, id_or_handle: str) -> Response:
         account = queries.get_account(id_or_handle)
-        changes = self.valid(shapes.AccountUpdate, partial=True)
-        if "expected_version" not in changes:
-            raise ValidationFailed.of("expected_version", "required", "This field is required.")
+        changes = self.valid(shapes.AccountUpdate)
         expected_version = changes.pop("expected_version")
         account = operations.update_account(
             account=account, expected_version=expected_version, changes=changes, now=timezone.now()
@@ -76,7 +74,7 @@ class MarketsViewSet(AdminViewSet):
     def retrieve(self, request: Request, market_id: int) -> Response:
         return Response({"market": _market(queries.get_market(market_id))})
 
-    @answers(one("market", shapes.MarketOutput), request=shapes.MarketChanges)
+    @answers(one("market", shapes.MarketOutput), request=shapes.MarketChanges, partial=True)
     def update(self, request: Request, market_id: int) -> Response:
         market = queries.get_market(market_id)
         changes = self.valid(shapes.MarketChanges, partial=True)

@@ -25,9 +25,7 @@ class AccountHandleField(fields.HandleField):
         return handle
 
 
-class AccountChanges(Input):
-    name = fields.TextField(max_length=200)
-    default_currency = fields.CurrencyField()
+class AccountDetails(Input):
     default_locale = fields.LocaleField(required=False)
     default_timezone = fields.TimeZoneField(required=False)
     country_code = fields.CountryField(required=False, allow_null=True)
@@ -35,12 +33,18 @@ class AccountChanges(Input):
     email_from = fields.EmailField(required=False, allow_null=True)
 
 
-class AccountInput(AccountChanges):
+class AccountInput(AccountDetails):
     handle = AccountHandleField(min_length=2)
+    name = fields.TextField(max_length=200)
+    default_currency = fields.CurrencyField()
 
 
-class AccountUpdate(AccountChanges):
-    expected_version = fields.IntegerField(min_value=1)
+class AccountUpdate(AccountDetails):
+    """Any of an account's fields but its handle, for the version that the caller has read."""
+
+    expected_version = fields.IntegerField(min_value=1, max_value=2_147_483_647)
+    name = fields.TextField(max_length=200, required=False)
+    default_currency = fields.CurrencyField(required=False)
 
 
 class AccountOutput(Output):

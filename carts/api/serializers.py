@@ -56,7 +56,9 @@ class CartLineOutput(Output):
 class CartTotalsOutput(Output):
     currency = serializers.CharField()
     subtotal_with_tax_cents = fields.CentsField()
-    subtotal_without_tax_cents = fields.CentsField(required=False, help_text="Not in the totals of an empty cart.")
+    subtotal_without_tax_cents = fields.CentsField(
+        required=False, help_text="Not in the totals of an empty cart."
+    )
     tax_cents = fields.CentsField(required=False, help_text="Not in the totals of an empty cart.")
     total_cents = fields.CentsField()
     line_count = serializers.IntegerField()

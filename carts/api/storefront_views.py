@@ -24,7 +24,9 @@ class CartsViewSet(StorefrontViewSet):
     @answers(_CART, request=shapes.CartCustomerInput)
     def set_customer(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.CartCustomerInput)
-        return Response(shapes.cart_answer(operations.set_customer(token=token, **fields, now=timezone.now())))
+        return Response(
+            shapes.cart_answer(operations.set_customer(token=token, **fields, now=timezone.now()))
+        )
 
     @answers(_CART, request=shapes.MergeInput)
     def merge(self, request: Request, token: str) -> Response:

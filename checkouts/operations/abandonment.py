@@ -22,7 +22,9 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     """The same for a caller that releases the stock itself."""
     ids = [checkout.pk for checkout in checkouts]
     Checkout.objects.filter(pk__in=ids).update(phase=Phase.ABANDONED, is_stock_reserved=False, updated_at=now)
-    publish_many(occurrences=[("checkout.abandoned", _event_data(checkout)) for checkout in checkouts], now=now)
+    publish_many(
+        occurrences=[("checkout.abandoned", _event_data(checkout)) for checkout in checkouts], now=now
+    )
 
 
 def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[str]:

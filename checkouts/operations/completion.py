@@ -8,6 +8,7 @@ from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentN
 from checkouts.models import Checkout
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout, require_phase
+from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
 from commerce.errors import NotFound
@@ -17,8 +18,6 @@ from commerce.orders.models import FrozenLine, Order, OrderLineItem
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.orders.operations import next_order_number
 from commerce.tokens import opaque_token
-
-from checkouts.totals import AMOUNTS
 
 _COPIED = (
     "market_id",

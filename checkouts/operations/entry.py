@@ -3,7 +3,6 @@
 from collections import Counter
 from datetime import datetime, timedelta
 
-
 from accounts.models import Market
 from carts.errors import CartNotActive
 from carts.models import Cart
@@ -37,8 +36,12 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     _require_on_sale(frozen)
     older = _end_older_session(cart, now=now)
     settings = effective_all()
-    checkout = _new_checkout(cart, email=email, ttl_minutes=settings["commerce.checkout.session_ttl_minutes"], now=now)
-    lines = [_freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)]
+    checkout = _new_checkout(
+        cart, email=email, ttl_minutes=settings["commerce.checkout.session_ttl_minutes"], now=now
+    )
+    lines = [
+        _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)
+    ]
     apply_totals(checkout, lines)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
     checkout.save()
@@ -76,7 +79,9 @@ def _require_on_sale(frozen: CartView) -> None:
     """What was archived since it was put into the cart can't be bought any more."""
     gone = [line for line, _ in frozen.lines if not line.is_on_sale]
     if gone:
-        items = [{"variant_id": str(line.variant_id), "requested": line.quantity, "available": 0} for line in gone]
+        items = [
+            {"variant_id": str(line.variant_id), "requested": line.quantity, "available": 0} for line in gone
+        ]
         raise InsufficientInventory(items=items)
 
 

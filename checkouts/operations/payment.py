@@ -89,7 +89,9 @@ def confirm_payment(*, token: str, callback_payload: dict[str, Any], now: dateti
 def _connector_of(checkout: Checkout) -> Connector:
     connector = get_connector(checkout.payment_method or "")
     if connector is None:
-        raise PaymentMethodNotSupported("The payment method is no longer offered.", supported=connector_codes())
+        raise PaymentMethodNotSupported(
+            "The payment method is no longer offered.", supported=connector_codes()
+        )
     return connector
 
 

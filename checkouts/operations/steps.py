@@ -75,5 +75,15 @@ def _snapshot_shipping(checkout: Checkout, option: Option, point: PickupPoint | 
 
 
 def _point_snapshot(point: PickupPoint) -> dict[str, Any]:
-    names = ("carrier", "external_id", "kind", "name", "address1", "city", "zip", "country_code", "is_cod_supported")
+    names = (
+        "carrier",
+        "external_id",
+        "kind",
+        "name",
+        "address1",
+        "city",
+        "zip",
+        "country_code",
+        "is_cod_supported",
+    )
     return {"id": str(point.pk)} | {name: getattr(point, name) for name in names}

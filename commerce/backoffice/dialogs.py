@@ -1,9 +1,10 @@
-"""Actions on one row that ask in a dialog first, and so change nothing on a GET."""
+"""Actions that ask in a dialog first, and so change nothing on a GET."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.db import DatabaseError, transaction
@@ -18,7 +19,8 @@ from commerce.errors import Refusal
 from .forms import refusal_of
 from .options import AccountModelAdmin
 
-Act = Callable[[AccountModelAdmin, HttpRequest, Any, dict[str, Any]], str | HttpResponse]
+# What an action answers: the sentence that staff see and the log keeps, or a page of its own.
+Outcome = str | HttpResponse
 
 
 def asking(
@@ -26,30 +28,23 @@ def asking(
     *,
     description: str,
     submit: str,
-    form_class: type[BaseDialogForm] = BaseDialogForm,
+    form_class: type[forms.Form] = BaseDialogForm,
     icon: str | None = None,
     variant: ActionVariant = ActionVariant.DEFAULT,
-) -> Callable[[Act], Any]:
-    """Turn `act(self, request, row, fields)` into an action with a dialog.
+) -> Callable[[Callable[..., Outcome]], Any]:
+    """Turn `act(self, request, row, fields)` into an action on one row, or on the list, where `row` is None.
 
-    It answers the sentence that staff see and the log keeps, or a page of its own. It happens whole or not at all.
+    It happens whole or not at all; what refuses it is shown.
     """
-    dialog = {
-        "title": title,
-        "description": description,
-        "form_class": form_class,
-        "form_submit_text": submit,
-    }
+    dialog = {"title": title, "description": description, "form_class": form_class, "form_submit_text": submit}
 
-    def decorator(act: Act) -> Any:
+    def decorator(act: Callable[..., Outcome]) -> Any:
         @action(description=title, permissions=["write"], icon=icon, variant=variant, dialog=dialog)
         @wraps(act)
         def asked(
-            self: AccountModelAdmin, request: HttpRequest, form: BaseDialogForm, object_id: str
+            self: AccountModelAdmin, request: HttpRequest, form: forms.Form, object_id: str | None = None
         ) -> HttpResponse:
-            row = self.get_object(request, unquote(object_id))
-            if row is None:
-                raise Http404
+            row = None if object_id is None else _visible(self, request, object_id)
             return _answer(self, request, row, lambda: act(self, request, row, form.cleaned_data))
 
         return asked
@@ -57,15 +52,23 @@ def asking(
     return decorator
 
 
+def _visible(model_admin: AccountModelAdmin, request: HttpRequest, object_id: str) -> Model:
+    row = model_admin.get_object(request, unquote(object_id))
+    if row is None:
+        raise Http404
+    return row
+
+
 def _answer(
-    model_admin: AccountModelAdmin, request: HttpRequest, row: Model, act: Callable[[], str | HttpResponse]
+    model_admin: AccountModelAdmin, request: HttpRequest, row: Model | None, act: Callable[[], Outcome]
 ) -> HttpResponse:
     try:
         with transaction.atomic():
             outcome = act()
             if isinstance(outcome, HttpResponse):
                 return outcome
-            model_admin.log_change(request, row, outcome)
+            if row is not None:
+                model_admin.log_change(request, row, outcome)
     except (Refusal, DatabaseError) as error:
         model_admin.message_user(request, refusal_of(error).detail, messages.ERROR)
     else:

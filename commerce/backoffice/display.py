@@ -2,11 +2,24 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from babel.numbers import format_currency, get_currency_precision
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 from unfold.decorators import display
 
+_ADDRESS_LINES = [
+    ("name",),
+    ("first_name", "last_name"),
+    ("company",),
+    ("address1",),
+    ("address2",),
+    ("zip", "city"),
+    ("province_code", "country_code"),
+    ("phone",),
+]
 _COLOURS = {
     value: colour
     for colour, values in {
@@ -27,12 +40,35 @@ def money(cents: int | None, currency: str) -> str:
     return format_currency(amount, currency, locale="en")
 
 
-def money_column(field: str, title: str) -> Callable[[Any], str]:
-    """A column that shows a field of cents in the row's own currency."""
+def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[Any], str]:
+    """A column that shows a field of cents; `currency` is the path to its currency, such as `order.currency`."""
+    currency_of = attrgetter(currency)
 
     @display(description=title, ordering=field)
     def column(row: Any) -> str:
-        return money(getattr(row, field), row.currency)
+        return money(getattr(row, field), currency_of(row))
+
+    return column
+
+
+def rate_column(field: str, title: str) -> Callable[[Any], str]:
+    """A column that shows a field of basis points as per cent."""
+
+    @display(description=title, ordering=field)
+    def column(row: Any) -> str:
+        return f"{getattr(row, field) / 100:g} %"
+
+    return column
+
+
+def address_column(field: str, title: str) -> Callable[[Any], str]:
+    """A column that shows an address, or the snapshot of a pickup point, line by line."""
+
+    @display(description=title)
+    def column(row: Any) -> str:
+        address = getattr(row, field) or {}
+        lines = [" ".join(filter(None, map(address.get, names))) for names in _ADDRESS_LINES]
+        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "–"
 
     return column
 

@@ -1,5 +1,7 @@
-"""Forms that know the rules of the API's fields, and that can show what the database has refused."""
+"""Forms that keep the rules of the API, and can show what an operation or the database has refused."""
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -7,63 +9,80 @@ from django.db import DataError, IntegrityError, models
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from commerce.errors import Refusal
-from commerce.rest import fields as rest
+from commerce.errors import FieldError, Refusal
 from commerce.rest.problems import as_refusal
 
-# A field of this name has the same rule in every model, here as over REST.
-_RULES: dict[str, serializers.Field] = {
-    "handle": rest.HandleField(),
-    "currency": rest.CurrencyField(),
-    "default_currency": rest.CurrencyField(),
-    "country_code": rest.CountryField(),
-    "locale": rest.LocaleField(),
-    "default_locale": rest.LocaleField(),
-    "default_timezone": rest.TimeZoneField(),
-    "domain": rest.DomainField(),
-    "carrier": rest.TokenField(),
-    "service_code": rest.TokenField(),
-    "rate_bp": rest.IntegerField(max_value=10_000),
-}
-_CENTS = rest.CentsField()
 _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
 
 
 class RuledModelForm(forms.ModelForm):
-    """A model form with the API's rules; with a `refusal` it is invalid and shows that."""
+    """A model form checked by the API's serializer too; with a `refusal` it is invalid and shows that."""
 
+    rules: type[serializers.Serializer] | None = None
     refusal: Refusal | None = None
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        for name in list(cleaned):
-            rule = _CENTS if name.endswith("_cents") else _RULES.get(name)
-            if rule is not None and cleaned[name] not in self.fields[name].empty_values:
-                self._apply(name, rule)
+        if self.rules is not None:
+            self._apply(self.rules)
         if self.refusal is not None:
             self._show(self.refusal)
-        return self.cleaned_data
+        return cleaned
 
-    def _apply(self, name: str, rule: serializers.Field) -> None:
-        try:
-            self.cleaned_data[name] = rule.run_validation(self.cleaned_data[name])
-        except serializers.ValidationError as error:
-            self.add_error(name, [str(detail) for detail in error.detail])
+    def _apply(self, rules: type[serializers.Serializer]) -> None:
+        """Check what was filled in, and take it on in the form that the API would keep it in."""
+        sent = {
+            self._column(name): _as_sent(value)
+            for name, value in self.cleaned_data.items()
+            if value not in self.fields[name].empty_values
+        }
+        serializer = rules(data=sent)
+        if serializer.is_valid():
+            kept = serializer.validated_data
+            self.cleaned_data |= {name: kept[name] for name in self.cleaned_data if name in kept}
+            return
+        refusal = as_refusal(serializers.ValidationError(serializer.errors))
+        if refusal is not None:
+            self._show(refusal)
+
+    def _column(self, name: str) -> str:
+        return self._meta.model._meta.get_field(name).attname
 
     def _show(self, refusal: Refusal) -> None:
         if not refusal.errors:
             self.add_error(None, refusal.detail)
         for error in refusal.errors:
-            if error.field in self.fields:
-                self.add_error(error.field, error.detail)
-            else:
-                self.add_error(None, f"{error.field}: {error.detail}")
+            self._show_error(error)
+
+    def _show_error(self, error: FieldError) -> None:
+        column, _, rest = error.field.partition(".")
+        detail = f"{rest}: {error.detail}" if rest else error.detail
+        field = next((name for name in self.fields if column in {name, f"{name}_id"}), None)
+        if field is None:
+            self.add_error(None, f"{error.field}: {error.detail}")
+        elif field not in self.errors:
+            self.add_error(field, detail)
+
+
+def column_values(form: forms.ModelForm, names: Iterable[str]) -> dict[str, Any]:
+    """Cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
+    fields = [form.instance._meta.get_field(name) for name in names]
+    return {field.attname: _plain(form.cleaned_data[field.name]) for field in fields}
+
+
+def _plain(value: Any) -> Any:
+    return value.pk if isinstance(value, models.Model) else value
+
+
+def _as_sent(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else _plain(value)
 
 
 class RuledFields:
-    """For model admins and inlines: forms with the API's rules, and the unit of a number beside it."""
+    """For model admins and inlines: forms with the rules of `rules`, and the unit of a number beside it."""
 
     form = RuledModelForm
+    rules: type[serializers.Serializer] | None = None
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any

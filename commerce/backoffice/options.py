@@ -1,6 +1,7 @@
 """What every page of an account's rows stands on: refusals shown to staff, and a log of what they did."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -8,16 +9,17 @@ from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
-from django.db.models import Model
-from django.forms import ModelForm
+from django.db.models import Model, QuerySet
+from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 
 from commerce.errors import Refusal
 
 from .export import export_as_csv
-from .forms import RuledFields, refusal_of
+from .forms import RuledFields, column_values, refusal_of
 from .history import actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
@@ -56,6 +58,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
     ) -> type[ModelForm]:
         form_class = super().get_form(request, obj, change=change, **kwargs)
+        form_class.rules = self.rules
         form_class.refusal = getattr(request, "refusal", None)
         return form_class
 
@@ -110,9 +113,47 @@ class ReadOnlyAdmin(ReadOnly, AccountModelAdmin):
     pass
 
 
+class EditableAdmin(AccountModelAdmin):
+    """Pages whose forms are saved by the operations that the API calls too, which subclasses name."""
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def delete_row(self, row: Any, now: datetime) -> None:
+        raise NotImplementedError
+
+    def save_model(self, request: HttpRequest, obj: Model, form: ModelForm, change: bool) -> None:
+        names = form.changed_data if change else list(form.cleaned_data)
+        values = column_values(form, names)
+        if change and not values:
+            return
+        now = timezone.now()
+        saved = self.update_row(obj, values, now) if change else self.create_row(values, now)
+        # Django goes on with the form's own instance.
+        obj.__dict__.update(saved.__dict__)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        self.delete_row(obj, timezone.now())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        now = timezone.now()
+        for row in queryset.order_by("pk"):
+            self.delete_row(row, now)
+
+
 class RowsInline(ByRole, RuledFields, TabularInline):
     extra = 0
     deletable = True
+
+    def get_formset(
+        self, request: HttpRequest, obj: Model | None = None, **kwargs: Any
+    ) -> type[BaseInlineFormSet]:
+        formset_class = super().get_formset(request, obj, **kwargs)
+        formset_class.form.rules = self.rules
+        return formset_class
 
 
 class ReadOnlyRows(ReadOnly, TabularInline):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.http import HttpRequest
 
@@ -47,3 +48,6 @@ class ReadOnly(ByRole):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+        return flatten_fieldsets(self.get_fieldsets(request, obj))  # type: ignore[attr-defined]

@@ -52,6 +52,11 @@ class Variant(AccountOwned):
     def __str__(self) -> str:
         return self.sku
 
+    @property
+    def may_oversell(self) -> bool:
+        """Whether more may be sold than is in stock: by backorder, or because nobody counts."""
+        return self.allow_backorder or not self.track_inventory
+
 
 class VariantPricing(AccountOwned):
     """The explicit price of a variant in a market: gross where the market's prices include tax, else net."""

@@ -3,10 +3,7 @@ from typing import Any
 from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
-from .registry import SETTINGS, InvalidValue
-
-# What a secret is shown as. Sent back, it leaves the secret as it is.
-MASK = "********"
+from .registry import MASK, SETTINGS, InvalidValue
 
 
 def change_settings(*, changes: dict[str, Any]) -> None:
@@ -14,7 +11,7 @@ def change_settings(*, changes: dict[str, Any]) -> None:
 
     Raises `ValidationFailed` with an error for each unknown name and each value that is not taken.
     """
-    changes = {name: value for name, value in changes.items() if not _is_unchanged(name, value)}
+    changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
     own = {name: value for name, value in _checked(changes).items() if value is not None}
     AccountSetting.objects.filter(name__in=changes.keys() - own.keys()).delete()
     AccountSetting.objects.bulk_create(
@@ -26,7 +23,8 @@ def change_settings(*, changes: dict[str, Any]) -> None:
     )
 
 
-def _is_unchanged(name: str, value: Any) -> bool:
+def _is_masked(name: str, value: Any) -> bool:
+    """Whether a client sends back a secret as it was shown, which leaves it as it is."""
     return value == MASK and name in SETTINGS and SETTINGS[name].is_secret
 
 

@@ -1,5 +1,5 @@
 from .models import AccountSetting
-from .registry import SETTINGS, Value, installation_value
+from .registry import MASK, SETTINGS, Value, installation_value
 
 
 def effective(name: str) -> Value:
@@ -12,3 +12,10 @@ def effective_all() -> dict[str, Value]:
     """Every configuration name with its effective value, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))
     return {name: own.get(name, installation_value(name)) for name in SETTINGS}
+
+
+def shown_settings() -> dict[str, Value]:
+    """As `effective_all`, for the eyes of a client: a secret that is set is masked."""
+    return {
+        name: MASK if value and SETTINGS[name].is_secret else value for name, value in effective_all().items()
+    }

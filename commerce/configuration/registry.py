@@ -14,6 +14,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 Value = str | int | bool
 
+# What a secret that is set is shown as.
+MASK = "********"
+
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 
 _env = environ.FileAwareEnv()

@@ -4,6 +4,11 @@ from django.db import models
 from commerce.tenancy.models import AccountOwned
 
 
+def normalise_email(email: str) -> str:
+    """The form in which two addresses are the same: trimmed and lower-cased."""
+    return email.strip().lower()
+
+
 class Customer(AccountOwned):
     """A buyer of one account. Redaction empties the person out and leaves the row for the books."""
 

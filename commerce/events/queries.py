@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 from commerce.events.models import Event
 
 
-def settled_events(*, type: str | None = None) -> QuerySet[Event]:
+def settled_events(*, type: str | None = None) -> QuerySet[Event]:  # noqa: A002  the field's name
     """The events of the account in scope that no event of a lower id can join any more.
 
     A transaction that is still open holds back what came after its first event, so that a client which

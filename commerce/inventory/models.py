@@ -54,6 +54,10 @@ class InventoryLevel(AccountOwned):
         """What may still be promised; below 0 where backorders went past the stock."""
         return self.on_hand - self.reserved - self.committed
 
+    def may_hold(self, on_hand: int) -> bool:
+        """Whether so many units on hand would cover what is promised, as the constraints ask."""
+        return on_hand >= (0 if self.allow_backorder else self.reserved + self.committed)
+
 
 class Reservation(AccountOwned):
     """Units that one checkout holds, and after its completion its order."""

@@ -1,6 +1,52 @@
-from .models import Location
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from commerce.catalog.models import Variant
+from commerce.errors import ValidationFailed
+
+from .errors import StockBelowCommitted
+from .levels import ensure_levels, locked_levels
+from .models import InventoryAdjustment, InventoryLevel, Location
 
 
 def create_location(*, handle: str, name: str, priority: int = 1, is_active: bool = True) -> Location:
     """A new place of stock. Raises `LocationHandleTaken` through the unique key."""
     return Location.objects.create(handle=handle, name=name, priority=priority, is_active=is_active)
+
+
+def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
+    """Change a place of stock. Raises `LocationHandleTaken` through the unique key."""
+    for name, value in changes.items():
+        setattr(location, name, value)
+    location.save(update_fields=[*changes, "updated_at"])
+    return location
+
+
+def adjust_level(
+    *, variant_id: int, location_id: int, delta: int, reason: str, now: datetime
+) -> InventoryLevel:
+    """Add units on hand, or take them away, and keep why. Raises `StockBelowCommitted`, and
+    `ValidationFailed` for ids that name nothing.
+    """
+    _require_place(variant_id, location_id)
+    ensure_levels(location_id=location_id, variant_ids=[variant_id], now=now)
+    (level,) = locked_levels(Q(location_id=location_id, variant_id=variant_id))
+    on_hand = level.on_hand + delta
+    if not level.may_hold(on_hand):
+        raise StockBelowCommitted(on_hand=level.on_hand, reserved=level.reserved, committed=level.committed)
+    level.on_hand = on_hand
+    level.save(update_fields=["on_hand", "updated_at"])
+    InventoryAdjustment.objects.create(level=level, delta=delta, reason=reason, on_hand_after=on_hand)
+    return level
+
+
+def _require_place(variant_id: int, location_id: int) -> None:
+    known = {
+        "variant_id": Variant.objects.filter(pk=variant_id).exists(),
+        "location_id": Location.objects.filter(pk=location_id).exists(),
+    }
+    unknown = [field for field, is_known in known.items() if not is_known]
+    if unknown:
+        raise ValidationFailed.unknown(*unknown)

@@ -11,7 +11,7 @@ from commerce.rest.shapes import timestamp
 from commerce.tenancy.scope import current_account_id
 
 from .models import Order, OrderLineItem
-from .shapes import line_answer, totals_answer
+from .shapes import totals_answer
 
 
 def enqueue_confirmation(order: Order, lines: Sequence[OrderLineItem], *, now: datetime) -> None:
@@ -33,7 +33,7 @@ def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any
     """The template's variables: cents are decimal strings, as everywhere outside."""
     account = apps.get_model("accounts", "Account").objects.get(pk=current_account_id())
     return {
-        "account": {"name": account.name, "handle": account.handle},
+        "account": {"name": account.name, "handle": account.handle, "timezone": account.default_timezone},
         "order": {
             "number": str(order.number),
             "placed_at": timestamp(order.placed_at),
@@ -42,7 +42,7 @@ def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any
             "customer_note": order.customer_note,
             "payment_method": order.payment_method,
             "prices_include_tax": order.prices_include_tax,
-            "line_items": [line_answer(line) for line in lines],
+            "line_items": [_line(line) for line in lines],
             "totals": totals_answer(order),
             "shipping_address": order.shipping_address,
             "billing_address": order.billing_address,
@@ -50,4 +50,17 @@ def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any
             "pickup_point": order.pickup_point,
             "discount_codes": order.discount_codes,
         },
+    }
+
+
+def _line(line: OrderLineItem) -> dict[str, Any]:
+    """What a line of an email says; no more, since the renderer takes 256 KiB and an order has up to 500."""
+    return {
+        "sku": line.sku,
+        "title": line.title,
+        "quantity": line.quantity,
+        "unit_price_with_tax_cents": str(line.unit_price_with_tax_cents),
+        "unit_price_without_tax_cents": str(line.unit_price_without_tax_cents),
+        "line_total_with_tax_cents": str(line.line_total_with_tax_cents),
+        "line_total_without_tax_cents": str(line.line_total_without_tax_cents),
     }

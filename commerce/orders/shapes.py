@@ -11,7 +11,11 @@ _LINE_AMOUNTS = [field.name for field in FrozenLine._meta.local_fields if field.
 def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, Any]:
     """The totals object: cents as decimal strings, and the counters where the lines are given."""
     amounts = {name: str(getattr(priced, name)) for name in _AMOUNTS}
-    counters = {} if lines is None else {"line_count": len(lines), "item_count": sum(line.quantity for line in lines)}
+    counters = (
+        {}
+        if lines is None
+        else {"line_count": len(lines), "item_count": sum(line.quantity for line in lines)}
+    )
     return {"currency": priced.currency, **amounts, **counters}
 
 

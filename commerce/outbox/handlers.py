@@ -19,7 +19,7 @@ class Outcome:
     """
 
     status: OutboxDispatch.Status = OutboxDispatch.Status.SUCCEEDED
-    record: Callable[[], None] = _nothing
+    record: Callable[[], object] = _nothing
 
 
 # Runs with no scope open. Raises `PermanentFailure`; after any other exception the work is tried again.

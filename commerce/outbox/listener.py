@@ -41,7 +41,8 @@ class Listener(Thread):
 
     def stop(self, *, timeout_s: float = 5) -> None:
         self._stopping.set()
-        self.join(timeout_s)
+        if self.is_alive():
+            self.join(timeout_s)
 
     def _listen(self) -> None:
         with _direct_connection() as direct:
@@ -69,16 +70,7 @@ def _direct_connection() -> psycopg.Connection:
 class ListenerStep(bootsteps.StartStopStep):
     """Runs the listener for as long as a Celery worker runs, in the process that its pool is forked from."""
 
-    requires = {"celery.worker.components:Pool"}
+    requires = ("celery.worker.components:Pool",)
 
-    def __init__(self, parent: Any, **options: Any) -> None:
-        super().__init__(parent, **options)
-        self.listener: Listener | None = None
-
-    def start(self, parent: Any) -> None:
-        self.listener = Listener(wake_worker)
-        self.listener.start()
-
-    def stop(self, parent: Any) -> None:
-        if self.listener is not None:
-            self.listener.stop()
+    def create(self, parent: Any) -> Listener:
+        return Listener(wake_worker)

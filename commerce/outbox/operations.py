@@ -63,7 +63,7 @@ def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Cl
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT account_id, dispatch_id, lease_until FROM claim_outbox_dispatches(%s::int, %s::interval)",
-            [batch, lease],
+            (batch, lease),
         )
         return [Claim(*row) for row in cursor.fetchall()]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 
+from . import openapi_fields  # noqa: F401  registers how the conventions' fields look
 from .views import SurfaceViewSet, access_of
 
 _SURFACE = re.compile(r"^/(admin|storefront)/")

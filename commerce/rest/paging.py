@@ -53,17 +53,18 @@ def newest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
     """One page of a queryset by falling id, in one statement."""
     if cursor.after_id is not None:
         rows = rows.filter(pk__lt=cursor.after_id)
-    return _page(rows.order_by("-pk"), cursor)
+    return page_of(rows.order_by("-pk"), cursor)
 
 
 def oldest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
     """One page of a queryset by rising id, for feeds that a client follows."""
     if cursor.after_id is not None:
         rows = rows.filter(pk__gt=cursor.after_id)
-    return _page(rows.order_by("pk"), cursor)
+    return page_of(rows.order_by("pk"), cursor)
 
 
-def _page(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
+def page_of(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
+    """The first rows of a queryset that starts at the cursor and is in order already."""
     found = list(rows[: cursor.limit + 1])
     shown = found[: cursor.limit]
     return Page(rows=shown, next_cursor_id=shown[-1].pk if len(found) > len(shown) else None)

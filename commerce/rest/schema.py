@@ -33,11 +33,13 @@ def answers(
     response: serializers.Serializer | None,
     *,
     request: type[serializers.Serializer] | None = None,
+    partial: bool = False,
     status: int = 200,
     parameters: list[OpenApiParameter] | None = None,
 ) -> object:
-    """Describe one operation: what it takes, and what it answers with which status."""
-    return extend_schema(request=request, responses={status: response}, parameters=parameters)
+    """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status."""
+    body = request(partial=True) if request and partial else request
+    return extend_schema(request=body, responses={status: response}, parameters=parameters)
 
 
 def _camel(name: str) -> str:

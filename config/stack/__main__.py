@@ -4,10 +4,10 @@ import argparse
 import importlib
 import sys
 
-from .roles import as_script
-from .run import run
+from config.stack.roles import as_script
+from config.stack.run import run
 
-COMMANDS = {
+_COMMANDS = {
     "run": "start everything and keep it running",
     "demo": "walk through a sale over HTTP against a running stack",
     "bench": "measure a running stack",
@@ -18,7 +18,7 @@ COMMANDS = {
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m config.stack")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, summary in COMMANDS.items():
+    for name, summary in _COMMANDS.items():
         commands.add_parser(name, help=summary, description=summary)
     command = parser.parse_args().command
     if command == "run":
@@ -27,8 +27,7 @@ def main() -> int:
         print(as_script())
         return 0
     # Loaded on demand: each has needs of its own that running the stack doesn't have.
-    module = importlib.import_module(f".{command}", __package__)
-    status: int = module.main()
+    status: int = importlib.import_module(f"config.stack.{command}").main()
     return status
 
 

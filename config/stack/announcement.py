@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .data import DataDirectory, write_json
+from config.stack.data import DataDirectory, write_json
 
-API = "storefront/2026-01"
-READ_TOKEN = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]["token"])'"""
+_STOREFRONT = "storefront/2026-01"
+_READ_CART = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]["token"])'"""
 
 
 def announce(data: DataDirectory, environment: Mapping[str, str]) -> None:
@@ -25,6 +25,7 @@ def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[st
         "webhook_secret": environment["COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET"],
         "renderer_url": environment["RENDERER_URL"],
         "mail_dir": environment["MAIL_DIR"],
+        "data_dir": str(data.root),
     }
 
 
@@ -42,12 +43,12 @@ def as_text(demo: Mapping[str, Any]) -> str:
 
 def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
     """Three commands that can be pasted into a shell one after another."""
-    url = f"{demo['base_url']}/{API}"
+    url = f"{demo['base_url']}/{_STOREFRONT}"
     curl = f"curl -s -H 'X-Storefront-Key: {demo['storefront_key']}'"
     post = f"{curl} -H 'Content-Type: application/json'"
     market_id, variant_id = demo["market_id"], demo["variant_id"]
     return [
         f"{curl} '{url}/products.json?market_id={market_id}'",
-        f"""CART=$({post} -d '{{"market_id": {market_id}}}' {url}/carts.json | {READ_TOKEN}); echo "$CART" """.rstrip(),
+        f"""CART=$({post} -d '{{"market_id": {market_id}}}' {url}/carts.json | {_READ_CART}); echo "$CART" """.rstrip(),
         f"""{post} -d '{{"variant_id": {variant_id}, "quantity": 2}}' {url}/carts/$CART/lines.json""",
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import StackError
+from config.stack.errors import StackError
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,32 @@ class DataDirectory:
         """There only while the stack is up and answers."""
         return self.root / "demo.json"
 
+    @property
+    def static_version(self) -> Path:
+        return self.root / "static.version"
+
+    @property
+    def beat_schedule(self) -> Path:
+        return self.root / "celerybeat-schedule"
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def pid_file(self, name: str) -> Path:
+        return self.pids / f"{name}.pid"
+
     def prepare(self) -> None:
-        """Make the folders. Run as root, PostgreSQL's own user must be able to pass through the outermost."""
         if not self.root.exists():
             self.root.mkdir(parents=True)
+            # As root, the servers run as another user, who has to get through to their folders.
             self.root.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        for folder in (self.logs, self.pids, self.mail):
+        for folder in (self.logs, self.pids, self.mail, self.static):
             folder.mkdir(mode=0o700, exist_ok=True)
+
+    def rotate_logs(self) -> None:
+        """Start every log anew; that of the run before is kept as `<name>.log.1`."""
+        for log in self.logs.glob("*.log"):
+            log.replace(log.with_suffix(".log.1"))
 
     @contextmanager
     def locked(self) -> Iterator[None]:

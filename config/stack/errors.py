@@ -2,5 +2,5 @@ class StackError(Exception):
     """What ends a run; the message is for the person at the terminal."""
 
 
-class Interrupted(Exception):  # noqa: N818  -- a wish of the person at the terminal, not a fault
+class Interrupted(Exception):
     """A stop signal arrived while something was being waited for."""

@@ -2,11 +2,13 @@
 
 import json
 import secrets
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from .data import write_json
-from .ports import free_port
+from config.stack.data import write_json
+from config.stack.ports import free_port
 
 
 def _secret() -> str:
@@ -22,18 +24,25 @@ class Memory:
     redis_password: str = field(default_factory=_secret)
     webhook_secret: str = field(default_factory=_secret)
     staff_password: str = field(default_factory=_secret)
-    postgres_port: int = 0
-    redis_port: int = 0
-    renderer_port: int = 0
+    postgres_port: int
+    redis_port: int
+    renderer_port: int
+    # Not remembered: whether there was nothing to remember.
+    is_new: bool
 
 
 def recall(path: Path, *, web_port: int) -> Memory:
     """Read what is remembered, make up what is missing, move ports that others have taken, and keep it all."""
-    memory = Memory(**json.loads(path.read_text())) if path.exists() else Memory()
-    taken = {web_port}
-    for name in ("postgres_port", "redis_port", "renderer_port"):
-        port = free_port(preferred=getattr(memory, name), taken=taken)
-        taken.add(port)
-        memory = replace(memory, **{name: port})
-    write_json(path, asdict(memory))
+    remembered = json.loads(path.read_text()) if path.exists() else {}
+    ports = _free_ports(remembered, web_port=web_port)
+    memory = Memory(**(remembered | ports), is_new=not remembered)
+    write_json(path, {name: value for name, value in asdict(memory).items() if name != "is_new"})
     return memory
+
+
+def _free_ports(remembered: Mapping[str, Any], *, web_port: int) -> dict[str, int]:
+    ports: dict[str, int] = {}
+    for name in ("postgres_port", "redis_port", "renderer_port"):
+        taken = {web_port, *ports.values()}
+        ports[name] = free_port(preferred=remembered.get(name, 0), taken=taken)
+    return ports

@@ -4,11 +4,11 @@ import signal
 import sys
 from pathlib import Path
 
-from .data import DataDirectory
-from .proctable import end_group, group_members
-from .waiting import Pause
+from config.stack.data import DataDirectory
+from config.stack.proctable import end_group, group_members
+from config.stack.waiting import Pause
 
-GRACE_SECONDS = 5
+_STOP_SECONDS = 5
 
 
 def stop_orphans(data: DataDirectory, *, pause: Pause) -> None:
@@ -24,4 +24,4 @@ def _stop_orphan(pid_file: Path, *, data: DataDirectory, pause: Pause) -> None:
     ours = (sys.prefix, str(data.root))
     if pid and any(mark in process.command for process in group_members(int(pid)) for mark in ours):
         print(f"Stopping {pid_file.stem}, which an earlier run left behind.", flush=True)
-        end_group(int(pid), stop_signal=signal.Signals[signal_name], grace_seconds=GRACE_SECONDS, pause=pause)
+        end_group(int(pid), stop_signal=signal.Signals[signal_name], seconds=_STOP_SECONDS, pause=pause)

@@ -1,7 +1,7 @@
 import socket
 from collections.abc import Collection
 
-from .errors import StackError
+from config.stack.errors import StackError
 
 LOOPBACK = "127.0.0.1"
 
@@ -35,5 +35,5 @@ def web_port(value: str) -> int:
         raise StackError(f"PORT must be a number between 1 and 65535, not {value!r}.")
     port = int(value)
     if not is_free(port):
-        raise StackError(f"Port {port} is in use. Choose another one: PORT={port + 1} make run")
+        raise StackError(f"Port {port} is in use. Choose another one, as in: PORT={port + 1} make run")
     return port

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,7 @@ class ServiceUser:
         return done.returncode == 0
 
     def own(self, directory: Path) -> None:
-        """Makes the directory, readable by this user alone; its content is handed over as well."""
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Hands the directory over with all that is in it, unless it belongs to this user already."""
         if directory.stat().st_uid == self.uid:
             return
         for path in [directory, *directory.rglob("*")]:
@@ -58,13 +58,10 @@ def service_user() -> ServiceUser | None:
     raise LookupError(f"As root, one of the users {', '.join(_CANDIDATES)} is needed to run PostgreSQL.")
 
 
-def server_dir(data_dir: Path) -> Path:
-    """Where the servers keep their data: the data directory itself, or a place that their user can enter."""
-    data_dir.mkdir(mode=0o711, parents=True, exist_ok=True)
+def servers_dir(data_dir: Path) -> Path:
+    """Where the servers keep their data: the data directory, or a place that their user can get to."""
     user = service_user()
-    if user is None or user.can_enter(data_dir):
-        return data_dir
-    return _enterable_dir(data_dir)
+    return data_dir if user is None or user.can_enter(data_dir) else _enterable_dir(data_dir)
 
 
 def _enterable_dir(data_dir: Path) -> Path:
@@ -77,19 +74,35 @@ def _enterable_dir(data_dir: Path) -> Path:
     return place
 
 
-def runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
-    """The folder of programs, or a copy when the service user can't reach the package it belongs to.
+def package_dir(name: str) -> Path | None:
+    """The folder of an installed package, found without importing it; None when it isn't installed."""
+    spec = find_spec(name)
+    return Path(spec.origin).parent if spec and spec.origin else None
 
-    Libraries beside the package (`<package>.libs`) are copied along, as the programs look for them there.
-    """
+
+def runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
+    """The folder of programs within a package, or a copy of it when the service user can't get to the package."""
     user = service_user()
     if user is None or user.can_enter(binaries):
         return binaries
-    target = copies / "binaries"
-    for source in (package, package.with_name(f"{package.name}.libs")):
-        if source.is_dir() and not (target / source.name).exists():
-            shutil.copytree(source, target / source.name, symlinks=True)
-    for path in [target, *target.rglob("*")]:
+    # The programs look for their libraries in a folder beside the package; another version is another copy.
+    target = copies / f"programs-{package.stat().st_mtime_ns}"
+    if not target.exists():
+        _copy_packages(package, package.with_name(f"{package.name}.libs"), target=target)
+    return target / package.name / binaries.relative_to(package)
+
+
+def _copy_packages(*sources: Path, target: Path) -> None:
+    partial = target.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    for source in sources:
+        if source.is_dir():
+            shutil.copytree(source, partial / source.name, symlinks=True)
+    _make_readable(partial)
+    partial.rename(target)
+
+
+def _make_readable(directory: Path) -> None:
+    for path in (directory, *directory.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
-    return target / package.name / binaries.relative_to(package)

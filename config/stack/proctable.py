@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .waiting import POLL_SECONDS, Pause
+from config.stack.waiting import Pause, until_deadline
 
-PROC = Path("/proc")
-KILL_SECONDS = 2
+_PROC = Path("/proc")
+_KILL_SECONDS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +27,18 @@ def group_members(group: int) -> list[RunningProcess]:
     return [process for process in _running() if process.group == group]
 
 
-def end_group(group: int, *, stop_signal: signal.Signals, grace_seconds: float, pause: Pause) -> None:
-    """Ask the group's leader to stop, and kill whatever of the group remains after the grace period."""
-    deadline = time.monotonic() + grace_seconds
+def command_of(pid: int) -> str:
+    """The command line of a living process, empty when there is none of this id."""
+    return next((process.command for process in _running() if process.pid == pid), "")
+
+
+def end_group(group: int, *, stop_signal: signal.Signals, seconds: float, pause: Pause = time.sleep) -> None:
+    """Ask the group's leader to stop, and kill whatever of the group remains after the seconds given."""
     with suppress(ProcessLookupError):
         os.kill(group, stop_signal)
-    while _leader_lives(group) and time.monotonic() < deadline:
-        pause(POLL_SECONDS)
+    for _ in until_deadline(seconds, pause=pause):
+        if not any(process.pid == group for process in group_members(group)):
+            break
     kill_group(group)
 
 
@@ -41,19 +46,15 @@ def kill_group(group: int) -> None:
     """Kill what is left of a group and see it gone, so that its ports are free again."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    deadline = time.monotonic() + KILL_SECONDS
-    while group_members(group) and time.monotonic() < deadline:
-        time.sleep(POLL_SECONDS)
-
-
-def _leader_lives(group: int) -> bool:
-    return any(process.pid == group for process in group_members(group))
+    for _ in until_deadline(_KILL_SECONDS):
+        if not group_members(group):
+            break
 
 
 def processes_in(directory: Path) -> list[int]:
     """The ids of processes whose working directory this is (known on Linux only)."""
     found = []
-    for entry in PROC.glob("[0-9]*"):
+    for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
             if (entry / "cwd").readlink() == directory:
                 found.append(int(entry.name))
@@ -61,10 +62,10 @@ def processes_in(directory: Path) -> list[int]:
 
 
 def _running() -> Iterator[RunningProcess]:
-    if not (PROC / "self" / "stat").exists():
+    if not (_PROC / "self" / "stat").exists():
         yield from _running_by_ps()
         return
-    for entry in PROC.glob("[0-9]*"):
+    for entry in _PROC.glob("[0-9]*"):
         # A process may end between being listed and being read.
         with suppress(OSError):
             # The name in parentheses may itself hold spaces and parentheses.

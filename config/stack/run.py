@@ -2,33 +2,34 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from . import services
-from .announcement import announce
-from .data import DataDirectory
-from .environment import External, external_servers, process_environment
-from .errors import Interrupted, StackError
-from .memory import Memory, recall
-from .orphans import stop_orphans
-from .ports import web_port
-from .postgres import plan_cluster, start_cluster
-from .processes import PROJECT
-from .redis import plan_redis, start_redis
-from .roles import create_database, create_roles
-from .supervisor import Supervisor
-from .waiting import StopSignals
+from config.stack import steps
+from config.stack.announcement import announce
+from config.stack.data import DataDirectory
+from config.stack.environment import External, external_servers, process_environment
+from config.stack.errors import Interrupted, StackError
+from config.stack.memory import recall
+from config.stack.orphans import stop_orphans
+from config.stack.ports import web_port
+from config.stack.processes import PROJECT_DIR
+from config.stack.programs import Programs
+from config.stack.servers import Servers
+from config.stack.supervisor import Supervisor
+from config.stack.waiting import StopSignals
 
-DEFAULT_PORT = "8000"
-ANSWER_SECONDS = 90
+_DEFAULT_PORT = "8000"
+_SERVERS_SECONDS = 60
+_PROGRAMS_SECONDS = 90
 
 
 def run() -> int:
-    """Returns the exit status: 0 after a stop signal, 1 when it could not start or go on."""
+    """The exit status: 0 after a stop signal, 1 when it could not start or go on."""
+    # What the programs write, from secrets to mail, is for this user alone.
+    os.umask(0o077)
     signals = StopSignals()
     signals.install()
-    data = DataDirectory(Path(os.environ.get("DATA_DIR") or PROJECT / ".data").resolve())
+    data = DataDirectory(Path(os.environ.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
     try:
         data.prepare()
         with data.locked():
@@ -42,14 +43,15 @@ def run() -> int:
 
 
 def _run_in(data: DataDirectory, signals: StopSignals) -> None:
+    external = external_servers(os.environ)
     data.demo.unlink(missing_ok=True)
     stop_orphans(data, pause=signals.pause)
-    external = external_servers(os.environ)
-    port = web_port(os.environ.get("PORT") or DEFAULT_PORT)
+    port = web_port(os.environ.get("PORT") or _DEFAULT_PORT)
+    data.rotate_logs()
     supervisor = Supervisor(signals)
     try:
-        environment = _start(data, external, supervisor, signals, port=port)
-        announce(data, environment)
+        programs = _start(data, external, supervisor, signals, port=port)
+        announce(data, programs.environment)
         supervisor.watch()
     finally:
         data.demo.unlink(missing_ok=True)
@@ -59,53 +61,29 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
 
 def _start(
     data: DataDirectory, external: External, supervisor: Supervisor, signals: StopSignals, *, port: int
-) -> Mapping[str, str]:
-    """Start everything and wait until it answers; returns the environment of the project's processes."""
-    is_first_run = not data.memory.exists()
-    memory = recall(data.memory, web_port=port)
-    environment = process_environment(data, memory, web_port=port, surroundings=os.environ)
-    if not external.database:
-        _start_postgres(data, memory, supervisor, signals, is_first_run=is_first_run)
-    if not external.redis:
-        _start_redis(data, memory, supervisor, signals)
+) -> Programs:
+    """Start everything and wait until it answers."""
+    servers = Servers.of(data, recall(data.memory, web_port=port))
+    _start_servers(servers, external, supervisor)
+    environment = process_environment(servers, web_port=port, surroundings=os.environ)
+    programs = Programs(data=data, environment=environment, web_port=port)
     if not external.renderer:
-        supervisor.add(services.start_renderer(data, environment))
-    print("Preparing the database.", flush=True)
-    services.prepare_database(data, environment, pause=signals.pause)
-    services.collect_static(data, environment, pause=signals.pause)
+        supervisor.start(programs.renderer())
+    print("Preparing the database and the static files.", flush=True)
+    steps.prepare(programs, pause=signals.pause)
     print("Starting the web server, the worker and the renderer.", flush=True)
-    supervisor.add(services.start_worker(data, environment))
-    supervisor.add(services.start_web(data, environment, port=port))
-    supervisor.wait_for(_checks(environment, external, port=port), seconds=ANSWER_SECONDS)
-    return environment
+    supervisor.start(programs.worker(), programs.web())
+    # The demonstration shop fills while the programs load.
+    steps.run_steps(programs.seed(), pause=signals.pause)
+    supervisor.wait_until_ready(seconds=_PROGRAMS_SECONDS)
+    return programs
 
 
-def _start_postgres(
-    data: DataDirectory, memory: Memory, supervisor: Supervisor, signals: StopSignals, *, is_first_run: bool
-) -> None:
-    cluster = plan_cluster(data, port=memory.postgres_port, password=memory.superuser_password)
-    if is_first_run and cluster.exists:
-        raise StackError(
-            f"{data.memory}, which held the passwords of {cluster.directory}, is gone. "
-            "Bring it back, or remove the data directory."
-        )
-    print(f"Starting PostgreSQL in {cluster.directory}.", flush=True)
-    supervisor.add(start_cluster(cluster, data=data, pause=signals.pause))
-    create_roles(cluster.conninfo(), owner_password=memory.owner_password, app_password=memory.app_password)
-    create_database(cluster.conninfo())
-
-
-def _start_redis(data: DataDirectory, memory: Memory, supervisor: Supervisor, signals: StopSignals) -> None:
-    server = plan_redis(data, port=memory.redis_port, password=memory.redis_password)
-    print(f"Starting Redis in {server.directory}.", flush=True)
-    supervisor.add(start_redis(server, data=data, pause=signals.pause))
-
-
-def _checks(environment: Mapping[str, str], external: External, *, port: int) -> dict[str, services.Check]:
-    checks = {
-        "web": services.answers(f"http://127.0.0.1:{port}/readyz"),
-        "worker": services.worker_answers(environment["REDIS_URL"]),
-    }
-    if not external.renderer:
-        checks["renderer"] = services.answers(f"{environment['RENDERER_URL']}/healthz")
-    return checks
+def _start_servers(servers: Servers, external: External, supervisor: Supervisor) -> None:
+    if not external.redis:
+        supervisor.start(servers.redis_service())
+    if not external.database:
+        supervisor.start(servers.postgres_service())
+    supervisor.wait_until_ready(seconds=_SERVERS_SECONDS)
+    if not external.database:
+        servers.create_database()

@@ -1,106 +1,88 @@
-"""Keeps processes running: what dies is started again, and what keeps dying ends the run."""
+"""Keeps services running: what dies is started again, and what keeps dying ends the run."""
 
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from .errors import Interrupted, StackError
-from .processes import Process
-from .waiting import POLL_SECONDS, StopSignals
+from config.stack.errors import Interrupted, StackError
+from config.stack.processes import Service
+from config.stack.waiting import StopSignals, until_deadline
 
-WINDOW_SECONDS = 60
-MAX_DEATHS = 10
-MAX_DEATHS_AT_START = 3
-FIRST_BACKOFF_SECONDS = 0.1
-MAX_BACKOFF_SECONDS = 5
-WATCH_SECONDS = 0.2
+_WINDOW_SECONDS = 60
+_MAX_DEATHS = 10
+_FIRST_BACKOFF_SECONDS = 0.1
+_MAX_BACKOFF_SECONDS = 5
+_WATCH_SECONDS = 0.2
 
 
+@dataclass
 class _Watched:
-    """One process, when it died, and when it may be started again (in seconds of the monotonic clock)."""
+    """A service, when it died, and when it may be started again (in seconds of the monotonic clock)."""
 
-    def __init__(self, process: Process) -> None:
-        self.process = process
-        self._deaths: deque[float] = deque()
-        self._restart_at: float | None = None
+    service: Service
+    deaths: deque[float] = field(default_factory=deque)
+    restart_at: float | None = None
 
-    def check(self, *, now: float, max_deaths: int) -> None:
-        if self._restart_at is not None:
-            if now >= self._restart_at:
-                self._restart_at = None
-                self.process.restart()
-        elif (status := self.process.exit_status()) is not None:
-            self._note_death(status, now=now, max_deaths=max_deaths)
+    def tend(self, *, now: float) -> None:
+        if self.restart_at is None and (status := self.service.exit_status()) is not None:
+            self.service.kill()
+            self._note_death(status, now=now)
+        elif self.restart_at is not None and now >= self.restart_at:
+            self.restart_at = None
+            self.service.start()
 
-    def _note_death(self, status: int, *, now: float, max_deaths: int) -> None:
-        self._deaths.append(now)
-        while self._deaths[0] < now - WINDOW_SECONDS:
-            self._deaths.popleft()
-        name, deaths = self.process.program.name, len(self._deaths)
-        if deaths >= max_deaths:
-            raise StackError(
-                f"{name} ended {deaths} times within a minute, giving up.\n{self.process.log_tail()}"
-            )
-        print(f"{name} {_describe(status)}, starting it again.", file=sys.stderr, flush=True)
-        self._restart_at = now + min(FIRST_BACKOFF_SECONDS * 2 ** (deaths - 1), MAX_BACKOFF_SECONDS)
+    def _note_death(self, status: int, *, now: float) -> None:
+        self.deaths.append(now)
+        while self.deaths[0] < now - _WINDOW_SECONDS:
+            self.deaths.popleft()
+        name, deaths = self.service.name, len(self.deaths)
+        if deaths >= _MAX_DEATHS:
+            raise StackError(f"{name} ended {deaths} times within a minute.\n{self.service.log_tail()}")
+        print(f"{name} {_described(status)}; starting it again.", file=sys.stderr, flush=True)
+        self.restart_at = now + min(_FIRST_BACKOFF_SECONDS * 2 ** (deaths - 1), _MAX_BACKOFF_SECONDS)
 
 
 class Supervisor:
-    """Processes in the order in which they were started; they are stopped in the reverse order."""
+    """Services in the order in which they were started; they are stopped in the reverse order."""
 
     def __init__(self, signals: StopSignals) -> None:
         self._signals = signals
         self._watched: list[_Watched] = []
 
-    def add(self, process: Process) -> None:
-        self._watched.append(_Watched(process))
+    def start(self, *services: Service) -> None:
+        for service in services:
+            # Known before it runs, so that whatever happens next it is stopped.
+            self._watched.append(_Watched(service))
+            service.start()
 
-    def wait_for(self, checks: dict[str, Callable[[], bool]], *, seconds: float) -> None:
-        """Wait until every named process passes its check; raises `StackError` with the log of one that doesn't."""
-        deadline = time.monotonic() + seconds
-        pending = dict(checks)
-        while pending:
-            self._check_all(max_deaths=MAX_DEATHS_AT_START)
-            pending = {name: passes for name, passes in pending.items() if not passes()}
-            if pending and time.monotonic() > deadline:
-                name = next(iter(pending))
-                raise StackError(
-                    f"Waited {seconds:g} s for {name} to answer, in vain.\n{self._log_tail(name)}"
-                )
-            self._signals.pause(POLL_SECONDS)
+    def wait_until_ready(self, *, seconds: float) -> None:
+        """Raises `StackError` with a log when something ends while it starts, or doesn't answer in time."""
+        pending = [watched.service for watched in self._watched]
+        for _ in until_deadline(seconds, pause=self._signals.pause):
+            pending = [service for service in pending if not service.is_up()]
+            if not pending:
+                return
+        raise pending[0].too_slow(seconds)
 
     def watch(self) -> None:
-        """Restart what dies until `Interrupted` or `StackError` is raised."""
+        """Restart what dies, until `Interrupted` or `StackError` is raised."""
         while True:
-            self._check_all(max_deaths=MAX_DEATHS)
-            self._signals.pause(WATCH_SECONDS)
+            for watched in self._watched:
+                watched.tend(now=time.monotonic())
+            self._signals.pause(_WATCH_SECONDS)
 
     def stop(self) -> None:
         """Stop everything in order; a further stop signal kills what is left at once."""
         self._signals.acknowledge()
-        while self._watched:
-            try:
-                self._watched[-1].process.stop(pause=self._signals.pause)
-            except Interrupted:
-                self._kill()
-            else:
-                self._watched.pop()
-
-    def _kill(self) -> None:
-        while self._watched:
-            self._watched.pop().process.kill()
-
-    def _check_all(self, *, max_deaths: int) -> None:
-        for watched in self._watched:
-            watched.check(now=time.monotonic(), max_deaths=max_deaths)
-
-    def _log_tail(self, name: str) -> str:
-        return next(
-            watched.process.log_tail() for watched in self._watched if watched.process.program.name == name
-        )
+        try:
+            for watched in reversed(self._watched):
+                watched.service.stop(pause=self._signals.pause)
+        except Interrupted:
+            for watched in reversed(self._watched):
+                watched.service.kill()
 
 
-def _describe(status: int) -> str:
+def _described(status: int) -> str:
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

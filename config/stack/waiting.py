@@ -1,11 +1,11 @@
-"""Waiting that never hangs: every wait has a deadline, names what it waits for, and can be interrupted."""
+"""Waiting that never hangs: every wait has a deadline, and a stop signal ends it."""
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
-from .errors import Interrupted, StackError
+from config.stack.errors import Interrupted
 
 Pause = Callable[[float], None]
 
@@ -48,12 +48,10 @@ class StopSignals:
         self._tolerated = self._received
 
 
-def wait_until(
-    ready: Callable[[], bool], *, what: str, seconds: float, pause: Pause, log_tail: Callable[[], str]
-) -> None:
-    """Poll `ready`; raises `StackError` with the end of the log when it isn't so within `seconds`."""
+def until_deadline(seconds: float, *, pause: Pause = time.sleep) -> Iterator[None]:
+    """Yield at once and then every few milliseconds until the seconds given are over."""
     deadline = time.monotonic() + seconds
-    while not ready():
-        if time.monotonic() > deadline:
-            raise StackError(f"Waited {seconds:g} s for {what}, in vain.\n{log_tail()}")
+    yield
+    while time.monotonic() < deadline:
         pause(POLL_SECONDS)
+        yield

@@ -1,3 +1,11 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import DeliveriesViewSet
+
+urlpatterns = [
+    path("<handle:handle>/email/deliveries.json", DeliveriesViewSet.as_view({"get": "list"})),
+    path(
+        "<handle:handle>/email/deliveries/<id:delivery_id>.json",
+        DeliveriesViewSet.as_view({"get": "retrieve"}),
+    ),
+]

@@ -95,7 +95,7 @@ class _TagReader(HTMLParser):
         line, column = self.getpos()
         start = self._line_starts[line - 1] + column
         if kind == "end":
-            end = self._source.index(">", start) + 1
+            end = self._source.find(">", start) + 1 or len(self._source)
         else:
             end = start + len(self.get_starttag_text() or "")
         self.tags.append(_Tag(name, kind, line, start, end))

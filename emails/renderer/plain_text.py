@@ -40,7 +40,8 @@ def single_line(text: str) -> str:
 def _drop_hidden(tree: HtmlElement) -> None:
     """The preview is hidden in this way. Other styles go too: they would be rendered as indentation."""
     for element in tree.xpath("//*[@style]"):
-        if _HIDDEN.search(element.attrib.pop("style")):
+        style = element.attrib.pop("style")
+        if element is not tree and _HIDDEN.search(style):
             element.drop_tree()
 
 

@@ -1,3 +1,26 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import MethodsViewSet, PickupPointsViewSet, QuoteViewSet, RatesViewSet, ZonesViewSet
+
+urlpatterns = [
+    path("shipping/pickup-points.json", PickupPointsViewSet.as_view({"get": "list"})),
+    path("<handle:handle>/shipping/quote.json", QuoteViewSet.as_view({"post": "create"})),
+    path("<handle:handle>/shipping/zones.json", ZonesViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "<handle:handle>/shipping/zones/<id:zone_id>.json",
+        ZonesViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("<handle:handle>/shipping/methods.json", MethodsViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "<handle:handle>/shipping/methods/<id:method_id>.json",
+        MethodsViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(
+        "<handle:handle>/shipping/methods/<id:method_id>/rates.json",
+        RatesViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        "<handle:handle>/shipping/rates/<id:rate_id>.json",
+        RatesViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+]

@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .storefront_views import StorefrontPickupPointsViewSet
+
+urlpatterns = [path("pickup-points.json", StorefrontPickupPointsViewSet.as_view({"get": "list"}))]

@@ -5,7 +5,7 @@ from typing import Any
 from commerce.errors import NotFound, ValidationFailed
 from shipping.errors import RateModeConflict, RateModeNotAvailable
 from shipping.locks import lock_method, lock_zone
-from shipping.models import ShippingMethod, ShippingRate
+from shipping.models import LIVE, ShippingMethod, ShippingRate
 from shipping.queries import get_method
 
 from .rates import retire_automatic_rates
@@ -42,9 +42,9 @@ def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> 
 
 def delete_method(*, method_id: int, now: datetime) -> None:
     """Delete a method with its rates; snapshots of it stay. Raises `NotFound`."""
-    if not ShippingMethod.objects.live().filter(pk=method_id).update(deleted_at=now):
+    if not ShippingMethod.objects.filter(LIVE, pk=method_id).update(deleted_at=now):
         raise NotFound
-    ShippingRate.objects.live().filter(method_id=method_id).update(deleted_at=now)
+    ShippingRate.objects.filter(LIVE, method_id=method_id).update(deleted_at=now)
 
 
 def _require_zone(fields: dict[str, Any]) -> None:
@@ -68,8 +68,8 @@ def _require_sound(method: ShippingMethod) -> None:
 def _fit_rates_to_mode(method: ShippingMethod, *, now: datetime) -> None:
     """Carry the rates over to the method's new mode; raises `RateModeConflict` for those it does not allow."""
     retire_automatic_rates(method, now=now)
-    live = ShippingRate.objects.live().filter(method=method)
-    conflicting = _conflicting(live.order_by("pk"), mode=method.rate_mode)
+    live = ShippingRate.objects.filter(LIVE, method=method)
+    conflicting = _conflicting(list(live.order_by("pk")), mode=method.rate_mode)
     if conflicting:
         raise RateModeConflict(rate_ids=[str(rate.pk) for rate in conflicting])
     live.update(is_flat=method.rate_mode == RateMode.FLAT)

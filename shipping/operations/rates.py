@@ -4,7 +4,7 @@ from typing import Any
 from commerce.errors import FieldError, NotFound, ValidationFailed
 from shipping.errors import RateMustBeFree
 from shipping.locks import lock_method, lock_rate
-from shipping.models import BOUNDED, ShippingMethod, ShippingRate
+from shipping.models import BOUNDED, LIVE, ShippingMethod, ShippingRate
 
 RateMode = ShippingMethod.RateMode
 
@@ -28,18 +28,16 @@ def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> Ship
     method, rate = lock_rate(rate_id)
     for name, value in changes.items():
         setattr(rate, name, value)
+    rate.is_automatic = False
     _require_sound(rate, mode=method.rate_mode)
-    if rate.is_automatic:
-        rate.is_automatic = False
-        rate.save(update_fields=["is_automatic"])
+    rate.save(update_fields=[*changes, "is_automatic", "updated_at"])
     retire_automatic_rates(method, now=now)
-    rate.save(update_fields=[*changes, "updated_at"])
     return rate
 
 
 def delete_rate(*, rate_id: int, now: datetime) -> None:
     """Delete a rate; snapshots of it stay. Raises `NotFound`."""
-    if not ShippingRate.objects.live().filter(pk=rate_id).update(deleted_at=now):
+    if not ShippingRate.objects.filter(LIVE, pk=rate_id).update(deleted_at=now):
         raise NotFound
 
 
@@ -48,7 +46,7 @@ def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
 
     A quote that runs at the same time may still make one; it counts for nothing (`Candidate.offered_rates`).
     """
-    ShippingRate.objects.live().filter(method=method, is_automatic=True).update(deleted_at=now)
+    ShippingRate.objects.filter(LIVE, method=method, is_automatic=True).update(deleted_at=now)
 
 
 def _require_sound(rate: ShippingRate, *, mode: str) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 from shipping.errors import ZoneInUse
 from shipping.locks import lock_zone
-from shipping.models import ShippingMethod, ShippingZone
+from shipping.models import LIVE, ShippingMethod, ShippingZone
 from shipping.queries import require_market
 
 
@@ -26,7 +26,7 @@ def update_zone(*, zone_id: int, changes: dict[str, Any]) -> ShippingZone:
 def delete_zone(*, zone_id: int, now: datetime) -> None:
     """Delete a zone that has no methods left. Raises `NotFound` and `ZoneInUse`."""
     zone = lock_zone(zone_id)
-    if ShippingMethod.objects.live().filter(zone=zone).exists():
+    if ShippingMethod.objects.filter(LIVE, zone=zone).exists():
         raise ZoneInUse
     zone.deleted_at = now
     zone.save(update_fields=["deleted_at"])

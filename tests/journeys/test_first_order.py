@@ -43,7 +43,10 @@ def test_order_of_a_gross_market_is_placed_whole(shop):
         assert (levels[book.pk].on_hand, levels[book.pk].reserved, levels[book.pk].committed) == (10, 0, 2)
         assert (levels[pen.pk].on_hand, levels[pen.pk].reserved, levels[pen.pk].committed) == (10, 0, 3)
         assert {r.status for r in Reservation.objects.all()} == {"committed"}
-        assert [event.type for event in Event.objects.order_by("pk")] == ["checkout.created", "checkout.completed"]
+        assert [event.type for event in Event.objects.order_by("pk")] == [
+            "checkout.created",
+            "checkout.completed",
+        ]
         dispatch = OutboxDispatch.objects.get()
         placed = Order.objects.get()
     assert dispatch.target == {"task_name": "send_email"}

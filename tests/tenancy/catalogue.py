@@ -93,7 +93,10 @@ def violations(cursor: Any) -> list[str]:
     relations = {row[0]: Relation(*row) for row in _all(cursor, _RELATIONS)}
     owned = {model._meta.db_table: model for model in account_owned_models()}
     known = owned.keys() | DIRECTORY_POLICIES.keys() | GLOBAL_TABLES.keys()
-    found = [f"{name}: neither account-owned nor a directory nor listed as global" for name in relations.keys() - known]
+    found = [
+        f"{name}: neither account-owned nor a directory nor listed as global"
+        for name in relations.keys() - known
+    ]
     found += [f"{name}: does not exist" for name in known - relations.keys()]
     found += [
         f"{table}: {problem}"
@@ -128,7 +131,9 @@ def _account_owned_problems(cursor: Any, relation: Relation, model: type[models.
     yield from _policy_problems(cursor, relation, "account_isolation", ACCOUNT_POLICY)
     yield from _key_problems(cursor, table, model)
     yield from _unique_problems(cursor, table)
-    expected = {"SELECT", "INSERT"} if table in APPEND_ONLY_TABLES else {"SELECT", "INSERT", "UPDATE", "DELETE"}
+    expected = (
+        {"SELECT", "INSERT"} if table in APPEND_ONLY_TABLES else {"SELECT", "INSERT", "UPDATE", "DELETE"}
+    )
     yield from _grant_problems(cursor, table, expected)
     has_trigger = _all(cursor, _REFUSING_TRIGGERS, table)[0][0] == 1
     if has_trigger != (table in APPEND_ONLY_TABLES):
@@ -163,7 +168,7 @@ def _policy_problems(cursor: Any, relation: Relation, name: str, expression: str
     policies = [Policy(*row) for row in _all(cursor, _POLICIES, relation.name)]
     everyones = [policy for policy in policies if policy.roles != [RESOLVER_ROLE]]
     # The role OID 0 stands for PUBLIC and is written as a hyphen.
-    if everyones != [Policy(name, "*", True, ["-"], expression, expression)]:  # noqa: FBT003  a row of the catalogue
+    if everyones != [Policy(name, "*", True, ["-"], expression, expression)]:
         yield f"its policies are {everyones}"
 
 

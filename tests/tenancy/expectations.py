@@ -25,7 +25,7 @@ GLOBAL_TABLES = {
 }
 
 # Ledgers: the serving role may read and insert, and a trigger refuses everybody else.
-APPEND_ONLY_TABLES = {"events", "inventory_adjustments", "voucher_redemptions"}
+APPEND_ONLY_TABLES = {"events", "inventory_adjustments", "staff_actions", "voucher_redemptions"}
 
 # Functions that may look across accounts.
 RESOLVER_FUNCTIONS = {
@@ -52,8 +52,17 @@ RESOLVER_COLUMNS = {
     },
     ("api_keys", "UPDATE"): {"last_used_at"},
     ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at"},
-    ("outbox_dispatches", "SELECT"): {"id", "account_id", "status", "due_at", "locked_until"},
-    ("outbox_dispatches", "UPDATE"): {"status", "locked_until"},
+    ("outbox_dispatches", "SELECT"): {
+        "id",
+        "account_id",
+        "status",
+        "due_at",
+        "locked_until",
+        "attempts",
+        "max_attempts",
+        "last_error",
+    },
+    ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
     ("users", "SELECT"): {"id", "is_superuser", "is_active"},
 }

@@ -57,13 +57,19 @@ def test_catalogue_every_model_is_account_owned_or_listed():
             "carts: its composite references differ from its model's by [('market_id', 'markets')]",
         ),
         (
-            "CREATE UNIQUE INDEX by_id ON markets (id); "
-            "ALTER TABLE carts ADD FOREIGN KEY (market_id) REFERENCES markets (id)",
+            """
+            CREATE UNIQUE INDEX by_id ON markets (id);
+            ALTER TABLE carts ADD FOREIGN KEY (market_id) REFERENCES markets (id)
+            """,
             "carts: it has references without the account: ",
         ),
-        ("ALTER TABLE carts DROP CONSTRAINT carts_market_id_fk, ADD CONSTRAINT carts_market_id_fk "
-         "FOREIGN KEY (account_id, market_id) REFERENCES markets (account_id, id) NOT VALID",
-         "carts: its composite references differ from its model's by [('market_id', 'markets')]"),
+        (
+            """
+            ALTER TABLE carts DROP CONSTRAINT carts_market_id_fk, ADD CONSTRAINT carts_market_id_fk
+            FOREIGN KEY (account_id, market_id) REFERENCES markets (account_id, id) NOT VALID
+            """,
+            "carts: its composite references differ from its model's by [('market_id', 'markets')]",
+        ),
         ("CREATE UNIQUE INDEX leak ON customers (email)", "customers: the unique index leak does not begin with"),
         ("GRANT TRUNCATE ON carts TO commerce_app", "carts: its grants are "),
         ("GRANT SELECT ON carts TO PUBLIC", "carts: its grants are "),
@@ -87,7 +93,9 @@ def test_catalogue_missing_isolation_is_found(owner, statement, violation):
 
 
 def test_append_only_tables_are_the_listed_ones(owner):
-    with_trigger = owner.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE '%_append_only'")
+    with_trigger = owner.execute(
+        "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE '%_append_only'"
+    )
 
     assert {row[0] for row in with_trigger} == APPEND_ONLY_TABLES
 
@@ -97,7 +105,12 @@ def test_resolver_functions_are_narrow(owner):
 
     assert {name for name, *_ in functions} == {name.replace(", ", ",") for name in RESOLVER_FUNCTIONS}
     assert {tuple(map(str, rest)) for _, *rest in functions} == {
-        ("True", "commerce_resolver", "['search_path=public, pg_temp']", "['commerce_app', 'commerce_resolver']")
+        (
+            "True",
+            "commerce_resolver",
+            "['search_path=public, pg_temp']",
+            "['commerce_app', 'commerce_resolver']",
+        )
     }
 
 

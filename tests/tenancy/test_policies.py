@@ -34,6 +34,10 @@ def fetch(sql, *parameters):
         return cursor.fetchall()
 
 
+def row_counts(tables):
+    return [fetch(f"SELECT count(*) FROM {table}")[0][0] for table in tables]
+
+
 def execute(sql, *parameters):
     """The number of rows that a statement changed."""
     with transaction.atomic(), connection.cursor() as cursor:
@@ -50,12 +54,12 @@ def test_select_without_filter_sees_one_account_only(shop, other_shop, rows, oth
 
 
 def test_select_outside_of_a_scope_sees_nothing(rows, other_rows):
-    assert {table: fetch(f"SELECT count(*) FROM {table}") for table in TABLES} == dict.fromkeys(TABLES, [(0,)])
+    assert row_counts(TABLES) == [0] * len(TABLES)
 
 
 def test_select_in_a_workspace_scope_sees_the_directory_and_no_rows(shop, other_shop, rows, other_rows):
     with workspace_scope(shop.workspace_id):
-        assert {table: fetch(f"SELECT count(*) FROM {table}") for table in TABLES} == dict.fromkeys(TABLES, [(0,)])
+        assert row_counts(TABLES) == [0] * len(TABLES)
         assert fetch("SELECT id FROM accounts") == [(shop.id,)]
         assert fetch("SELECT id FROM workspaces") == [(shop.workspace_id,)]
         assert fetch("SELECT DISTINCT workspace_id FROM api_keys") == [(shop.workspace_id,)]
@@ -73,15 +77,13 @@ def test_directory_in_an_account_scope_shows_that_account_alone(shop, other_shop
 def test_directory_outside_of_a_scope_shows_nothing(shop, other_shop):
     tables = ("workspaces", "accounts", "api_keys", "staff_memberships", "workspace_idempotency_records")
 
-    assert [fetch(f"SELECT count(*) FROM {table}") for table in tables] == [[(0,)]] * 5
+    assert row_counts(tables) == [0] * 5
 
 
 @pytest.mark.parametrize("table", sorted(set(TABLES) - APPEND_ONLY_TABLES))
 def test_update_without_filter_changes_one_account_only(shop, other_shop, rows, other_rows, table):
     with shop.scope():
-        mine = fetch(f"SELECT count(*) FROM {table}")[0][0]
-
-        assert execute(f"UPDATE {table} SET id = id") == mine
+        assert execute(f"UPDATE {table} SET id = id") == row_counts([table])[0] == 1
 
 
 @pytest.mark.parametrize("model", MODELS, ids=TABLES)
@@ -90,7 +92,7 @@ def test_insert_for_another_account_is_refused(shop, other_shop, other_rows, mod
         make_row(model, dict(other_rows), account_id=other_shop.id)
 
     with other_shop.scope():
-        assert model.objects.count() == fetch(f"SELECT count(*) FROM {model._meta.db_table}")[0][0]
+        assert row_counts([model._meta.db_table]) == [1]
 
 
 @pytest.mark.parametrize("table", sorted(set(TABLES) - APPEND_ONLY_TABLES))
@@ -116,7 +118,10 @@ def test_key_of_a_workspace_for_another_ones_account_is_refused(shop, other_shop
         VALUES (%s, %s, 'admin', 'Thief', 'sk_', '\\x00', '{}', now())
     """
 
-    with workspace_scope(shop.workspace_id), pytest.raises(IntegrityError, match="api_keys_account_of_workspace"):
+    with (
+        workspace_scope(shop.workspace_id),
+        pytest.raises(IntegrityError, match="api_keys_account_of_workspace"),
+    ):
         execute(sql, shop.workspace_id, other_shop.id)
 
 

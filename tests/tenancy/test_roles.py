@@ -65,7 +65,9 @@ def test_readyz_refuses_a_role_that_could_bypass_policies(served_as, monkeypatch
     response = Client().get("/readyz")
 
     assert response.status_code == 503
-    assert response.json()["failures"] == [f"The serving database role could bypass row-level security: {OWNS}."]
+    assert response.json()["failures"] == [
+        f"The serving database role could bypass row-level security: {OWNS}."
+    ]
 
 
 def test_readyz_with_the_serving_role(db):
@@ -80,7 +82,10 @@ def test_append_only_tables_refuse_their_owner_too(shop, rows, statement):
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner:
         owner.execute(f"SET commerce.account_id = '{shop.id}'")
         for table in sorted(APPEND_ONLY_TABLES):
-            with pytest.raises(psycopg.errors.RestrictViolation, match=f"{table} is append-only"), owner.transaction():
+            with (
+                pytest.raises(psycopg.errors.RestrictViolation, match=f"{table} is append-only"),
+                owner.transaction(),
+            ):
                 owner.execute(statement.format(table))
 
 

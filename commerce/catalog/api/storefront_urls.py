@@ -1,3 +1,8 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .storefront_views import StorefrontProductsViewSet
+
+urlpatterns = [
+    path("products.json", StorefrontProductsViewSet.as_view({"get": "list"})),
+    path("products/<id:product_id>.json", StorefrontProductsViewSet.as_view({"get": "retrieve"})),
+]

@@ -1,3 +1,7 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import SettingsViewSet
+
+urlpatterns = [
+    path("<handle:handle>/settings.json", SettingsViewSet.as_view({"get": "list", "put": "update"})),
+]

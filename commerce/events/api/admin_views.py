@@ -2,11 +2,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.events import queries
+from commerce.events.envelope import envelope
 from commerce.rest.paging import oldest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
 from commerce.rest.views import AdminViewSet
 
-from .serializers import EventFilters, EventOutput, envelope
+from .serializers import EventFilters, EventOutput
 
 
 class EventsViewSet(AdminViewSet):

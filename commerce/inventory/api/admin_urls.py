@@ -1,3 +1,13 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import InventoryLevelsViewSet, LocationsViewSet
+
+urlpatterns = [
+    path("<handle:handle>/locations.json", LocationsViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "<handle:handle>/locations/<id:location_id>.json",
+        LocationsViewSet.as_view({"get": "retrieve", "put": "update"}),
+    ),
+    path("<handle:handle>/inventory_levels.json", InventoryLevelsViewSet.as_view({"get": "list"})),
+    path("<handle:handle>/inventory_levels/adjust.json", InventoryLevelsViewSet.as_view({"post": "adjust"})),
+]

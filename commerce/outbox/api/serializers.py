@@ -6,7 +6,7 @@ from commerce.rest.shapes import Input, Output, TimestampField
 
 
 class DispatchFilters(Input):
-    status = serializers.ChoiceField(OutboxDispatch.Status, required=False)
+    status = serializers.ChoiceField(OutboxDispatch.Status.choices, required=False)
     task_name = fields.TextField(required=False, max_length=100)
 
 
@@ -21,7 +21,7 @@ class DispatchOutput(Output):
     payload = fields.ObjectField()
     payload_version = serializers.IntegerField()
     idempotency_key = serializers.CharField()
-    status = serializers.ChoiceField(OutboxDispatch.Status)
+    status = serializers.ChoiceField(OutboxDispatch.Status.choices)
     attempts = serializers.IntegerField(help_text="Retries so far; the first run is none.")
     max_attempts = serializers.IntegerField()
     due_at = TimestampField(help_text="When it may run next.")

@@ -22,12 +22,12 @@ LANGUAGE sql AS $$
     WITH lapsed AS (
         SELECT o.account_id, o.id, true AS was_lost, o.attempts >= o.max_attempts AS is_spent
           FROM outbox_dispatches o
-         WHERE o.status = 'processing' AND o.locked_until <= now()
+         WHERE o.status = 'processing' AND o.locked_until <= statement_timestamp()
          ORDER BY o.locked_until LIMIT batch FOR UPDATE SKIP LOCKED
     ), pending AS (
         SELECT o.account_id, o.id, false AS was_lost, false AS is_spent
           FROM outbox_dispatches o
-         WHERE o.status = 'pending' AND o.due_at <= now()
+         WHERE o.status = 'pending' AND o.due_at <= statement_timestamp()
          ORDER BY o.due_at LIMIT batch - (SELECT count(*) FROM lapsed) FOR UPDATE SKIP LOCKED
     ), due AS (
         SELECT * FROM lapsed UNION ALL SELECT * FROM pending

@@ -1,3 +1,11 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from .admin_views import TaxRatesViewSet
+
+urlpatterns = [
+    path("<handle:handle>/tax_rates.json", TaxRatesViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "<handle:handle>/tax_rates/<id:tax_rate_id>.json",
+        TaxRatesViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+]

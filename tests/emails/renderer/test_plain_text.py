@@ -41,6 +41,10 @@ def test_xml_declaration_before_the_document_is_no_obstacle():
     assert text_of_html('<?xml version="1.0" encoding="latin-1"?><html><body>Žluť</body></html>') == "Žluť"
 
 
+def test_hidden_root_is_shown():
+    assert text_of_html('<html style="display:none"><body>Text</body></html>') == "Text"
+
+
 @pytest.mark.parametrize(
     ("text", "tidied"),
     [

@@ -3,10 +3,9 @@ from typing import Any
 
 from django.db.models import F
 
+from commerce.customers.errors import CustomerRedacted
+from commerce.customers.models import Customer, normalise_email
 from commerce.tenancy.scope import current_account_id
-
-from .errors import CustomerRedacted
-from .models import Customer
 
 # A known address is answered as it is: whoever types it in can't change what is kept of its owner.
 _UPSERT_GUEST = """
@@ -17,11 +16,6 @@ _UPSERT_GUEST = """
     ON CONFLICT (account_id, normalised_email) DO UPDATE SET updated_at = excluded.updated_at
     RETURNING *
 """
-
-
-def normalise_email(email: str) -> str:
-    """The form in which two addresses are the same: trimmed and lower-cased."""
-    return email.strip().lower()
 
 
 def create_customer(*, fields: dict[str, Any]) -> Customer:
@@ -57,6 +51,16 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
     )
     customer.refresh_from_db()
     return customer
+
+
+def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
+    """Say which messages a customer wants; the others stay as they are. Raises `CustomerRedacted`."""
+    locked = Customer.objects.select_for_update(no_key=True).get(pk=customer.pk)
+    if locked.redacted_at is not None:
+        raise CustomerRedacted
+    locked.notification_preferences |= preferences
+    locked.save(update_fields=["notification_preferences", "updated_at"])
+    return locked
 
 
 def resolve_customer(

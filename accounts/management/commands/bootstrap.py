@@ -1,0 +1,34 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from accounts.operations import bootstrap_workspace
+
+
+class Command(BaseCommand):
+    help = "Makes a workspace with a key of its own, and on request the first person of the back office."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="name of the workspace")
+        parser.add_argument("--staff-user", metavar="USERNAME", help="also make this superuser")
+        parser.add_argument("--staff-password", metavar="PASSWORD", help="the superuser's password")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["staff_user"]:
+            self._make_superuser(options["staff_user"], options["staff_password"])
+        workspace, issued = bootstrap_workspace(name=options["name"])
+        self.stdout.write(f"workspace {workspace.pk}")
+        self.stdout.write(f"key {issued.secret}")
+        self.stderr.write("The key is shown this once; it may do everything in the workspace.")
+
+    def _make_superuser(self, username: str, password: str | None) -> None:
+        if not password:
+            raise CommandError("--staff-user needs --staff-password.")
+        try:
+            with transaction.atomic():
+                User.objects.create_superuser(username=username, password=password)
+        except IntegrityError:
+            raise CommandError(f"There is a user {username!r} already.") from None

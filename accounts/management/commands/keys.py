@@ -1,0 +1,109 @@
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.models import Account, ApiKey
+from accounts.operations import IssuedKey, issue_key, revoke_key, rotate_key
+from commerce.errors import Refusal
+from commerce.rest.principal import SCOPES
+from commerce.tenancy.scope import workspace_scope
+
+
+class Command(BaseCommand):
+    help = "Issues, lists, rotates and revokes the keys of a workspace and of its accounts."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("workspace", type=UUID, help="id of the workspace")
+        actions = parser.add_subparsers(dest="action", required=True)
+        issue = actions.add_parser("issue", help="make a key and show its secret once")
+        issue.add_argument("kind", choices=ApiKey.Kind.values)
+        issue.add_argument("name", help="what it is for")
+        issue.add_argument("--account", metavar="HANDLE", help="the account of an admin or storefront key")
+        issue.add_argument(
+            "--scope", action="append", choices=SCOPES, metavar="SCOPE", help="repeatable; none is all"
+        )
+        issue.add_argument("--expires-at", metavar="TIMESTAMP", help="ISO 8601 with an offset")
+        actions.add_parser("list", help="show all keys, without their secrets")
+        rotate = actions.add_parser("rotate", help="make a key's successor and let the old one run out")
+        rotate.add_argument("key", type=int, help="id of the key")
+        rotate.add_argument(
+            "--grace", type=int, default=0, metavar="SECONDS", help="how long the old one still works"
+        )
+        revoke = actions.add_parser("revoke", help="end a key at once")
+        revoke.add_argument("key", type=int, help="id of the key")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with workspace_scope(options["workspace"]), _refusals_shown():
+            getattr(self, f"_{options['action']}")(options)
+
+    def _issue(self, options: dict[str, Any]) -> None:
+        account = _account(options["account"]) if options["account"] else None
+        if (account is None) != (options["kind"] == ApiKey.Kind.WORKSPACE):
+            raise CommandError("Admin and storefront keys need --account, workspace keys have none.")
+        if options["kind"] == ApiKey.Kind.STOREFRONT and options["scope"]:
+            raise CommandError("Storefront keys have no scopes.")
+        issued = issue_key(
+            workspace_id=options["workspace"],
+            account_id=account.pk if account else None,
+            kind=options["kind"],
+            name=options["name"],
+            scopes=options["scope"],
+            expires_at=_timestamp(options["expires_at"]),
+        )
+        self._show(issued)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        for key in ApiKey.objects.select_related("account").order_by("pk"):
+            owner = key.account.handle if key.account else "workspace"
+            state = "live" if key.is_live(timezone.now()) else "dead"
+            self.stdout.write(f"{key.pk}\t{key.kind}\t{owner}\t{key.prefix}\t{state}\t{key.name}")
+
+    def _rotate(self, options: dict[str, Any]) -> None:
+        grace = timedelta(seconds=options["grace"])
+        self._show(rotate_key(key=_key(options["key"]), grace=grace, now=timezone.now()))
+
+    def _revoke(self, options: dict[str, Any]) -> None:
+        key = revoke_key(key=_key(options["key"]), now=timezone.now())
+        self.stdout.write(f"revoked {key.pk}")
+
+    def _show(self, issued: IssuedKey) -> None:
+        self.stdout.write(f"id {issued.key.pk}")
+        self.stdout.write(f"key {issued.secret}")
+
+
+@contextmanager
+def _refusals_shown() -> Iterator[None]:
+    try:
+        yield
+    except Refusal as refusal:
+        raise CommandError(refusal.detail) from None
+
+
+def _account(handle: str) -> Account:
+    account = Account.objects.filter(handle=handle).first()
+    if account is None:
+        raise CommandError(f"The workspace has no account {handle!r}.")
+    return account
+
+
+def _key(key_id: int) -> ApiKey:
+    key = ApiKey.objects.filter(pk=key_id).first()
+    if key is None:
+        raise CommandError(f"The workspace has no key {key_id}.")
+    return key
+
+
+def _timestamp(text: str | None) -> Any:
+    if text is None:
+        return None
+    moment = parse_datetime(text)
+    if moment is None or moment.tzinfo is None:
+        raise CommandError("--expires-at needs ISO 8601 with an offset, such as 2027-01-31T00:00:00Z.")
+    return moment

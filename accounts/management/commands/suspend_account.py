@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from accounts.operations import set_suspended
+from accounts.queries import get_account
+from commerce.errors import NotFound
+from commerce.tenancy.scope import workspace_scope
+
+
+class Command(BaseCommand):
+    help = "Suspends an account, so that its keys are refused, or brings it back with --lift."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("workspace", type=UUID, help="id of the workspace")
+        parser.add_argument("account", help="id or handle of the account")
+        parser.add_argument("--lift", action="store_true", help="bring the account back")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with workspace_scope(options["workspace"]):
+            try:
+                account = get_account(options["account"])
+            except NotFound:
+                raise CommandError(f"The workspace has no account {options['account']!r}.") from None
+            changed = set_suspended(account=account, suspended=not options["lift"], now=timezone.now())
+        state = "active" if options["lift"] else "suspended"
+        self.stdout.write(f"{account.handle}: {state}" if changed else f"{account.handle}: unchanged")

@@ -1,0 +1,69 @@
+from django.contrib import admin
+from django.db.models import Count, QuerySet, Sum
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from commerce.backoffice.display import label_column, money_column, rate_column
+from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+
+from .models import Cart, CartLineItem
+
+
+class CartLineRows(ReadOnlyRows):
+    model = CartLineItem
+    verbose_name_plural = "Lines"
+    hide_title = True
+    fields = (
+        "variant",
+        "quantity",
+        money_column("unit_price_cents", "Unit price", currency="cart.currency"),
+        rate_column("tax_rate_bp", "Tax"),
+        "custom_attributes",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CartLineItem]:
+        return super().get_queryset(request).select_related("cart", "variant")
+
+
+@admin.register(Cart)
+class CartAdmin(ReadOnlyAdmin):
+    list_display = (
+        "token",
+        "updated_at",
+        "customer",
+        "market",
+        label_column("status", "Status"),
+        "line_count",
+        "item_count",
+    )
+    list_filter = ("status", "market", "updated_at")
+    list_select_related = ("market", "customer")
+    search_fields = ("token", "customer__email")
+    search_help_text = "Token or the customer's email"
+    inlines = (CartLineRows,)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("token", "status"),
+                    ("market", "currency", "customer"),
+                    ("created_at", "updated_at", "expires_at"),
+                    "merged_into",
+                    ("utm", "referrer"),
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Cart]:
+        carts = super().get_queryset(request)
+        return carts.annotate(lines=Count("line_items"), items=Sum("line_items__quantity", default=0))
+
+    @display(description="Lines", ordering="lines")
+    def line_count(self, cart: Cart) -> int:
+        return cart.lines
+
+    @display(description="Items", ordering="items")
+    def item_count(self, cart: Cart) -> int:
+        return cart.items

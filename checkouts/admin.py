@@ -1,0 +1,86 @@
+from django.contrib import admin
+from unfold.decorators import display
+
+from commerce.backoffice.display import address_column, label_column, money_column
+from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.orders.admin import TOTALS, FrozenLineRows
+
+from .models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
+
+
+class CheckoutLineRows(FrozenLineRows):
+    model = CheckoutLineItem
+    owner = "checkout"
+
+
+class PaymentAttemptRows(ReadOnlyRows):
+    model = CheckoutPaymentAttempt
+    hide_title = True
+    fields = (
+        "created_at",
+        "payment_method",
+        "status",
+        money_column("amount_cents", "Amount"),
+        "provider_reference",
+        "failure_code",
+        "confirmed_at",
+    )
+
+
+@admin.register(Checkout)
+class CheckoutAdmin(ReadOnlyAdmin):
+    list_display = (
+        "token",
+        "created_at",
+        "email",
+        "market",
+        label_column("phase", "Phase"),
+        "payment_method",
+        money_column("total_cents", "Total"),
+        "order",
+    )
+    list_filter = ("phase", "market", "created_at")
+    list_select_related = ("market", "order")
+    search_fields = ("token", "email")
+    search_help_text = "Token or email"
+    inlines = (CheckoutLineRows, PaymentAttemptRows)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("token", "phase", "failure_code"),
+                    ("created_at", "expires_at", "completed_at"),
+                    ("cart", "order", "is_stock_reserved"),
+                    ("customer", "email"),
+                    ("market", "locale"),
+                    "customer_note",
+                )
+            },
+        ),
+        (
+            "Delivery and payment",
+            {
+                "fields": (
+                    (
+                        address_column("shipping_address", "Shipping address"),
+                        address_column("billing_address", "Billing address"),
+                        address_column("pickup_point", "Pickup point"),
+                    ),
+                    ("shipping_method_name", "payment_method", "ready_to_complete"),
+                )
+            },
+        ),
+        TOTALS,
+        (
+            "Discounts, VAT and origin",
+            {
+                "classes": ("collapse",),
+                "fields": ("discount_codes", "automatic_discounts", "vat", "utm", "referrer"),
+            },
+        ),
+    )
+
+    @display(description="Shipping method")
+    def shipping_method_name(self, checkout: Checkout) -> str:
+        return (checkout.shipping_method or {}).get("name", "–")

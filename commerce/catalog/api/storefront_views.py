@@ -1,0 +1,28 @@
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.catalog import queries
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.views import StorefrontViewSet
+
+from . import serializers, shapes
+
+MARKET = OpenApiParameter("market_id", int, description="Shows the prices of this market alone.")
+
+
+class StorefrontProductsViewSet(StorefrontViewSet):
+    """What the shop sells: active products, their live variants and prices."""
+
+    @answers(
+        many("products", serializers.OfferedProductOutput),
+        parameters=[*PAGE_PARAMETERS, MARKET, OpenApiParameter("handle", str)],
+    )
+    def list(self, request: Request) -> Response:
+        products = queries.offered_products(**self.valid_query(serializers.OffersFilter))
+        return Response(newest_first(products, self.cursor).answer("products", shapes.offered_product))
+
+    @answers(one("product", serializers.OfferedProductOutput), parameters=[MARKET])
+    def retrieve(self, request: Request, product_id: int) -> Response:
+        product = queries.get_offered_product(product_id, **self.valid_query(serializers.OfferFilter))
+        return Response({"product": shapes.offered_product(product)})

@@ -1,0 +1,13 @@
+from .pricing import set_pricing
+from .products import archive_product, create_product, update_product
+from .variants import add_variant, archive_variant, update_variant
+
+__all__ = [
+    "add_variant",
+    "archive_product",
+    "archive_variant",
+    "create_product",
+    "set_pricing",
+    "update_product",
+    "update_variant",
+]

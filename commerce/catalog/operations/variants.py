@@ -1,0 +1,76 @@
+from datetime import datetime
+from typing import Any
+
+from commerce.catalog import queries
+from commerce.catalog.errors import ProductArchived
+from commerce.catalog.models import Product, Variant, VariantPricing
+from commerce.errors import ValidationFailed
+
+
+def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
+    """A further variant, which may bring its `pricing`.
+
+    Raises `ProductArchived`, `SkuTaken` through the unique key, `ValidationFailed` for unknown markets.
+    """
+    locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
+    if locked.status == Product.Status.ARCHIVED:
+        raise ProductArchived
+    (variant,) = insert_variants(locked, {"": fields})
+    return variant
+
+
+def update_variant(*, variant: Variant, changes: dict[str, Any], now: datetime) -> None:
+    """Change a variant, and its stock's rules with it.
+
+    Raises `SkuTaken`, and `StockBelowCommitted` when backorders end that the stock does not cover.
+    """
+    locked = Variant.objects.select_for_update(no_key=True).get(pk=variant.pk)
+    for name, value in changes.items():
+        setattr(locked, name, value)
+    locked.save(update_fields=[*changes, "updated_at"])
+    if changes.keys() & {"track_inventory", "allow_backorder"}:
+        _carry_backorders(locked, now)
+
+
+def archive_variant(*, variant: Variant, now: datetime) -> None:
+    """Take a variant off sale and free its SKU. Repeated, nothing changes."""
+    live = Variant.objects.filter(pk=variant.pk, archived_at__isnull=True)
+    live.update(archived_at=now, updated_at=now)
+
+
+def insert_variants(product: Product, drafts: dict[str, dict[str, Any]]) -> list[Variant]:
+    """Variants with their prices, in a fixed number of statements; keys are their paths in the request."""
+    currencies = _currencies(drafts)
+    variants = Variant.objects.bulk_create(
+        Variant(product=product, **{name: value for name, value in draft.items() if name != "pricing"})
+        for draft in drafts.values()
+    )
+    VariantPricing.objects.bulk_create(
+        VariantPricing(variant=variant, **{"currency": currencies[price["market_id"]]} | price)
+        for variant, draft in zip(variants, drafts.values(), strict=True)
+        for price in draft.get("pricing", [])
+    )
+    return variants
+
+
+def _currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
+    """The currency of each market that is named; raises `ValidationFailed` with the path of each unknown one."""
+    named = {
+        f"{path}pricing.{index}.market_id": price["market_id"]
+        for path, draft in drafts.items()
+        for index, price in enumerate(draft.get("pricing", []))
+    }
+    currencies = queries.market_currencies(named.values())
+    unknown = [path for path, market_id in named.items() if market_id not in currencies]
+    if unknown:
+        raise ValidationFailed.unknown(*unknown)
+    return currencies
+
+
+def _carry_backorders(variant: Variant, now: datetime) -> None:
+    """Each level keeps a copy of the rule, so that its invariant is one of a single row."""
+    # Locked by row before they change: the order that every operation on stock keeps.
+    locked = variant.inventory_levels.select_for_update().order_by("pk").values_list("pk", flat=True)
+    variant.inventory_levels.filter(pk__in=list(locked)).update(
+        allow_backorder=variant.may_oversell, updated_at=now
+    )

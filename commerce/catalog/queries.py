@@ -1,0 +1,93 @@
+from collections.abc import Iterable
+from typing import TypeVar
+
+from django.apps import apps
+from django.db.models import F, Model, Prefetch, Q, QuerySet
+
+from commerce.errors import NotFound
+
+from .models import Product, Variant, VariantPricing
+
+M = TypeVar("M", bound=Model)
+
+
+def products(*, status: str | None = None, handle: str | None = None) -> QuerySet[Product]:
+    """The products of the account in scope, with their variants and prices."""
+    wanted = {"status": status, "handle": handle}
+    found = Product.objects.filter(**{name: value for name, value in wanted.items() if value})
+    return found.prefetch_related(_variants_with(VariantPricing.objects.all()))
+
+
+def get_product(product_id: int) -> Product:
+    """A product of the account in scope; raises `NotFound`."""
+    return _found(Product.objects.filter(pk=product_id))
+
+
+def get_product_with_variants(product_id: int) -> Product:
+    """A product with its variants and their prices; raises `NotFound`."""
+    return _found(products().filter(pk=product_id))
+
+
+def offered_products(*, market_id: int | None = None, handle: str | None = None) -> QuerySet[Product]:
+    """What the storefront shows: active products, with their prices in one market or in all."""
+    pricing = VariantPricing.objects.all()
+    if market_id is not None:
+        pricing = pricing.filter(market_id=market_id)
+    found = Product.objects.filter(status=Product.Status.ACTIVE)
+    if handle is not None:
+        found = found.filter(handle=handle)
+    return found.prefetch_related(_variants_with(pricing))
+
+
+def get_offered_product(product_id: int, *, market_id: int | None = None) -> Product:
+    """An active product; raises `NotFound`."""
+    return _found(offered_products(market_id=market_id).filter(pk=product_id))
+
+
+def variants_of(product: Product) -> QuerySet[Variant]:
+    """The variants of a product with their prices."""
+    return _standing(product.variants.all()).prefetch_related(_pricing(VariantPricing.objects.all()))
+
+
+def get_variant(variant_id: int) -> Variant:
+    """A variant of the account in scope, also an archived one; raises `NotFound`."""
+    return _found(Variant.objects.filter(pk=variant_id))
+
+
+def get_variant_with_pricing(variant_id: int) -> Variant:
+    """A variant with its prices, also an archived one; raises `NotFound`."""
+    found = Variant.objects.filter(pk=variant_id)
+    return _found(found.prefetch_related(_pricing(VariantPricing.objects.all())))
+
+
+def get_pricing(*, variant_id: int, market_id: int) -> VariantPricing:
+    """The price of a variant in a market; raises `NotFound`."""
+    return _found(VariantPricing.objects.filter(variant_id=variant_id, market_id=market_id))
+
+
+def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
+    """The currency of each market that exists in the account in scope."""
+    # Markets belong to an app above this one.
+    markets = apps.get_model("accounts", "Market").objects.filter(pk__in=set(market_ids))
+    return dict(markets.values_list("pk", "currency"))
+
+
+def _found(rows: QuerySet[M]) -> M:
+    row = rows.first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _standing(variants: QuerySet[Variant]) -> QuerySet[Variant]:
+    """Without those archived on their own, rather than together with their product."""
+    return variants.filter(Q(archived_at__isnull=True) | Q(archived_at=F("product__archived_at")))
+
+
+def _variants_with(pricing: QuerySet[VariantPricing]) -> Prefetch:
+    found = _standing(Variant.objects.order_by("pk"))
+    return Prefetch("variants", found.prefetch_related(_pricing(pricing)))
+
+
+def _pricing(pricing: QuerySet[VariantPricing]) -> Prefetch:
+    return Prefetch("pricing", pricing.order_by("market_id"))

@@ -1,0 +1,31 @@
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.configuration import operations, queries
+from commerce.rest import fields
+from commerce.rest.schema import answers
+from commerce.rest.shapes import Input
+from commerce.rest.views import AdminViewSet
+
+SETTINGS_ANSWER = inline_serializer("SettingsAnswer", {"settings": serializers.DictField()})
+
+
+class SettingsInput(Input):
+    """Values by dotted name; null takes the account's own value away."""
+
+    settings = fields.ObjectField()
+
+
+class SettingsViewSet(AdminViewSet):
+    area = "settings"
+
+    @answers(SETTINGS_ANSWER)
+    def list(self, request: Request) -> Response:
+        return Response({"settings": queries.shown_settings()})
+
+    @answers(SETTINGS_ANSWER, request=SettingsInput)
+    def update(self, request: Request) -> Response:
+        operations.change_settings(changes=self.valid(SettingsInput)["settings"])
+        return Response({"settings": queries.shown_settings()})

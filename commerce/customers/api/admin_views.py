@@ -1,0 +1,110 @@
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.customers import operations, queries
+from commerce.customers.models import Customer, Segment
+from commerce.customers.notifications import preferences_of
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.views import AdminViewSet
+
+from . import serializers as shapes
+from .segment_input import SegmentInput
+
+PREFERENCES_ANSWER = inline_serializer(
+    "NotificationPreferencesAnswer",
+    {"notification_preferences": serializers.DictField(child=serializers.BooleanField())},
+)
+
+
+class CustomersViewSet(AdminViewSet):
+    area = "customers"
+
+    @answers(
+        many("customers", shapes.CustomerOutput),
+        parameters=[*PAGE_PARAMETERS, OpenApiParameter("email", str)],
+    )
+    def list(self, request: Request) -> Response:
+        customers = queries.customers(**self.valid_query(shapes.CustomerFilter))
+        return Response(newest_first(customers, self.cursor).answer("customers", _customer))
+
+    @answers(one("customer", shapes.CustomerOutput), request=shapes.CustomerInput, status=201)
+    def create(self, request: Request) -> Response:
+        customer = operations.create_customer(fields=self.valid(shapes.CustomerInput))
+        return Response({"customer": _customer(customer)}, status=201)
+
+    @answers(one("customer", shapes.CustomerOutput))
+    def retrieve(self, request: Request, customer_id: int) -> Response:
+        return Response({"customer": _customer(queries.get_customer(customer_id))})
+
+    @answers(one("customer", shapes.CustomerOutput), request=shapes.CustomerInput, partial=True)
+    def update(self, request: Request, customer_id: int) -> Response:
+        customer = queries.get_customer(customer_id)
+        changes = self.valid(shapes.CustomerInput, partial=True)
+        customer = operations.update_customer(customer=customer, changes=changes, now=timezone.now())
+        return Response({"customer": _customer(customer)})
+
+    @answers(one("customer", shapes.CustomerOutput))
+    def redact(self, request: Request, customer_id: int) -> Response:
+        customer = queries.get_customer(customer_id)
+        customer = operations.redact_customer(customer=customer, now=timezone.now())
+        return Response({"customer": _customer(customer)})
+
+
+class NotificationPreferencesViewSet(AdminViewSet):
+    area = "customers"
+
+    @answers(PREFERENCES_ANSWER)
+    def retrieve(self, request: Request, customer_id: int) -> Response:
+        return _preferences(queries.get_customer(customer_id))
+
+    @answers(PREFERENCES_ANSWER, request=shapes.PreferencesInput)
+    def update(self, request: Request, customer_id: int) -> Response:
+        customer = queries.get_customer(customer_id)
+        preferences = self.valid(shapes.PreferencesInput)["notification_preferences"]
+        return _preferences(operations.change_preferences(customer=customer, preferences=preferences))
+
+
+class SegmentsViewSet(AdminViewSet):
+    area = "customers"
+
+    @answers(many("segments", shapes.SegmentOutput), parameters=PAGE_PARAMETERS)
+    def list(self, request: Request) -> Response:
+        return Response(newest_first(queries.segments(), self.cursor).answer("segments", _segment))
+
+    @answers(one("segment", shapes.SegmentOutput), request=SegmentInput, status=201)
+    def create(self, request: Request) -> Response:
+        segment = operations.create_segment(fields=self.valid(SegmentInput))
+        return Response({"segment": _segment(segment)}, status=201)
+
+    @answers(one("segment", shapes.SegmentOutput))
+    def retrieve(self, request: Request, segment_id: int) -> Response:
+        return Response({"segment": _segment(queries.get_segment(segment_id))})
+
+    @answers(one("segment", shapes.SegmentOutput), request=SegmentInput, partial=True)
+    def update(self, request: Request, segment_id: int) -> Response:
+        segment = queries.get_segment(segment_id)
+        changes = self.valid(SegmentInput, partial=True)
+        return Response({"segment": _segment(operations.update_segment(segment=segment, changes=changes))})
+
+    @answers(None, status=204)
+    def destroy(self, request: Request, segment_id: int) -> Response:
+        operations.delete_segment(segment_id=segment_id)
+        return Response(status=204)
+
+
+def _customer(customer: Customer) -> dict[str, Any]:
+    return shapes.CustomerOutput(customer).data
+
+
+def _preferences(customer: Customer) -> Response:
+    return Response({"notification_preferences": preferences_of(customer)})
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    return shapes.SegmentOutput(segment).data

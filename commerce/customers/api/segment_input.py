@@ -1,0 +1,90 @@
+"""What a segment's filter may say: for each field the operators it takes, and values of its own type."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from commerce.customers.segments import FIELDS
+from commerce.rest import fields
+from commerce.rest.shapes import Input, timestamp
+
+MAX_CONDITIONS = 20
+MAX_VALUES = 100
+
+
+class _TimestampTextField(serializers.Field):
+    """A timestamp, kept as text in the form in which timestamps leave."""
+
+    def to_internal_value(self, data: Any) -> str | None:
+        return timestamp(fields.DateTimeField().run_validation(data))
+
+
+_VALUES = 100
+
+
+class _TimestampText(fields.DateTimeField):
+    """A timestamp, kept as text in the form in which timestamps leave."""
+
+    def to_internal_value(self, value: Any) -> str | None:
+        return timestamp(super().to_internal_value(value))
+
+
+_VALUES: dict[str, serializers.Field] = {
+    "tag": fields.TextField(max_length=64),
+    "email_domain": fields.DomainField(),
+    "country_code": fields.CountryField(),
+    "orders_count": fields.IntegerField(),
+    "total_spent_cents": fields.CentsField(),
+    "created_at": _TimestampTextField(),
+}
+
+
+class _AnyField(serializers.Field):
+    """A value whose type depends on another field; checked when that one is known."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+class ConditionInput(Input):
+    field = serializers.ChoiceField(list(FIELDS))
+    op = serializers.ChoiceField(["eq", "neq", "in", "gte", "lte"])
+    value = _AnyField()
+
+    def validate(self, condition: dict[str, Any]) -> dict[str, Any]:
+        operators = FIELDS[condition["field"]]
+        if condition["op"] not in operators:
+            detail = f"This field takes: {', '.join(operators)}."
+            raise serializers.ValidationError({"op": serializers.ErrorDetail(detail, "op_not_allowed")})
+        try:
+            value = _value_field(condition["field"], condition["op"]).run_validation(condition["value"])
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError({"value": error.detail}) from None
+        return condition | {"value": value}
+
+
+class FilterInput(Input):
+    all = serializers.ListField(child=ConditionInput(), max_length=MAX_CONDITIONS)
+
+
+@extend_schema_field(FilterInput)
+class FilterField(serializers.Field):
+    """A whole filter, also in a request that changes only parts of its segment."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        serializer = FilterInput(data=data)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+
+class SegmentInput(Input):
+    handle = fields.HandleField()
+    name = fields.TextField(max_length=200)
+    filter = FilterField()
+
+
+def _value_field(name: str, operator: str) -> serializers.Field:
+    if operator == "in":
+        return serializers.ListField(child=_VALUES[name], allow_empty=False, max_length=MAX_VALUES)
+    return _VALUES[name]

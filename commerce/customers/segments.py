@@ -1,0 +1,54 @@
+"""The filters of segments: `{"all": [{"field", "op", "value"}]}`, every condition of which must hold."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from commerce.rest.shapes import timestamp
+
+from .models import Customer
+
+Facts = Sequence[Any]
+
+EQUALITY = ("eq", "neq", "in")
+ORDER = ("eq", "neq", "in", "gte", "lte")
+
+# The operators that each field takes.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "tag": EQUALITY,
+    "email_domain": EQUALITY,
+    "country_code": EQUALITY,
+    "orders_count": ORDER,
+    "total_spent_cents": ORDER,
+    "created_at": ORDER,
+}
+
+_OPERATORS: dict[str, Callable[[Facts, Any], bool]] = {
+    "eq": lambda facts, value: value in facts,
+    "neq": lambda facts, value: value not in facts,
+    "in": lambda facts, values: any(fact in values for fact in facts),
+    "gte": lambda facts, value: any(fact >= value for fact in facts),
+    "lte": lambda facts, value: any(fact <= value for fact in facts),
+}
+
+
+def matches(conditions: dict[str, Any], customer: Customer) -> bool:
+    """Whether a customer belongs to the segment of this filter; an empty one takes everybody."""
+    facts = _facts_of(customer)
+    return all(
+        _OPERATORS[condition["op"]](facts[condition["field"]], condition["value"])
+        for condition in conditions["all"]
+    )
+
+
+def _facts_of(customer: Customer) -> dict[str, Facts]:
+    """What there is to know about a customer: several tags, one of most things, nothing where it is unknown."""
+    _, _, domain = (customer.normalised_email or "").rpartition("@")
+    return {
+        "tag": customer.tags,
+        "email_domain": [domain] if domain else [],
+        "country_code": [customer.country_code] if customer.country_code else [],
+        "orders_count": [customer.orders_count],
+        "total_spent_cents": [customer.total_spent_cents],
+        # Timestamps are kept in the filter as they leave: in this form their order is that of the text.
+        "created_at": [timestamp(customer.created_at)],
+    }

@@ -1,0 +1,14 @@
+from django.contrib import admin
+
+from commerce.backoffice.options import ReadOnlyAdmin
+
+from .models import Event
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    list_display = ("id", "type", "occurred_at")
+    list_filter = ("occurred_at",)
+    search_fields = ("type",)
+    search_help_text = "Type, such as checkout.completed"
+    fields = ("id", "type", "occurred_at", "data")

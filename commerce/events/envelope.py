@@ -1,0 +1,18 @@
+from typing import Any
+
+from django.conf import settings
+
+from commerce.events.models import Event
+from commerce.rest.shapes import text_id, timestamp
+
+
+def envelope(event: Event) -> dict[str, Any]:
+    """An event as it leaves, in the feed or in a webhook."""
+    return {
+        "id": text_id(event.pk),
+        "type": event.type,
+        "api_version": settings.API_VERSION,
+        "account_id": text_id(event.account_id),
+        "occurred_at": timestamp(event.occurred_at),
+        "data": event.data,
+    }

@@ -1,0 +1,159 @@
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, ReadOnlyRows
+from commerce.catalog.models import Variant
+
+from . import operations
+from .api.serializers import MAX_DELTA, LocationInput
+from .models import InventoryAdjustment, InventoryLevel, Location
+
+
+@admin.register(Location)
+class LocationAdmin(EditableAdmin):
+    rules = LocationInput
+    list_display = ("name", "handle", "priority", "is_active")
+    list_filter = ("is_active",)
+    search_fields = ("name", "handle")
+    ordering = ("priority", "pk")
+    fields = ("handle", "name", "priority", "is_active")
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Location:
+        return operations.create_location(**fields)
+
+    def update_row(self, row: Location, changes: dict[str, Any], now: datetime) -> Location:
+        return operations.update_location(location=row, changes=changes)
+
+
+class AdjustmentForm(BaseDialogForm):
+    delta = forms.IntegerField(
+        label="Units more, or fewer with a minus",
+        min_value=-MAX_DELTA,
+        max_value=MAX_DELTA,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    reason = forms.ChoiceField(choices=InventoryAdjustment.Reason.choices, widget=UnfoldAdminSelectWidget)
+
+    def clean_delta(self) -> int:
+        delta = self.cleaned_data["delta"]
+        if delta == 0:
+            raise forms.ValidationError("Nothing would change.")
+        return delta
+
+
+class StockingForm(AdjustmentForm):
+    """As for a level that there is, with the place of one that may not be there yet."""
+
+    variant = forms.CharField(label="SKU", max_length=64, widget=UnfoldAdminTextInputWidget)
+    location = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)
+    field_order = ("variant", "location", "delta", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["location"].queryset = Location.objects.order_by("priority", "pk")
+
+    def clean_variant(self) -> Variant:
+        variant = Variant.objects.filter(sku=self.cleaned_data["variant"], archived_at__isnull=True).first()
+        if variant is None:
+            raise forms.ValidationError("No variant of this shop has this SKU.")
+        return variant
+
+
+class AdjustmentRows(ReadOnlyRows):
+    model = InventoryAdjustment
+    hide_title = True
+    ordering = ("-pk",)
+    per_page = 20
+    fields = ("created_at", "delta", "reason", "on_hand_after")
+
+
+@admin.register(InventoryLevel)
+class InventoryLevelAdmin(ReadOnlyAdmin):
+    list_display = ("variant", "product", "location", "on_hand", "reserved", "committed", "free_units")
+    list_filter = ("location", "allow_backorder")
+    list_select_related = ("variant__product", "location")
+    search_fields = ("variant__sku", "variant__product__title")
+    search_help_text = "SKU or product"
+    inlines = (AdjustmentRows,)
+    fields = (
+        "variant",
+        "location",
+        "on_hand",
+        "reserved",
+        "committed",
+        "free_units",
+        "allow_backorder",
+        "updated_at",
+    )
+    actions_detail = ("adjust",)
+    actions_list = ("stock",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[InventoryLevel]:
+        return super().get_queryset(request).annotate(free=F("on_hand") - F("reserved") - F("committed"))
+
+    @display(description="Product", ordering="variant__product__title")
+    def product(self, level: InventoryLevel) -> str:
+        return level.variant.product.title
+
+    @display(description="Available", ordering="free")
+    def free_units(self, level: InventoryLevel) -> int:
+        return level.available
+
+    @asking(
+        "Adjust stock",
+        description="Changes the units on hand; what is reserved or committed must stay covered.",
+        submit="Adjust",
+        form_class=AdjustmentForm,
+        icon="swap_vert",
+    )
+    def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, Any]) -> str:
+        return _adjusted(level.variant_id, level.location_id, fields)
+
+    @asking(
+        "Add stock",
+        description="Changes the units of a variant at a location, also where it has none yet.",
+        submit="Adjust",
+        form_class=StockingForm,
+        icon="add",
+    )
+    def stock(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
+        return _adjusted(fields["variant"].pk, fields["location"].pk, fields)
+
+
+def _adjusted(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
+    level = operations.adjust_level(
+        variant_id=variant_id,
+        location_id=location_id,
+        delta=fields["delta"],
+        reason=fields["reason"],
+        now=timezone.now(),
+    )
+    return f"Stock changed by {fields['delta']:+}; {level.on_hand} on hand."
+
+
+@admin.register(InventoryAdjustment)
+class InventoryAdjustmentAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "variant", "location", "delta", "reason", "on_hand_after")
+    list_filter = ("reason", "created_at")
+    list_select_related = ("level__variant", "level__location")
+    search_fields = ("level__variant__sku",)
+    search_help_text = "SKU"
+    fields = ("created_at", "level", "delta", "reason", "on_hand_after")
+
+    @display(description="Variant", ordering="level__variant__sku")
+    def variant(self, adjustment: InventoryAdjustment) -> str:
+        return adjustment.level.variant.sku
+
+    @display(description="Location", ordering="level__location__name")
+    def location(self, adjustment: InventoryAdjustment) -> str:
+        return adjustment.level.location.name

@@ -1,0 +1,44 @@
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+
+from commerce.backoffice.display import label_column
+from commerce.backoffice.export import export_as_csv
+from commerce.backoffice.options import ReadOnlyAdmin
+
+from . import operations
+from .models import OutboxDispatch
+
+
+@admin.register(OutboxDispatch)
+class OutboxDispatchAdmin(ReadOnlyAdmin):
+    list_display = ("id", "task", label_column("status", "Status"), "attempts", "due_at", "created_at", "finished_at")
+    list_filter = ("status", "created_at")
+    search_fields = ("idempotency_key",)
+    search_help_text = "Idempotency key"
+    actions = ("retry", export_as_csv)
+    fields = (
+        ("id", "task", "status"),
+        ("attempts", "max_attempts", "due_at", "locked_until"),
+        ("created_at", "finished_at"),
+        "idempotency_key",
+        "last_error",
+        "payload",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
+        return super().get_queryset(request).defer("message")
+
+    @display(description="Task")
+    def task(self, dispatch: OutboxDispatch) -> str:
+        return dispatch.target.get("task_name", "–")
+
+    @admin.action(description="Retry the selected dispatches", permissions=["write"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[OutboxDispatch]) -> None:
+        dispatches = list(queryset.order_by("pk"))
+        for dispatch in dispatches:
+            operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
+            self.log_change(request, dispatch, "retried")
+        self.message_user(request, f"{len(dispatches)} dispatches will run again.", messages.SUCCESS)

@@ -1,0 +1,47 @@
+"""How the conventions' own fields look in the OpenAPI document: requests and answers differ."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+
+from . import fields
+
+Schema = dict[str, Any]
+
+
+class IntegerFieldSchema(OpenApiSerializerFieldExtension):
+    """A JSON number both ways, with its bounds."""
+
+    target_class = fields.IntegerField
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+        return integer_schema(self.target)
+
+
+class DecimalStringSchema(OpenApiSerializerFieldExtension):
+    """Ids and cents: integers in requests, where the decimal strings of answers are taken too."""
+
+    target_class = fields.IdField
+    match_subclasses = True
+    priority = 1
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+        text = {"type": "string", "pattern": "^-?[0-9]+$"}
+        return text if direction == "response" else {"oneOf": [integer_schema(self.target), text]}
+
+
+class CentsSchema(DecimalStringSchema):
+    target_class = fields.CentsField
+
+
+class ObjectFieldSchema(OpenApiSerializerFieldExtension):
+    target_class = fields.ObjectField
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+        return {"type": "object", "additionalProperties": True}
+
+
+def integer_schema(field: fields.IntegerField) -> Schema:
+    return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}

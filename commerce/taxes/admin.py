@@ -1,0 +1,31 @@
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+
+from commerce.backoffice.display import rate_column
+from commerce.backoffice.options import EditableAdmin
+
+from . import operations
+from .api.serializers import TaxRateInput
+from .models import TaxRate
+
+
+@admin.register(TaxRate)
+class TaxRateAdmin(EditableAdmin):
+    deletable = True
+    rules = TaxRateInput
+    list_display = ("country_code", "tax_class", rate_column("rate_bp", "Rate"), "name", "updated_at")
+    list_filter = ("tax_class",)
+    search_fields = ("country_code", "name")
+    ordering = ("country_code", "tax_class")
+    fields = ("country_code", "tax_class", "rate_bp", "name")
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> TaxRate:
+        return operations.create_tax_rate(fields=fields)
+
+    def update_row(self, row: TaxRate, changes: dict[str, Any], now: datetime) -> TaxRate:
+        return operations.update_tax_rate(tax_rate=row, changes=changes)
+
+    def delete_row(self, row: TaxRate, now: datetime) -> None:
+        operations.delete_tax_rate(tax_rate_id=row.pk)

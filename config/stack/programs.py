@@ -1,0 +1,105 @@
+"""The project's own programs: the steps before serving, and what serves."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from config.stack.data import DataDirectory
+from config.stack.ports import LOOPBACK
+from config.stack.processes import Process, Service
+
+_PROBE_SECONDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """How each is started on one data directory, in one environment."""
+
+    data: DataDirectory
+    environment: Mapping[str, str]
+    web_port: int
+
+    def migrate(self) -> Process:
+        return self._step("migrate", "--no-input", "--verbosity=0")
+
+    def collect_static(self) -> Process:
+        return self._step("collectstatic", "--no-input", "--verbosity=0")
+
+    def seed(self) -> Process:
+        return self._step("seed_demo", "--output", str(self.data.seed))
+
+    def web(self) -> Service:
+        return self._service(
+            "web",
+            *("granian", "--interface", "wsgi", "--host", LOOPBACK, "--port", str(self.web_port), "--no-ws"),
+            *("--workers", "2", "--blocking-threads", "8", "--backlog", "1024", "--log-level", "warning"),
+            # Without a limit, a worker that has only just started can swallow the signal and never end.
+            *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
+            "config.wsgi:application",
+            is_ready=partial(answers, f"{LOOPBACK}:{self.web_port}", "/readyz"),
+        )
+
+    def worker(self) -> Service:
+        node = f"commerce-{self.web_port}@{LOOPBACK}"
+        return self._service(
+            "worker",
+            *("celery", "-A", "config", "worker", "--hostname", node, "--loglevel", "info"),
+            *("--beat", "--schedule", str(self.data.beat_schedule)),
+            *("--concurrency", "2", "--without-gossip", "--without-mingle"),
+            is_ready=partial(
+                _pings, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
+            ),
+        )
+
+    def renderer(self) -> Service:
+        address = urlsplit(self.environment["RENDERER_URL"]).netloc
+        return self._service(
+            "renderer",
+            *("gunicorn", "--config", "python:emails.renderer.gunicorn_conf", "--bind", address),
+            "emails.renderer.wsgi:application",
+            is_ready=partial(answers, address, "/healthz"),
+        )
+
+    def _step(self, *arguments: str) -> Process:
+        return Process(
+            name=arguments[0],
+            command=[sys.executable, "manage.py", *arguments],
+            log=self.data.log(arguments[0]),
+            pid_file=self.data.pid_file(arguments[0]),
+            environment=self.environment,
+        )
+
+    def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool]) -> Service:
+        return Service(
+            name=name,
+            command=[sys.executable, "-m", *arguments],
+            log=self.data.log(name),
+            pid_file=self.data.pid_file(name),
+            environment=self.environment,
+            is_ready=is_ready,
+        )
+
+
+def answers(address: str, path: str) -> bool:
+    """Whether a GET is answered with 200."""
+    connection = HTTPConnection(address, timeout=_PROBE_SECONDS)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _pings(app: Celery, node: str) -> bool:
+    try:
+        return bool(app.control.ping(destination=[node], timeout=_PROBE_SECONDS / 4))
+    except (OSError, OperationalError):
+        return False

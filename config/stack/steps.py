@@ -1,0 +1,49 @@
+"""What is done once before serving: the tables, the static files, the demonstration shop."""
+
+import hashlib
+
+from config.stack.data import DataDirectory
+from config.stack.errors import StackError
+from config.stack.processes import PROJECT_DIR, Process
+from config.stack.programs import Programs
+from config.stack.waiting import Pause
+
+_SECONDS = 300
+
+
+def prepare(programs: Programs, *, pause: Pause) -> None:
+    """Migrate the database and collect the static files, at the same time; raises `StackError`."""
+    version = static_version()
+    steps = [programs.migrate()]
+    if not _is_collected(programs.data, version):
+        steps.append(programs.collect_static())
+    run_steps(*steps, pause=pause)
+    programs.data.static_version.write_text(version)
+
+
+def run_steps(*steps: Process, pause: Pause) -> None:
+    """Run programs side by side to their end; raises `StackError` when one fails, and then kills the others."""
+    try:
+        for step in steps:
+            step.start()
+        for step in steps:
+            if step.wait_until_ended(seconds=_SECONDS, pause=pause):
+                raise StackError(f"{step.name} failed.\n{step.log_tail()}")
+    finally:
+        for step in steps:
+            step.kill()
+
+
+def static_version() -> str:
+    """A digest of what the collected files depend on: packages, settings, and the project's static folders."""
+    digest = hashlib.sha256()
+    for path in (PROJECT_DIR / "requirements" / "base.txt", PROJECT_DIR / "config" / "settings.py"):
+        digest.update(path.read_bytes())
+    for path in sorted(PROJECT_DIR.glob("[a-z]*/**/static/**/*")):
+        status = path.stat()
+        digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _is_collected(data: DataDirectory, version: str) -> bool:
+    return data.static_version.exists() and data.static_version.read_text() == version

@@ -1,0 +1,49 @@
+from django.contrib import admin
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from commerce.backoffice.display import label_column
+from commerce.backoffice.options import ReadOnlyAdmin
+
+from .models import EmailDelivery
+
+# A message is foreign content: it may neither run scripts nor fetch anything when staff look at it.
+_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
+)
+
+
+@admin.register(EmailDelivery)
+class EmailDeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("to_email", "template_key", "subject", label_column("status", "Status"), "sent_at")
+    list_filter = ("status", "template_key", "sent_at")
+    search_fields = ("to_email", "provider_message_id")
+    search_help_text = "Recipient or the provider's message id"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("to_email", "customer"),
+                    ("template_key", "locale", "status"),
+                    "subject",
+                    ("queued_at", "sent_at", "delivered_at"),
+                    ("opened_at", "first_clicked_at", "bounced_at"),
+                    ("provider", "provider_message_id"),
+                    ("reference_type", "reference_id"),
+                )
+            },
+        ),
+        ("Message", {"fields": ("html_body",)}),
+        ("As text", {"classes": ("collapse",), "fields": ("text",)}),
+        ("Context", {"classes": ("collapse",), "fields": ("ctx",)}),
+    )
+
+    @display(description="HTML")
+    def html_body(self, delivery: EmailDelivery) -> str:
+        return format_html(
+            '<iframe sandbox srcdoc="{}" title="Message" '
+            'style="width: 100%; height: 70vh; border: 0; background: white"></iframe>',
+            _POLICY + delivery.html,
+        )

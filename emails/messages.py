@@ -1,0 +1,69 @@
+"""A rendered message: what is stored with its dispatch, handed to the provider, and kept with the delivery."""
+
+from dataclasses import asdict, dataclass
+from email.utils import formataddr
+from typing import Self
+
+from django.conf import settings
+
+from accounts.models import Account
+from emails import renderer_client
+from emails.renderer_client import RenderRequest
+from emails.requests import EmailRequest
+from emails.template_sources import find_template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """`locale` is the one asked for; the template may be that of a locale near to it."""
+
+    from_email: str
+    to_email: str
+    locale: str
+    subject: str
+    html: str
+    text: str
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, str]) -> Self:
+        return cls(**{name: stored[name] for name in cls.__slots__})
+
+
+def render_message(*, account: Account, request: EmailRequest, locale: str) -> Message:
+    """Call the renderer; no transaction may be open. Every template may use `account`, besides the `ctx`.
+
+    Raises `TemplateNotFound`, `TemplateRefused`, `RendererUnavailable`.
+    """
+    source = find_template(request.template_key, locale=locale, default_locale=account.default_locale)
+    rendered = renderer_client.render(
+        url=settings.RENDERER_URL,
+        message=RenderRequest(
+            body_source=source.body,
+            subject_template=source.subject,
+            preheader_template=source.preheader,
+            body_text_template=source.text,
+            ctx={"account": _account_variables(account)} | request.ctx,
+            locale=source.locale,
+        ),
+    )
+    return Message(
+        from_email=sender_of(account),
+        to_email=request.to_email,
+        locale=locale,
+        subject=rendered.subject,
+        html=rendered.html,
+        text=rendered.text,
+    )
+
+
+def sender_of(account: Account) -> str:
+    """The From of an account's messages: its name, at its own address or the installation's."""
+    name = " ".join(account.name.split())
+    return formataddr((name, account.email_from or settings.DEFAULT_FROM_EMAIL))
+
+
+def _account_variables(account: Account) -> dict[str, str]:
+    return {"name": account.name, "timezone": account.default_timezone}

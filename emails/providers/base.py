@@ -1,0 +1,22 @@
+from typing import Protocol
+
+from emails.messages import Message
+
+
+class ProviderUnavailable(Exception):
+    """The provider did not take the message; it may later."""
+
+
+class MessageRefused(Exception):
+    """The provider refuses this message, and would do so again."""
+
+
+class Provider(Protocol):
+    name: str
+
+    def send(self, message: Message, *, idempotency_key: str) -> str:
+        """Hand a message over and answer with the provider's id of it; a key sent twice is one message.
+
+        Raises `ProviderUnavailable`, `MessageRefused`.
+        """
+        ...

@@ -1,0 +1,22 @@
+from typing import Any
+
+from django.db.models import QuerySet
+
+from commerce.errors import NotFound
+from emails.models import EmailDelivery
+
+_BODY_FIELDS = ("html", "text", "ctx")
+
+
+def deliveries(**filters: Any) -> QuerySet[EmailDelivery]:
+    """The deliveries of the account in scope without their bodies, filtered by fields of theirs."""
+    return EmailDelivery.objects.filter(**filters).defer(*_BODY_FIELDS)
+
+
+def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelivery:
+    """A delivery of the account in scope; raises `NotFound`."""
+    found = EmailDelivery.objects.all() if include_body else deliveries()
+    delivery = found.filter(pk=delivery_id).first()
+    if delivery is None:
+        raise NotFound
+    return delivery

@@ -1,0 +1,42 @@
+"""What both surfaces say about pickup points."""
+
+from typing import Any
+
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
+from commerce.rest.shapes import text_id, timestamp
+from shipping.models import PickupPoint
+
+from .serializers import PickupPointOutput
+
+describe_list = answers(
+    many("pickup_points", PickupPointOutput),
+    parameters=[
+        OpenApiParameter("carrier", str),
+        OpenApiParameter("country_code", str),
+        OpenApiParameter("postcode_prefix", str, description="Compared without spaces and hyphens."),
+        OpenApiParameter("status", str, enum=PickupPoint.Status.values, description="`active` unless given."),
+        *PAGE_PARAMETERS,
+    ],
+)
+
+
+def shape_pickup_point(point: PickupPoint) -> dict[str, Any]:
+    """A point as `PickupPointOutput` describes it, without the cost of a serializer: pages are long."""
+    return {
+        "id": text_id(point.pk),
+        "carrier": point.carrier,
+        "external_id": point.external_id,
+        "kind": point.kind,
+        "name": point.name,
+        "address1": point.address1,
+        "city": point.city,
+        "zip": point.zip,
+        "country_code": point.country_code,
+        "latitude": None if point.latitude is None else float(point.latitude),
+        "longitude": None if point.longitude is None else float(point.longitude),
+        "opening_hours": point.opening_hours,
+        "is_cod_supported": point.is_cod_supported,
+        "max_weight_grams": point.max_weight_grams,
+        "status": point.status,
+        "updated_at": timestamp(point.updated_at),
+    }

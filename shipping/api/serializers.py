@@ -1,0 +1,187 @@
+from typing import Any
+
+from rest_framework import serializers
+
+from commerce.errors import FieldError
+from commerce.rest import fields
+from commerce.rest.errors import ReadOnlyField
+from commerce.rest.shapes import Input, Output, TimestampField
+from shipping.matching import normalise_zip
+from shipping.models import PickupPoint, ShippingMethod
+
+MAX_COUNTRIES = 249
+MAX_ZIP_PATTERNS = 500
+MAX_DAYS = 32_767
+
+
+class ZipPatternField(fields.TextField):
+    """A postcode, or the beginning of one followed by `*`."""
+
+    default_error_messages = {"invalid_zip_pattern": "A postcode, or a prefix with one * at its end."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        pattern = normalise_zip(text)
+        if not pattern or "*" in pattern[:-1]:
+            self.fail("invalid_zip_pattern")
+        return text
+
+
+class ZoneInput(Input):
+    handle = fields.HandleField()
+    name = fields.TextField(max_length=200)
+    market_id = fields.IdField(required=False, allow_null=True)
+    country_codes = serializers.ListField(
+        child=fields.CountryField(), allow_empty=False, max_length=MAX_COUNTRIES
+    )
+    zip_patterns = serializers.ListField(
+        child=ZipPatternField(max_length=16), required=False, max_length=MAX_ZIP_PATTERNS
+    )
+
+    def validate_country_codes(self, value: list[str]) -> list[str]:
+        """Each code once, in the order given."""
+        return list(dict.fromkeys(value))
+
+
+class ZoneOutput(Output):
+    id = fields.IdField()
+    market_id = fields.IdField(allow_null=True)
+    handle = serializers.CharField()
+    name = serializers.CharField()
+    country_codes = serializers.ListField(child=serializers.CharField())
+    zip_patterns = serializers.ListField(child=serializers.CharField())
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+class MethodInput(Input):
+    handle = fields.HandleField()
+    name = fields.TextField(max_length=200)
+    zone_id = fields.IdField()
+    carrier = fields.TokenField()
+    service_code = fields.TokenField()
+    rate_mode = serializers.ChoiceField(ShippingMethod.RateMode.choices)
+    requires_pickup_point = fields.BooleanField(required=False)
+    is_cod_compatible = fields.BooleanField(required=False)
+    estimated_days_min = fields.IntegerField(required=False, allow_null=True, max_value=MAX_DAYS)
+    estimated_days_max = fields.IntegerField(required=False, allow_null=True, max_value=MAX_DAYS)
+    cod_fee_cents = fields.CentsField(required=False)
+    carrier_config = fields.ObjectField(required=False)
+
+
+class RateInput(Input):
+    price_cents = fields.CentsField()
+    currency = fields.CurrencyField()
+    display_name = fields.TextField(required=False, allow_null=True, max_length=200)
+    min_weight_grams = fields.IntegerField(required=False, allow_null=True)
+    max_weight_grams = fields.IntegerField(required=False, allow_null=True)
+    min_subtotal_cents = fields.CentsField(required=False, allow_null=True)
+    max_subtotal_cents = fields.CentsField(required=False, allow_null=True)
+    min_quantity = fields.IntegerField(required=False, allow_null=True)
+    max_quantity = fields.IntegerField(required=False, allow_null=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if "is_free" in data:
+            raise ReadOnlyField(
+                errors=(FieldError("is_free", "read_only_field", "It follows from price_cents."),)
+            )
+        return super().to_internal_value(data)
+
+
+class RateOutput(Output):
+    id = fields.IdField()
+    method_id = fields.IdField()
+    price_cents = fields.CentsField()
+    currency = serializers.CharField()
+    display_name = serializers.CharField(allow_null=True)
+    min_weight_grams = serializers.IntegerField(allow_null=True)
+    max_weight_grams = serializers.IntegerField(allow_null=True)
+    min_subtotal_cents = fields.CentsField(allow_null=True)
+    max_subtotal_cents = fields.CentsField(allow_null=True)
+    min_quantity = serializers.IntegerField(allow_null=True)
+    max_quantity = serializers.IntegerField(allow_null=True)
+    is_free = serializers.BooleanField()
+    is_automatic = serializers.BooleanField(help_text="Made by a quote for a free method without rates.")
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+class MethodOutput(Output):
+    id = fields.IdField()
+    zone_id = fields.IdField()
+    handle = serializers.CharField()
+    name = serializers.CharField()
+    carrier = serializers.CharField()
+    service_code = serializers.CharField()
+    rate_mode = serializers.ChoiceField(ShippingMethod.RateMode.choices)
+    requires_pickup_point = serializers.BooleanField()
+    is_cod_compatible = serializers.BooleanField()
+    estimated_days_min = serializers.IntegerField(allow_null=True)
+    estimated_days_max = serializers.IntegerField(allow_null=True)
+    cod_fee_cents = fields.CentsField()
+    carrier_config = fields.ObjectField()
+    rates = RateOutput(many=True)
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+class QuoteInput(Input):
+    country_code = fields.CountryField()
+    zip = fields.TextField(required=False, allow_blank=True, allow_null=True, max_length=32)
+    weight_grams = fields.IntegerField()
+    quantity = fields.IntegerField(required=False, min_value=1)
+    subtotal_cents = fields.CentsField()
+    currency = fields.CurrencyField()
+    market_id = fields.IdField(required=False, allow_null=True)
+
+
+class QuotedMethodOutput(Output):
+    id = fields.IdField()
+    handle = serializers.CharField()
+    name = serializers.CharField()
+    carrier = serializers.CharField()
+    service_code = serializers.CharField()
+    rate_mode = serializers.ChoiceField(ShippingMethod.RateMode.choices)
+    requires_pickup_point = serializers.BooleanField()
+    is_cod_compatible = serializers.BooleanField()
+    estimated_days_min = serializers.IntegerField(allow_null=True)
+    estimated_days_max = serializers.IntegerField(allow_null=True)
+    cod_fee_cents = fields.CentsField(help_text="In the currency of the rate.")
+
+
+class QuoteOutput(Output):
+    """One option of a quote."""
+
+    method = QuotedMethodOutput()
+    rate_id = fields.IdField()
+    price_cents = fields.CentsField()
+    currency = serializers.CharField()
+    is_free = serializers.BooleanField()
+    is_best = serializers.BooleanField(help_text="The first option of its method.")
+    display_name = serializers.CharField(allow_null=True)
+
+
+class PickupPointFilters(Input):
+    carrier = fields.TokenField(required=False)
+    country_code = fields.CountryField(required=False)
+    postcode_prefix = fields.TextField(required=False, max_length=16)
+    status = serializers.ChoiceField(PickupPoint.Status.choices, required=False)
+
+
+class PickupPointOutput(Output):
+    id = fields.IdField()
+    carrier = serializers.CharField()
+    external_id = serializers.CharField()
+    kind = serializers.ChoiceField(PickupPoint.Kind.choices)
+    name = serializers.CharField()
+    address1 = serializers.CharField()
+    city = serializers.CharField()
+    zip = serializers.CharField()
+    country_code = serializers.CharField()
+    latitude = serializers.FloatField(allow_null=True)
+    longitude = serializers.FloatField(allow_null=True)
+    opening_hours = serializers.JSONField(allow_null=True)
+    is_cod_supported = serializers.BooleanField()
+    max_weight_grams = serializers.IntegerField(allow_null=True)
+    status = serializers.ChoiceField(PickupPoint.Status.choices)
+    updated_at = TimestampField()

@@ -1,0 +1,96 @@
+"""POST carts/{token}/merge.json."""
+
+from carts.models import Cart
+from tests import factories
+from tests.storefront import cart_with
+
+
+def merge(shop, token, source):
+    return shop.storefront.post(f"carts/{token}/merge.json", {"source_cart_token": source})
+
+
+def quantities(answer):
+    return {line["variant_id"]: line["quantity"] for line in answer.json()["cart"]["line_items"]}
+
+
+def test_lines_move_and_equal_ones_add_up(shop):
+    mug, pen = factories.make_variant(shop), factories.make_variant(shop)
+    target, source = cart_with(shop, (mug, 1)), cart_with(shop, (mug, 2), (pen, 3))
+
+    answer = merge(shop, target, source)
+
+    assert answer.status_code == 200
+    assert quantities(answer) == {str(mug.pk): 3, str(pen.pk): 3}
+    emptied = shop.storefront.get(f"carts/{source}.json").json()["cart"]
+    assert (emptied["status"], emptied["line_items"]) == ("merged", [])
+
+
+def test_merge_repeated_answers_the_same(shop):
+    mug = factories.make_variant(shop)
+    target, source = cart_with(shop, (mug, 1)), cart_with(shop, (mug, 2))
+
+    first, second = merge(shop, target, source), merge(shop, target, source)
+
+    assert second.status_code == 200
+    assert quantities(first) == quantities(second) == {str(mug.pk): 3}
+
+
+def test_target_keeps_its_customer_or_takes_the_sources(shop):
+    customer = factories.make_customer(shop)
+    target, source = cart_with(shop), cart_with(shop)
+    shop.storefront.put(f"carts/{source}/customer.json", {"customer_id": customer.pk})
+
+    answer = merge(shop, target, source)
+
+    assert answer.json()["cart"]["customer_id"] == str(customer.pk)
+
+
+def test_cart_can_not_be_merged_into_itself(shop):
+    mug = factories.make_variant(shop)
+    token = cart_with(shop, (mug, 1))
+
+    answer = merge(shop, token, token)
+
+    assert answer.status_code == 422
+    assert quantities(shop.storefront.get(f"carts/{token}.json")) == {str(mug.pk): 1}
+
+
+def test_cart_of_another_market_is_refused(shop):
+    market = shop.admin.post(
+        "markets.json",
+        {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"},
+    ).json()["market"]
+    target, source = cart_with(shop), cart_with(shop, market_id=int(market["id"]))
+
+    answer = merge(shop, target, source)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "merge_market_mismatch")
+    with shop.scope():
+        assert set(Cart.objects.values_list("status", flat=True)) == {"active"}
+
+
+def test_unknown_or_foreign_source_is_not_found(shop, other_shop):
+    target = cart_with(shop)
+
+    assert merge(shop, target, "nothing").status_code == 404
+    assert merge(shop, target, cart_with(other_shop)).status_code == 404
+
+
+def test_source_merged_elsewhere_is_not_active(shop):
+    first, second, source = cart_with(shop), cart_with(shop), cart_with(shop)
+    merge(shop, first, source)
+
+    answer = merge(shop, second, source)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "cart_not_active")
+
+
+def test_sum_over_the_limit_is_refused_and_nothing_moves(shop):
+    mug = factories.make_variant(shop)
+    target, source = cart_with(shop, (mug, 9_000)), cart_with(shop, (mug, 1_000))
+
+    answer = merge(shop, target, source)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "cart_limit_exceeded")
+    assert quantities(shop.storefront.get(f"carts/{target}.json")) == {str(mug.pk): 9_000}
+    assert quantities(shop.storefront.get(f"carts/{source}.json")) == {str(mug.pk): 1_000}

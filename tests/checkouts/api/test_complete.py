@@ -1,0 +1,111 @@
+"""POST checkouts/{token}/complete.json."""
+
+import pytest
+
+from commerce.customers.models import Customer
+from commerce.orders.models import Order
+from commerce.outbox.models import OutboxDispatch
+from tests import factories
+from tests.storefront import EMAIL, checkout_in
+
+# What a completion costs: SET LOCAL, the idempotency key's claim and record, and the work.
+STATEMENTS = 18
+# In a test's own transaction the scope is a savepoint, whose end clears the setting: three more.
+IN_A_TEST = 3
+
+
+def complete(shop, checkout, key="a"):
+    return shop.storefront.post(f"checkouts/{checkout['token']}/complete.json", {}, idempotency_key=key)
+
+
+def test_same_key_replays_the_answer(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+
+    first, second = complete(shop, checkout), complete(shop, checkout)
+
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert second.content == first.content
+    assert "Idempotent-Replayed" not in first
+    assert second["Idempotent-Replayed"] == "true"
+    with shop.scope():
+        assert (Order.objects.count(), OutboxDispatch.objects.count()) == (1, 1)
+
+
+def test_another_key_on_a_completed_checkout_is_refused(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+    order_id = complete(shop, checkout).json()["checkout"]["order_id"]
+
+    answer = complete(shop, checkout, "b")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "checkout_already_completed")
+    assert answer.json()["order_id"] == order_id
+    with shop.scope():
+        assert Order.objects.count() == 1
+
+
+def test_key_of_another_checkout_is_refused(shop):
+    variant = factories.make_variant(shop)
+    rate = factories.make_rate(shop)
+    first, second = (checkout_in("ready", shop, (variant, 1), rate=rate) for _ in range(2))
+    complete(shop, first)
+
+    answer = complete(shop, second)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
+    assert shop.storefront.get(f"checkouts/{second['token']}.json").json()["checkout"] == second
+
+
+def test_key_is_required(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+
+    answer = shop.storefront.post(f"checkouts/{checkout['token']}/complete.json", {})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "idempotency_key_required")
+    with shop.scope():
+        assert Order.objects.count() == 0
+
+
+def test_refused_completion_leaves_its_key_free(shop):
+    checkout = checkout_in("processing", shop, (factories.make_variant(shop), 1))
+
+    refused = complete(shop, checkout)
+    shop.storefront.post(f"checkouts/{checkout['token']}/confirm.json", {})
+    completed = complete(shop, checkout)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "payment_not_confirmed")
+    assert completed.status_code == 200
+
+
+def test_order_numbers_rise_within_each_account(shop, other_shop):
+    numbers = {}
+    for place in (shop, other_shop):
+        variant, rate = factories.make_variant(place), factories.make_rate(place)
+        checkouts = [checkout_in("completed", place, (variant, 1), rate=rate) for _ in range(2)]
+        orders = [place.storefront.get(f"orders/{c['order_token']}.json").json()["order"] for c in checkouts]
+        numbers[place.handle] = [order["number"] for order in orders]
+
+    assert numbers == {shop.handle: ["1001", "1002"], other_shop.handle: ["1001", "1002"]}
+
+
+def test_guest_becomes_a_customer_and_is_known_the_next_time(shop):
+    variant, rate = factories.make_variant(shop, price_cents=1000), factories.make_rate(shop, price_cents=0)
+
+    first, second = (checkout_in("completed", shop, (variant, 1), rate=rate) for _ in range(2))
+
+    assert first["customer_id"] == second["customer_id"]
+    with shop.scope():
+        customer = Customer.objects.get()
+    assert (customer.email, customer.is_guest, customer.first_name) == (EMAIL, True, "Ada")
+    assert (customer.orders_count, customer.total_spent_cents) == (2, 2000)
+
+
+@pytest.mark.parametrize("lines", [1, 50])
+def test_completion_takes_a_fixed_number_of_statements(shop, django_assert_max_num_queries, lines):
+    variants = [factories.make_variant(shop) for _ in range(lines)]
+    checkout = checkout_in("ready", shop, *((variant, 1) for variant in variants))
+
+    with django_assert_max_num_queries(STATEMENTS + IN_A_TEST) as statements:
+        answer = complete(shop, checkout)
+
+    assert answer.status_code == 200
+    assert len(statements) == STATEMENTS + IN_A_TEST

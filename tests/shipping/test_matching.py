@@ -1,0 +1,220 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shipping.matching import Candidate, Method, Rate, Shape, Zone, normalise_zip, options, zip_matches
+from tests.shipping.strategies import candidates, shapes
+
+
+def shape(**fields):
+    defaults = {"country_code": "DE", "zip": "10115", "weight_grams": 1000, "subtotal_cents": 5000}
+    return Shape(**defaults | {"currency": "EUR"} | fields)
+
+
+def method(method_id=1, *, rate_mode="tiered"):
+    return Method(method_id, f"method-{method_id}", "Parcel", "dhl", "parcel", rate_mode)
+
+
+def candidate(*rates, zone=None, **fields):
+    return Candidate(zone=zone or Zone(["DE"]), method=method(**fields), rates=rates)
+
+
+def quoted(asked, *found):
+    """`(method id, rate id, is_best)` of each option, in order."""
+    return [(option.method.id, option.rate.id, option.is_best) for option in options(asked, found)]
+
+
+@pytest.mark.parametrize(
+    ("code", "patterns", "expected"),
+    [
+        ("10115", ["10115"], True),
+        ("10115", ["10116"], False),
+        ("10115", ["10*"], True),
+        ("10115", ["*"], True),
+        ("20095", ["10*", "20*"], True),
+        ("1011", ["10115"], False),
+        ("sw1a 1aa", ["SW1A*"], True),
+        ("SW1A1AA", ["sw1a-1*"], True),
+        ("100 00", ["10000"], True),
+        ("", ["*"], False),
+        ("", ["10*"], False),
+        (" - ", ["*"], False),
+    ],
+)
+def test_zip_matches_prefixes_and_exact_codes(code, patterns, expected):
+    assert zip_matches(code, patterns) is expected
+
+
+def test_normalise_zip_leaves_letters_and_digits():
+    assert normalise_zip(" sw1a-1aa\t") == "SW1A1AA"
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        (Zone(["DE"]), True),
+        (Zone(["AT", "DE"]), True),
+        (Zone(["AT"]), False),
+        (Zone(["DE"], ["10*"]), True),
+        (Zone(["DE"], ["20*"]), False),
+        (Zone(["DE"], [], 7), True),
+        (Zone(["DE"], [], 8), False),
+    ],
+)
+def test_zone_covers_country_postcode_and_market(zone, expected):
+    assert zone.covers(shape(market_id=7)) is expected
+
+
+def test_zone_of_a_market_covers_nothing_without_one():
+    assert Zone(["DE"], [], 7).covers(shape()) is False
+
+
+def test_zone_without_patterns_covers_a_destination_without_postcode():
+    assert Zone(["DE"]).covers(shape(zip="")) is True
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({}, True),
+        ({"min_weight_grams": 1000}, True),
+        ({"min_weight_grams": 1001}, False),
+        ({"max_weight_grams": 1000}, True),
+        ({"max_weight_grams": 999}, False),
+        ({"min_subtotal_cents": 5000}, True),
+        ({"min_subtotal_cents": 5001}, False),
+        ({"max_subtotal_cents": 5000}, True),
+        ({"max_subtotal_cents": 4999}, False),
+        ({"min_quantity": 2}, True),
+        ({"min_quantity": 3}, False),
+        ({"max_quantity": 2}, True),
+        ({"max_quantity": 1}, False),
+        ({"min_weight_grams": 1, "max_weight_grams": 2000, "min_quantity": 3}, False),
+    ],
+)
+def test_rate_admits_what_lies_within_all_bounds(bounds, expected):
+    rate = Rate(1, 490, "EUR", **bounds)
+
+    assert rate.admits(shape(quantity=2)) is expected
+
+
+def test_options_are_ordered_by_price_then_method_then_most_specific():
+    first = candidate(Rate(1, 500, "EUR"), Rate(2, 500, "EUR", max_quantity=9), Rate(3, 900, "EUR"), method_id=1)
+    second = candidate(Rate(4, 500, "EUR"), Rate(5, 400, "EUR"), method_id=2)
+
+    assert quoted(shape(), second, first) == [
+        (2, 5, True),
+        (1, 2, True),
+        (1, 1, False),
+        (2, 4, False),
+        (1, 3, False),
+    ]
+
+
+def test_options_of_another_currency_are_left_out():
+    assert quoted(shape(), candidate(Rate(1, 500, "USD"), Rate(2, 600, "EUR"))) == [(1, 2, True)]
+
+
+def test_options_of_a_free_method_prefer_its_own_rates():
+    own, automatic = Rate(2, 0, "EUR", min_subtotal_cents=9000), Rate(1, 0, "EUR", is_automatic=True)
+
+    assert quoted(shape(), candidate(automatic, rate_mode="free")) == [(1, 1, True)]
+    assert quoted(shape(), candidate(automatic, own, rate_mode="free")) == []
+    assert quoted(shape(subtotal_cents=9000), candidate(automatic, own, rate_mode="free")) == [(1, 2, True)]
+
+
+def test_options_ignore_automatic_rates_of_a_method_that_is_no_longer_free():
+    assert quoted(shape(), candidate(Rate(1, 0, "EUR", is_automatic=True), rate_mode="tiered")) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (candidate(rate_mode="free"), True),
+        (candidate(Rate(1, 0, "USD", is_automatic=True), rate_mode="free"), True),
+        (candidate(Rate(1, 0, "EUR", is_automatic=True), rate_mode="free"), False),
+        (candidate(Rate(1, 0, "USD"), rate_mode="free"), False),
+        (candidate(rate_mode="free", zone=Zone(["AT"])), False),
+        (candidate(rate_mode="tiered"), False),
+    ],
+)
+def test_candidate_lacks_a_rate_when_free_without_any_in_the_currency(found, expected):
+    assert found.lacks_rate(shape()) is expected
+
+
+def test_option_as_dict_has_decimal_strings():
+    carrier = Method(12, "dhl", "DHL", "dhl", "parcel", "tiered", True, True, 1, 3, 150)
+    found = Candidate(zone=Zone(["DE"]), method=carrier, rates=[Rate(34, 0, "EUR", "Up to 5 kg")])
+
+    (option,) = options(shape(), [found])
+
+    assert option.as_dict() == {
+        "method": {
+            "id": "12",
+            "handle": "dhl",
+            "name": "DHL",
+            "carrier": "dhl",
+            "service_code": "parcel",
+            "rate_mode": "tiered",
+            "requires_pickup_point": True,
+            "is_cod_compatible": True,
+            "estimated_days_min": 1,
+            "estimated_days_max": 3,
+            "cod_fee_cents": "150",
+        },
+        "rate_id": "34",
+        "price_cents": "0",
+        "currency": "EUR",
+        "is_free": True,
+        "is_best": True,
+        "display_name": "Up to 5 kg",
+    }
+
+
+@given(shapes(), st.lists(candidates(), max_size=6))
+def test_options_agree_with_a_naive_restatement(asked, found):
+    expected = []
+    for one in found:
+        for rate in one.rates:
+            if naively_applies(asked, one, rate):
+                set_bounds = sum(value is not None for name, value in bounds_of(rate))
+                expected.append((rate.price_cents, one.method.id, -set_bounds, rate.id))
+
+    answer = options(asked, found)
+
+    assert [(option.method.id, option.rate.id) for option in answer] == [
+        (method_id, rate_id) for _, method_id, _, rate_id in sorted(expected)
+    ]
+    for option in answer:
+        earlier = answer[: answer.index(option)]
+        assert option.is_best is all(other.method.id != option.method.id for other in earlier)
+
+
+def naively_applies(asked, found, rate):
+    if rate.is_automatic and (
+        found.method.rate_mode != "free" or any(not other.is_automatic for other in found.rates)
+    ):
+        return False
+    if asked.country_code not in found.zone.country_codes or rate.currency != asked.currency:
+        return False
+    if found.zone.market_id is not None and found.zone.market_id != asked.market_id:
+        return False
+    if found.zone.zip_patterns and not any(naively_fits(asked.zip, p) for p in found.zone.zip_patterns):
+        return False
+    actual = {"weight_grams": asked.weight_grams, "subtotal_cents": asked.subtotal_cents, "quantity": asked.quantity}
+    for name, bound in bounds_of(rate):
+        end, _, measure = name.partition("_")
+        if bound is not None and (actual[measure] < bound if end == "min" else actual[measure] > bound):
+            return False
+    return True
+
+
+def bounds_of(rate):
+    return [(name, getattr(rate, name)) for name in Rate.__slots__ if name.startswith(("min_", "max_"))]
+
+
+def naively_fits(code, pattern):
+    code, pattern = (text.replace(" ", "").replace("-", "").upper() for text in (code, pattern))
+    if not code:
+        return False
+    return code[: len(pattern) - 1] + "*" == pattern if "*" in pattern else code == pattern
