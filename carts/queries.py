@@ -1,7 +1,6 @@
 """Reads of the busiest resource: a cart with all of its lines in one statement, shaped without model objects."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +15,10 @@ from .totals import LinePrice, price_line
 _CART = """
     SELECT c.id, c.token, c.market_id, c.customer_id, c.currency,
            CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
-           c.expires_at, c.created_at, c.updated_at, m.prices_include_tax,
+           to_char(c.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+           m.prices_include_tax,
            l.id, l.variant_id, v.product_id, v.sku, p.title, v.title, l.quantity,
            l.custom_attributes::text, l.custom_attributes_hash, l.unit_price_cents, l.tax_rate_bp,
            v.weight_grams, v.tax_class, v.archived_at IS NULL AND p.status = 'active'
@@ -68,15 +70,17 @@ class LineRow(NamedTuple):
 
 
 class CartRow(NamedTuple):
+    """Timestamps are as they leave: every line of the answer repeats them, and parsing is dearer than printing."""
+
     id: int
     token: str
     market_id: int
     customer_id: int | None
     currency: str
     status: str
-    expires_at: datetime
-    created_at: datetime
-    updated_at: datetime
+    expires_at: str
+    created_at: str
+    updated_at: str
     prices_include_tax: bool
 
 

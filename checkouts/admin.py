@@ -83,4 +83,4 @@ class CheckoutAdmin(ReadOnlyAdmin):
 
     @display(description="Shipping method")
     def shipping_method_name(self, checkout: Checkout) -> str:
-        return (checkout.shipping_method or {}).get("name", "–")
+        return (checkout.shipping_method or {}).get("name", "-")

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "carts",
     "checkouts",
     "emails",
+    "config.demo",
 ]
 
 MIDDLEWARE = [
@@ -53,6 +54,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "accounts.backoffice.middleware.ContentPolicy",
     "accounts.backoffice.middleware.Sessions",
     "accounts.backoffice.middleware.Csrf",
     "accounts.backoffice.middleware.Authentication",
@@ -91,7 +93,11 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     options |= {"server_side_binding": True, "prepare_threshold": 2}
     if pool_size:
         options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
-    return config | {"CONN_HEALTH_CHECKS": True, "DISABLE_SERVER_SIDE_CURSORS": True}
+    return config | {
+        "ENGINE": "commerce.tenancy.postgresql",
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": True,
+    }
 
 
 # The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.

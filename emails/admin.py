@@ -1,4 +1,6 @@
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
@@ -17,9 +19,9 @@ _POLICY = (
 @admin.register(EmailDelivery)
 class EmailDeliveryAdmin(ReadOnlyAdmin):
     list_display = ("to_email", "template_key", "subject", label_column("status", "Status"), "sent_at")
-    list_filter = ("status", "template_key", "sent_at")
-    search_fields = ("to_email", "provider_message_id")
-    search_help_text = "Recipient or the provider's message id"
+    list_filter = ("status", "sent_at")
+    search_fields = ("to_email", "template_key", "provider_message_id")
+    search_help_text = "Recipient, template or the provider's message id"
     fieldsets = (
         (
             None,
@@ -39,6 +41,10 @@ class EmailDeliveryAdmin(ReadOnlyAdmin):
         ("As text", {"classes": ("collapse",), "fields": ("text",)}),
         ("Context", {"classes": ("collapse",), "fields": ("ctx",)}),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
+        # A list of messages would otherwise read all their bodies.
+        return super().get_queryset(request).defer("html", "text", "ctx")
 
     @display(description="HTML")
     def html_body(self, delivery: EmailDelivery) -> str:

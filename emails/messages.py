@@ -1,7 +1,6 @@
 """A rendered message: what is stored with its dispatch, handed to the provider, and kept with the delivery."""
 
 from dataclasses import asdict, dataclass
-from email.utils import formataddr
 from typing import Self
 
 from django.conf import settings
@@ -15,8 +14,12 @@ from emails.template_sources import find_template
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """`locale` is the one asked for; the template may be that of a locale near to it."""
+    """Comes from the account's own address, or from the installation's.
 
+    `locale` is the one asked for; the template may be that of a locale near to it.
+    """
+
+    from_name: str
     from_email: str
     to_email: str
     locale: str
@@ -50,19 +53,14 @@ def render_message(*, account: Account, request: EmailRequest, locale: str) -> M
         ),
     )
     return Message(
-        from_email=sender_of(account),
+        from_name=" ".join(account.name.split()),
+        from_email=account.email_from or settings.DEFAULT_FROM_EMAIL,
         to_email=request.to_email,
         locale=locale,
         subject=rendered.subject,
         html=rendered.html,
         text=rendered.text,
     )
-
-
-def sender_of(account: Account) -> str:
-    """The From of an account's messages: its name, at its own address or the installation's."""
-    name = " ".join(account.name.split())
-    return formataddr((name, account.email_from or settings.DEFAULT_FROM_EMAIL))
 
 
 def _account_variables(account: Account) -> dict[str, str]:

@@ -9,6 +9,7 @@ from django.test import TransactionTestCase
 
 from accounts import authentication
 from commerce.redis import client
+from commerce.rest import limits
 from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
@@ -28,6 +29,7 @@ def _nothing_remembered() -> Iterator[None]:
     """Rate limits, key versions and resolved keys don't outlive a test."""
     yield
     authentication._cache.clear()
+    limits.forget_counts()
     client().flushdb()
 
 

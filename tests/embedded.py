@@ -19,8 +19,8 @@ import pytest
 from psycopg import sql
 
 from config.stack import roles
-from config.stack.postgres import Cluster
 from config.stack.ports import free_port
+from config.stack.postgres import Cluster
 from config.stack.processes import PROJECT_DIR
 from config.stack.redis import RedisServer
 

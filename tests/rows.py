@@ -14,8 +14,13 @@ from commerce.tenancy.models import AccountOwned
 
 _numbers = count(1)
 
-# What a field's type alone would get wrong, by its column: constraints that tie it to other columns.
-_EXAMPLES: dict[str, Any] = {"initial_balance_cents": 1, "amount_cents": 1, "rate_mode": "tiered"}
+# What a field's type alone would get wrong, by its column.
+_EXAMPLES: dict[str, Any] = {
+    "initial_balance_cents": 1,
+    "amount_cents": 1,
+    "rate_mode": "tiered",
+    "target": {"task_name": "send_email"},
+}
 
 
 def account_owned_models() -> list[type[AccountOwned]]:

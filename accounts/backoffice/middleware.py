@@ -1,5 +1,6 @@
 """Sessions, log-in and messages belong to the back office alone: the two APIs do not pay for them."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -9,6 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 
 PREFIX = "/backoffice/"
+
+# Alpine, which Unfold's pages are made with, evaluates its expressions. Nothing may come from elsewhere.
+_CONTENT_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
 
 
 class _BackOfficeOnly:
@@ -33,3 +40,16 @@ class Messages(_BackOfficeOnly, MessageMiddleware):
 class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
     def process_view(self, request: HttpRequest, *args: Any) -> HttpResponse | None:
         return super().process_view(request, *args) if request.path_info.startswith(PREFIX) else None
+
+
+class ContentPolicy:
+    """Keeps the browser from fetching anything from outside, whatever a page holds."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.path_info.startswith(PREFIX):
+            response["Content-Security-Policy"] = _CONTENT_POLICY
+        return response

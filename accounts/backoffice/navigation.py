@@ -5,9 +5,26 @@ from typing import Any
 
 # (title, [(model, icon)]) in the order of the day's work.
 _GROUPS: list[tuple[str, list[tuple[str, str]]]] = [
-    ("Sales", [("orders.order", "receipt_long"), ("checkouts.checkout", "point_of_sale"), ("carts.cart", "shopping_cart")]),
-    ("Catalogue", [("catalog.product", "inventory_2"), ("catalog.variant", "style"), ("taxes.taxrate", "percent")]),
-    ("Inventory", [("inventory.inventorylevel", "warehouse"), ("inventory.location", "pin_drop"), ("inventory.inventoryadjustment", "swap_vert")]),
+    (
+        "Sales",
+        [
+            ("orders.order", "receipt_long"),
+            ("checkouts.checkout", "point_of_sale"),
+            ("carts.cart", "shopping_cart"),
+        ],
+    ),
+    (
+        "Catalogue",
+        [("catalog.product", "inventory_2"), ("catalog.variant", "style"), ("taxes.taxrate", "percent")],
+    ),
+    (
+        "Inventory",
+        [
+            ("inventory.inventorylevel", "warehouse"),
+            ("inventory.location", "pin_drop"),
+            ("inventory.inventoryadjustment", "swap_vert"),
+        ],
+    ),
     ("Customers", [("customers.customer", "group"), ("customers.segment", "filter_alt")]),
     (
         "Promotions",
@@ -18,8 +35,18 @@ _GROUPS: list[tuple[str, list[tuple[str, str]]]] = [
             ("discounts.voucherredemption", "history"),
         ],
     ),
-    ("Shipping", [("shipping.shippingzone", "public"), ("shipping.shippingmethod", "local_shipping"), ("shipping.pickuppoint", "storefront")]),
-    ("Messages", [("emails.emaildelivery", "mail"), ("outbox.outboxdispatch", "outbox"), ("events.event", "bolt")]),
+    (
+        "Shipping",
+        [
+            ("shipping.shippingzone", "public"),
+            ("shipping.shippingmethod", "local_shipping"),
+            ("shipping.pickuppoint", "storefront"),
+        ],
+    ),
+    (
+        "Messages",
+        [("emails.emaildelivery", "mail"), ("outbox.outboxdispatch", "outbox"), ("events.event", "bolt")],
+    ),
     (
         "Settings",
         [
@@ -41,9 +68,7 @@ def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[s
     return [
         {
             "title": title,
-            "items": [
-                _item(pages[label], icon, current_path) for label, icon in entries if label in pages
-            ],
+            "items": [_item(pages[label], icon, current_path) for label, icon in entries if label in pages],
         }
         for title, entries in _GROUPS
         if any(label in pages for label, _ in entries)

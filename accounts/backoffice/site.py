@@ -35,7 +35,9 @@ class BackOfficeSite(UnfoldAdminSite):
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Who they are is asked before which account they work in, hence the order of the two.
         if view not in (self.choose_account, self.logout, self.i18n_javascript):
-            view = self._in_account(view, required=view not in (self.password_change, self.password_change_done))
+            view = self._in_account(
+                view, required=view not in (self.password_change, self.password_change_done)
+            )
         return super().admin_view(view, cacheable)
 
     def _in_account(self, view: View, *, required: bool) -> View:

@@ -1,16 +1,20 @@
 from .accounts import archive_account, create_account, set_suspended, update_account
 from .keys import IssuedKey, issue_key, revoke_key, rotate_key
 from .markets import create_market, deactivate_market, update_market
+from .staff import add_member, change_role, remove_member
 from .workspaces import bootstrap_workspace
 
 __all__ = [
     "IssuedKey",
+    "add_member",
     "archive_account",
     "bootstrap_workspace",
+    "change_role",
     "create_account",
     "create_market",
     "deactivate_market",
     "issue_key",
+    "remove_member",
     "revoke_key",
     "rotate_key",
     "set_suspended",

@@ -8,7 +8,7 @@ from carts.models import Cart
 from carts.queries import CartView, LineRow
 from carts.totals import LinePrice, cart_totals
 from commerce.rest import fields
-from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+from commerce.rest.shapes import Input, Output, TimestampField, text_id
 
 
 class CartInput(Input):
@@ -92,9 +92,9 @@ def cart_answer(view: CartView) -> dict[str, Any]:
             "status": cart.status,
             "line_items": [_line(line, price) for line, price in view.lines],
             "totals": cart_totals(cart.currency, [price for _, price in view.lines]),
-            "expires_at": timestamp(cart.expires_at),
-            "created_at": timestamp(cart.created_at),
-            "updated_at": timestamp(cart.updated_at),
+            "expires_at": cart.expires_at,
+            "created_at": cart.created_at,
+            "updated_at": cart.updated_at,
         }
     }
 

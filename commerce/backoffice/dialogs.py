@@ -31,15 +31,21 @@ def asking(
     form_class: type[forms.Form] = BaseDialogForm,
     icon: str | None = None,
     variant: ActionVariant = ActionVariant.DEFAULT,
+    permission: str = "write",
 ) -> Callable[[Callable[..., Outcome]], Any]:
     """Turn `act(self, request, row, fields)` into an action on one row, or on the list, where `row` is None.
 
     It happens whole or not at all; what refuses it is shown.
     """
-    dialog = {"title": title, "description": description, "form_class": form_class, "form_submit_text": submit}
+    dialog = {
+        "title": title,
+        "description": description,
+        "form_class": form_class,
+        "form_submit_text": submit,
+    }
 
     def decorator(act: Callable[..., Outcome]) -> Any:
-        @action(description=title, permissions=["write"], icon=icon, variant=variant, dialog=dialog)
+        @action(description=title, permissions=[permission], icon=icon, variant=variant, dialog=dialog)
         @wraps(act)
         def asked(
             self: AccountModelAdmin, request: HttpRequest, form: forms.Form, object_id: str | None = None

@@ -35,7 +35,7 @@ _COLOURS = {
 def money(cents: int | None, currency: str) -> str:
     """An amount in minor units as text: `money(1990, "EUR")` is `€19.90`."""
     if cents is None:
-        return "–"
+        return "-"
     amount = Decimal(cents).scaleb(-get_currency_precision(currency))
     return format_currency(amount, currency, locale="en")
 
@@ -68,7 +68,7 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
     def column(row: Any) -> str:
         address = getattr(row, field) or {}
         lines = [" ".join(filter(None, map(address.get, names))) for names in _ADDRESS_LINES]
-        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "–"
+        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "-"
 
     return column
 

@@ -9,7 +9,7 @@ from django.db import DataError, IntegrityError, models
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from commerce.errors import FieldError, Refusal
+from commerce.errors import FieldError, Refusal, ValidationFailed
 from commerce.rest.problems import as_refusal
 
 _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
@@ -32,14 +32,14 @@ class RuledModelForm(forms.ModelForm):
     def _apply(self, rules: type[serializers.Serializer]) -> None:
         """Check what was filled in, and take it on in the form that the API would keep it in."""
         sent = {
-            self._column(name): _as_sent(value)
-            for name, value in self.cleaned_data.items()
-            if value not in self.fields[name].empty_values
+            self._column(name): _as_sent(self.cleaned_data[name])
+            for name in self.base_fields.keys() & self.cleaned_data.keys()
+            if self.cleaned_data[name] not in self.fields[name].empty_values
         }
         serializer = rules(data=sent)
         if serializer.is_valid():
             kept = serializer.validated_data
-            self.cleaned_data |= {name: kept[name] for name in self.cleaned_data if name in kept}
+            self.cleaned_data |= {name: kept[name] for name in self.base_fields if name in kept}
             return
         refusal = as_refusal(serializers.ValidationError(serializer.errors))
         if refusal is not None:
@@ -64,8 +64,17 @@ class RuledModelForm(forms.ModelForm):
             self.add_error(field, detail)
 
 
-def column_values(form: forms.ModelForm, names: Iterable[str]) -> dict[str, Any]:
+def all_values(form: forms.ModelForm) -> dict[str, Any]:
     """Cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
+    return _by_column(form, form.base_fields)
+
+
+def changed_values(form: forms.ModelForm) -> dict[str, Any]:
+    """As `all_values`, of the fields that were changed."""
+    return _by_column(form, form.base_fields.keys() & set(form.changed_data))
+
+
+def _by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, Any]:
     fields = [form.instance._meta.get_field(name) for name in names]
     return {field.attname: _plain(form.cleaned_data[field.name]) for field in fields}
 
@@ -93,14 +102,6 @@ class RuledFields:
         return field
 
 
-class BrokenRule(Refusal):
-    """A constraint or a type of the database that no other refusal stands for."""
-
-    status = 409
-    code = "broken_rule"
-    title = "The shop's data does not allow this"
-
-
 def refusal_of(error: Exception) -> Refusal:
     """What to tell staff about a write that was refused; an error that is a bug is raised again."""
     refusal = as_refusal(error)
@@ -108,7 +109,7 @@ def refusal_of(error: Exception) -> Refusal:
         return refusal
     if isinstance(error, IntegrityError):
         constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-        return BrokenRule(f"The shop's data does not allow this: {constraint}.")
+        return ValidationFailed(f"The shop's data does not allow this: {constraint}.")
     if isinstance(error, DataError):
-        return BrokenRule("A value has a form that can't be stored.")
+        return ValidationFailed("A value has a form that can't be stored.")
     raise error

@@ -13,15 +13,29 @@ def record(
     request: HttpRequest, rows: Iterable[Model], kind: StaffAction.Kind, message: str | list[Any] = ""
 ) -> None:
     """Log one action on each of the rows; `message` is text, or Django's list of what a form changed."""
+    summary = message if isinstance(message, str) else _summary(message)
     StaffAction.objects.bulk_create(
         StaffAction(
             username=request.user.get_username(),
             kind=kind,
             subject=row._meta.label_lower,
             subject_id=row.pk,
-            summary=_summary(message),
+            summary=summary,
         )
         for row in rows
+    )
+
+
+def record_one(
+    request: HttpRequest, *, subject: str, subject_id: int, kind: StaffAction.Kind, summary: str
+) -> None:
+    """Log an action that concerns no single row of its model."""
+    StaffAction.objects.create(
+        username=request.user.get_username(),
+        kind=kind,
+        subject=subject,
+        subject_id=subject_id,
+        summary=summary,
     )
 
 
@@ -30,9 +44,7 @@ def actions_on(row: Model) -> QuerySet[StaffAction]:
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
 
 
-def _summary(message: str | list[dict[str, dict[str, Any]]]) -> str:
-    if isinstance(message, str):
-        return message
+def _summary(message: list[dict[str, dict[str, Any]]]) -> str:
     return "; ".join(_part(verb, what) for part in message for verb, what in part.items())
 
 

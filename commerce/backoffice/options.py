@@ -15,11 +15,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.forms import PaginationInlineFormSet
 
 from commerce.errors import Refusal
 
 from .export import export_as_csv
-from .forms import RuledFields, column_values, refusal_of
+from .forms import RuledFields, all_values, changed_values, refusal_of
 from .history import actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
@@ -73,7 +74,9 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
             return super().changeform_view(request, *args, **kwargs)
 
     @whole_or_explained
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return super().changelist_view(request, extra_context)
 
     @whole_or_explained
@@ -98,6 +101,16 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
             "staff_actions": actions_on(obj)[:_SHOWN_ACTIONS],
         }
         return TemplateResponse(request, "backoffice/history.html", context)
+
+    def act_on_each(
+        self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], done: str
+    ) -> None:
+        """Run an action of the list on each row that was selected, and log it there as `done`."""
+        rows = list(queryset.order_by("pk"))
+        for row in rows:
+            act(row)
+        record(request, rows, StaffAction.Kind.CHANGED, done)
+        self.message_user(request, f"{len(rows)} {self.opts.verbose_name_plural} {done}.", messages.SUCCESS)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:
         record(request, [obj], StaffAction.Kind.ADDED, message)
@@ -126,12 +139,12 @@ class EditableAdmin(AccountModelAdmin):
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Model, form: ModelForm, change: bool) -> None:
-        names = form.changed_data if change else list(form.cleaned_data)
-        values = column_values(form, names)
-        if change and not values:
+        if not change:
+            saved = self.create_row(all_values(form), timezone.now())
+        elif changes := changed_values(form):
+            saved = self.update_row(obj, changes, timezone.now())
+        else:
             return
-        now = timezone.now()
-        saved = self.update_row(obj, values, now) if change else self.create_row(values, now)
         # Django goes on with the form's own instance.
         obj.__dict__.update(saved.__dict__)
 
@@ -144,14 +157,42 @@ class EditableAdmin(AccountModelAdmin):
             self.delete_row(row, now)
 
 
+class RowsFormSet(PaginationInlineFormSet):
+    """Saves the rows of an inline by the operations that the inline names."""
+
+    rows: "RowsInline"
+
+    def save_new(self, form: ModelForm, commit: bool = True) -> Model:
+        return self.rows.create_row(self.instance, all_values(form), timezone.now())
+
+    def save_existing(self, form: ModelForm, obj: Model, commit: bool = True) -> Model:
+        return self.rows.update_row(obj, changed_values(form), timezone.now())
+
+    def delete_existing(self, obj: Model, commit: bool = True) -> None:
+        self.rows.delete_row(obj, timezone.now())
+
+
 class RowsInline(ByRole, RuledFields, TabularInline):
+    """Rows that are edited on the page of their owner."""
+
     extra = 0
     deletable = True
+    formset = RowsFormSet
+
+    def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def delete_row(self, row: Any, now: datetime) -> None:
+        raise NotImplementedError
 
     def get_formset(
         self, request: HttpRequest, obj: Model | None = None, **kwargs: Any
     ) -> type[BaseInlineFormSet]:
         formset_class = super().get_formset(request, obj, **kwargs)
+        formset_class.rows = self
         formset_class.form.rules = self.rules
         return formset_class
 

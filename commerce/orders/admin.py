@@ -1,7 +1,5 @@
 from typing import Any
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,7 +9,6 @@ from commerce.backoffice.display import address_column, label_column, money_colu
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
 from .models import Order, OrderLineItem
-
 
 # The amounts of an order, or of a checkout, as staff read them.
 TOTALS = (
@@ -136,7 +133,7 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @display(description="Shipping method")
     def shipping_method_name(self, order: Order) -> str:
-        return (order.shipping_method or {}).get("name", "–")
+        return (order.shipping_method or {}).get("name", "-")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str

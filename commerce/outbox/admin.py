@@ -1,4 +1,4 @@
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -14,7 +14,15 @@ from .models import OutboxDispatch
 
 @admin.register(OutboxDispatch)
 class OutboxDispatchAdmin(ReadOnlyAdmin):
-    list_display = ("id", "task", label_column("status", "Status"), "attempts", "due_at", "created_at", "finished_at")
+    list_display = (
+        "id",
+        "task",
+        label_column("status", "Status"),
+        "attempts",
+        "due_at",
+        "created_at",
+        "finished_at",
+    )
     list_filter = ("status", "created_at")
     search_fields = ("idempotency_key",)
     search_help_text = "Idempotency key"
@@ -33,12 +41,11 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
 
     @display(description="Task")
     def task(self, dispatch: OutboxDispatch) -> str:
-        return dispatch.target.get("task_name", "–")
+        return dispatch.target.get("task_name", "-")
 
     @admin.action(description="Retry the selected dispatches", permissions=["write"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxDispatch]) -> None:
-        dispatches = list(queryset.order_by("pk"))
-        for dispatch in dispatches:
-            operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
-            self.log_change(request, dispatch, "retried")
-        self.message_user(request, f"{len(dispatches)} dispatches will run again.", messages.SUCCESS)
+        now = timezone.now()
+        self.act_on_each(
+            request, queryset, lambda row: operations.retry_dispatch(dispatch_id=row.pk, now=now), "retried"
+        )

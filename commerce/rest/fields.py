@@ -224,11 +224,15 @@ class EmailField(serializers.EmailField):
 
 
 class ObjectField(serializers.Field):
-    """A JSON object of the client's own, stored as it is: bounded in size, without NUL characters."""
+    """A JSON object of the client's own, stored as it is: bounded in size, without NUL characters.
+
+    Numbers past 2^53 - 1 would not come back as they were sent.
+    """
 
     default_error_messages = {
         "invalid": "A JSON object is required.",
         "too_large": "The object is too large.",
+        "number_too_large": "Numbers go up to 2^53 - 1.",
         "null_characters_not_allowed": "Null characters are not allowed.",
     }
 
@@ -258,6 +262,8 @@ class ObjectField(serializers.Field):
                 pending += node
             elif isinstance(node, str) and "\x00" in node:
                 self.fail("null_characters_not_allowed")
+            elif isinstance(node, int | float) and abs(node) > MAX_SAFE_INTEGER:
+                self.fail("number_too_large")
 
 
 class DateTimeField(serializers.DateTimeField):

@@ -24,9 +24,12 @@ class TimestampField(serializers.DateTimeField):
         return timestamp(value)
 
 
-class Output(serializers.Serializer):
-    """The shape of an answer: serialises models, and describes the answer in the OpenAPI document."""
+# The bases have no docstring: it would stand for every schema of the OpenAPI document that has none of its own.
 
 
-class Input(serializers.Serializer):
-    """What a request may say; keys that are not named are ignored."""
+class Output(serializers.Serializer):  # the shape of an answer: serialises models, and describes the answer
+    pass
+
+
+class Input(serializers.Serializer):  # what a request may say; keys that are not named are ignored
+    pass

@@ -43,6 +43,11 @@ _RIGHTS = (
 )
 
 
+def main() -> int:
+    print(as_script())
+    return 0
+
+
 def create_roles(superuser_url: str, *, owner_password: str, app_password: str) -> None:
     """Make the roles, or give those that are there these passwords and no more rights than these."""
     with psycopg.connect(superuser_url, autocommit=True) as connection:

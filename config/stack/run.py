@@ -23,7 +23,7 @@ _SERVERS_SECONDS = 60
 _PROGRAMS_SECONDS = 90
 
 
-def run() -> int:
+def main() -> int:
     """The exit status: 0 after a stop signal, 1 when it could not start or go on."""
     # What the programs write, from secrets to mail, is for this user alone.
     os.umask(0o077)

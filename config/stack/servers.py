@@ -22,6 +22,8 @@ class Servers:
     @classmethod
     def of(cls, data: DataDirectory, memory: Memory) -> "Servers":
         place = servers_dir(data.root)
+        if place != data.root:
+            print(f"The servers' user can't get to {data.root}: they keep their data in {place}.", flush=True)
         return cls(
             data=data,
             memory=memory,

@@ -3,14 +3,13 @@
 import hashlib
 import os
 import tempfile
-from email import policy
-from email.message import EmailMessage
-from email.utils import format_datetime
+from email.errors import MessageError
+from email.headerregistry import Address
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMultiAlternatives
 from django.core.validators import validate_email
-from django.utils import timezone
 from django.utils.text import slugify
 
 from emails.messages import Message
@@ -49,19 +48,16 @@ def _file_name(idempotency_key: str) -> str:
 
 
 def _mime_bytes(message: Message, *, message_id: str) -> bytes:
+    headers = {"Message-ID": message_id, "Content-Language": message.locale}
     try:
         validate_email(message.to_email)
-        mime = EmailMessage(policy=policy.SMTPUTF8)
-        mime["From"] = message.from_email
-        mime["To"] = message.to_email
-        mime["Subject"] = message.subject
-        mime["Date"] = format_datetime(timezone.now())
-        mime["Message-ID"] = message_id
-        mime["Content-Language"] = message.locale
-        mime.set_content(message.text)
-        mime.add_alternative(message.html, subtype="html")
-        return mime.as_bytes()
-    except (ValidationError, ValueError) as error:
+        sender = Address(display_name=message.from_name, addr_spec=message.from_email)
+        mail = EmailMultiAlternatives(
+            message.subject, message.text, str(sender), [message.to_email], headers=headers
+        )
+        mail.attach_alternative(message.html, "text/html")
+        return mail.message().as_bytes(linesep="\r\n")
+    except (ValidationError, MessageError, ValueError) as error:
         raise MessageRefused(f"This is no message that can be sent: {error}") from error
 
 

@@ -34,14 +34,14 @@ def zones(markets=(None, 1, 2)):
 
 
 @st.composite
-def rates(draw, *, is_automatic=st.booleans(), is_free=False):
+def rates(draw, *, may_be_automatic=True, is_free=False):
     bounds = {}
     for measure in ("weight_grams", "subtotal_cents", "quantity"):
         low, high = draw(st.none() | AMOUNTS), draw(st.none() | AMOUNTS)
         if low is not None and high is not None:
             low, high = sorted((low, high))
         bounds |= {f"min_{measure}": low, f"max_{measure}": high}
-    automatic = draw(is_automatic)
+    automatic = may_be_automatic and draw(st.booleans())
     return Rate(
         id=draw(st.integers(1, 10**6)),
         price_cents=0 if automatic or is_free else draw(AMOUNTS),

@@ -99,7 +99,9 @@ def test_rate_admits_what_lies_within_all_bounds(bounds, expected):
 
 
 def test_options_are_ordered_by_price_then_method_then_most_specific():
-    first = candidate(Rate(1, 500, "EUR"), Rate(2, 500, "EUR", max_quantity=9), Rate(3, 900, "EUR"), method_id=1)
+    first = candidate(
+        Rate(1, 500, "EUR"), Rate(2, 500, "EUR", max_quantity=9), Rate(3, 900, "EUR"), method_id=1
+    )
     second = candidate(Rate(4, 500, "EUR"), Rate(5, 400, "EUR"), method_id=2)
 
     assert quoted(shape(), second, first) == [
@@ -201,7 +203,11 @@ def naively_applies(asked, found, rate):
         return False
     if found.zone.zip_patterns and not any(naively_fits(asked.zip, p) for p in found.zone.zip_patterns):
         return False
-    actual = {"weight_grams": asked.weight_grams, "subtotal_cents": asked.subtotal_cents, "quantity": asked.quantity}
+    actual = {
+        "weight_grams": asked.weight_grams,
+        "subtotal_cents": asked.subtotal_cents,
+        "quantity": asked.quantity,
+    }
     for name, bound in bounds_of(rate):
         end, _, measure = name.partition("_")
         if bound is not None and (actual[measure] < bound if end == "min" else actual[measure] > bound):

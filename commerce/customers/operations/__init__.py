@@ -14,7 +14,6 @@ __all__ = [
     "create_segment",
     "delete_segment",
     "record_purchase",
-    "record_purchase",
     "redact_customer",
     "resolve_customer",
     "update_customer",

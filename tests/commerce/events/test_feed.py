@@ -14,6 +14,11 @@ from tests.threads import run_threads
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
+def publish_in(shop, number):
+    with shop.scope():
+        return publish_number(number).pk
+
+
 def publish_number(number):
     return publish(type="example", data={"number": number}, now=NOW)
 
@@ -21,6 +26,25 @@ def publish_number(number):
 def read(shop, after=0):
     with shop.scope():
         return [event.pk for event in settled_events().filter(pk__gt=after).order_by("pk")]
+
+
+def publish_pairs(shop, publishing, index):
+    for number in range(60):
+        with shop.scope():
+            publish_number(number)
+            publish_number(number)
+    publishing.remove(index)
+
+
+def follow(shop, publishing):
+    """What a client sees that reads on from the last id it has seen, until nobody publishes any more."""
+    seen, position, is_last = [], 0, False
+    while not is_last:
+        is_last = not publishing
+        page = read(shop, after=position)
+        seen += page
+        position = page[-1] if page else position
+    return seen
 
 
 class Publisher(threading.Thread):
@@ -147,46 +171,12 @@ def test_many_events_of_one_transaction_hold_one_lock(shop):
 
 @pytest.mark.django_db(transaction=True)
 def test_followers_miss_nothing_while_others_publish(shop):
-    done = threading.Event()
-
-    def publish_some(_index):
-        for number in range(60):
-            with shop.scope():
-                publish_number(number)
-                publish_number(number)
-
-    def follow():
-        seen, position = [], 0
-        while True:
-            is_last = done.is_set()
-            page = read(shop, after=position)
-            seen += page
-            position = page[-1] if page else position
-            if is_last and not page:
-                return seen
+    publishing = [1, 2, 3]
 
     def work(index):
-        if index == 0:
-            return follow()
-        publish_some(index)
-        return None
+        return follow(shop, publishing) if index == 0 else publish_pairs(shop, publishing, index)
 
-    def run(index):
-        try:
-            return work(index)
-        finally:
-            if index:
-                finished.append(index)
-                if len(finished) == 3:
-                    done.set()
-
-    finished = []
-    seen = run_threads(4, run)[0]
+    seen = run_threads(4, work)[0]
 
     assert len(seen) == 360
     assert seen == sorted(seen)
-
-
-def publish_in(shop, number):
-    with shop.scope():
-        return publish_number(number).pk

@@ -16,7 +16,18 @@ def worker(tmp_path):
     """A Celery worker as it runs in production, without beat: it acts on announcements alone."""
     with (tmp_path / "worker.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1", "--loglevel", "info"],
+            [
+                sys.executable,
+                "-m",
+                "celery",
+                "-A",
+                "config",
+                "worker",
+                "--concurrency",
+                "1",
+                "--loglevel",
+                "info",
+            ],
             env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
             stdout=log,
             stderr=log,

@@ -3,7 +3,12 @@ import pytest
 from shipping.models import ShippingZone
 from tests.factories import make_method, make_zone
 
-ZONE = {"handle": "germany", "name": "Germany", "country_codes": ["DE", "AT"], "zip_patterns": ["10*", "20095"]}
+ZONE = {
+    "handle": "germany",
+    "name": "Germany",
+    "country_codes": ["DE", "AT"],
+    "zip_patterns": ["10*", "20095"],
+}
 
 
 def zone_row(shop, zone_id):

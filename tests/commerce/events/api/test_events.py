@@ -7,9 +7,9 @@ from commerce.events.operations import publish
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
-def make_event(shop, type="order.paid", **data):
+def make_event(shop, name="order.paid", **data):
     with shop.scope():
-        return publish(type=type, data=data, now=NOW)
+        return publish(type=name, data=data, now=NOW)
 
 
 def test_events_carry_their_envelope(shop):

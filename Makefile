@@ -1,0 +1,46 @@
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
+
+.SILENT:
+.PHONY: run test demo bench lint embedded dev install
+
+# Everything on this machine: DATA_DIR and PORT say where, Ctrl-C ends it.
+run: embedded
+	exec $(BIN)/python -m config.stack run
+
+test: dev
+	exec $(BIN)/python -m pytest -n 2
+
+demo bench: embedded
+	exec $(BIN)/python -m config.stack $@
+
+# The type checker loads the settings, which want addresses but connect to nothing.
+lint: export SECRET_KEY := lint
+lint: export DATABASE_URL := postgres://commerce_app@localhost/commerce
+lint: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
+lint: export REDIS_URL := redis://localhost
+lint: dev
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy --no-error-summary .
+	$(BIN)/lint-imports --no-cache
+
+# The environment keeps a copy of the requirements that it was made from. Development needs include all others.
+embedded:
+	cmp -s requirements/dev.txt .venv/dev.txt || cmp -s requirements/embedded.txt .venv/embedded.txt || \
+		$(MAKE) --no-print-directory install LEVEL=$$(test -e .venv/dev.txt && echo dev || echo embedded)
+
+dev:
+	cmp -s requirements/dev.txt .venv/dev.txt || $(MAKE) --no-print-directory install LEVEL=dev
+
+install:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
+	echo "Installing requirements/$(LEVEL).txt into .venv."
+	rm -f .venv/embedded.txt .venv/dev.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check $(UV) && \
+		$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/$(LEVEL).txt || \
+		$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$(LEVEL).txt
+	pwd > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/commerce.pth"
+	cp requirements/$(LEVEL).txt .venv/

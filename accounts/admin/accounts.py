@@ -1,0 +1,92 @@
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from unfold.enums import ActionVariant
+
+from accounts import operations
+from accounts.api.serializers import AccountUpdate
+from accounts.models import Account
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.forms import RuledModelForm
+from commerce.backoffice.membership import membership_of
+from commerce.backoffice.options import EditableAdmin
+from commerce.tenancy.scope import current_account_id
+
+
+class AccountRules(AccountUpdate):
+    expected_version = None  # the form has it as `version`
+
+
+class AccountForm(RuledModelForm):
+    # As it was when the form was opened: who saves an older one is told so.
+    version = forms.IntegerField(widget=forms.HiddenInput)
+
+
+@admin.register(Account)
+class AccountAdmin(EditableAdmin):
+    """The account in scope; its list is its page."""
+
+    owners_only = True
+    form = AccountForm
+    rules = AccountRules
+    actions_detail = ("suspend", "lift_suspension")
+    readonly_fields = ("handle", "status", "created_at", "updated_at")
+    fields = (
+        ("handle", "status"),
+        "name",
+        ("default_currency", "default_locale", "default_timezone"),
+        ("country_code", "vat_number"),
+        "email_from",
+        ("created_at", "updated_at"),
+        "version",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        return super().get_queryset(request).filter(pk=current_account_id())
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_operator_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        membership = membership_of(request)
+        return membership is not None and membership.is_operator
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return redirect("admin:accounts_account_change", current_account_id())
+
+    def update_row(self, row: Account, changes: dict[str, Any], now: datetime) -> Account:
+        # The form has set the version that was sent, current or not.
+        sent_version = row.version
+        changes.pop("version", None)
+        return operations.update_account(account=row, expected_version=sent_version, changes=changes, now=now)
+
+    @asking(
+        "Suspend",
+        description="Its API and storefront answer 403 until the suspension is lifted; staff may only look.",
+        submit="Suspend",
+        icon="block",
+        variant=ActionVariant.DANGER,
+        permission="operator",
+    )
+    def suspend(self, request: HttpRequest, account: Account, fields: dict[str, Any]) -> str:
+        operations.set_suspended(account=account, suspended=True, now=timezone.now())
+        return "The shop is suspended."
+
+    @asking(
+        "Lift suspension",
+        description="The shop's keys work again.",
+        submit="Lift",
+        icon="lock_open",
+        permission="operator",
+    )
+    def lift_suspension(self, request: HttpRequest, account: Account, fields: dict[str, Any]) -> str:
+        operations.set_suspended(account=account, suspended=False, now=timezone.now())
+        return "The shop is active."

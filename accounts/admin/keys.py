@@ -1,0 +1,140 @@
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+from unfold.forms import BaseDialogForm
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminSplitDateTimeWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from accounts import operations, queries
+from accounts.models import ApiKey
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.rest.principal import SCOPES
+from commerce.tenancy.scope import current_account_id
+
+_YEAR_S = 31_536_000
+
+
+class IssueForm(BaseDialogForm):
+    kind = forms.ChoiceField(
+        # Keys of a whole workspace are not one account's to give.
+        choices=[(ApiKey.Kind.ADMIN, "Admin"), (ApiKey.Kind.STOREFRONT, "Storefront")],
+        widget=UnfoldAdminSelectWidget,
+    )
+    name = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget)
+    scopes = forms.MultipleChoiceField(
+        label="Scopes (none means all)",
+        required=False,
+        choices=[(scope, scope) for scope in SCOPES],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeWidget)
+
+    def clean_expires_at(self) -> datetime | None:
+        expires_at = self.cleaned_data["expires_at"]
+        if expires_at is not None and expires_at <= timezone.now():
+            raise forms.ValidationError("The key would never be valid.")
+        return expires_at
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("kind") == ApiKey.Kind.STOREFRONT and cleaned.get("scopes"):
+            self.add_error("scopes", "Storefront keys have no scopes.")
+        return cleaned
+
+
+class RotationForm(BaseDialogForm):
+    grace_seconds = forms.IntegerField(
+        label="Seconds that the old key still works",
+        min_value=0,
+        max_value=_YEAR_S,
+        initial=0,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ReadOnlyAdmin):
+    owners_only = True
+    list_display = ("name", "kind", "prefix", "is_live", "created_at", "expires_at", "last_used_at")
+    list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
+    search_fields = ("name", "prefix")
+    actions = ()
+    actions_list = ("issue",)
+    actions_detail = ("rotate", "revoke")
+    fields = (
+        ("name", "kind", "prefix"),
+        "scopes",
+        ("created_at", "expires_at", "last_used_at", "revoked_at"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        return super().get_queryset(request).filter(account_id=current_account_id()).defer("secret_hash")
+
+    @display(description="Live", boolean=True)
+    def is_live(self, key: ApiKey) -> bool:
+        return key.is_live(timezone.now())
+
+    @asking(
+        "Issue a key",
+        description="Its secret is shown once, here.",
+        submit="Issue",
+        form_class=IssueForm,
+        icon="add",
+    )
+    def issue(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> HttpResponse:
+        account = queries.current_account()
+        issued = operations.issue_key(
+            workspace_id=account.workspace_id,
+            account_id=account.pk,
+            kind=fields["kind"],
+            name=fields["name"],
+            scopes=fields["scopes"],
+            expires_at=fields["expires_at"],
+        )
+        self.log_addition(request, issued.key, "issued")
+        return _shown_once(request, issued)
+
+    @asking(
+        "Rotate",
+        description="Makes a new key in its place. The secret is shown once, here.",
+        submit="Rotate",
+        form_class=RotationForm,
+        icon="autorenew",
+    )
+    def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
+        grace = timedelta(seconds=fields["grace_seconds"])
+        issued = operations.rotate_key(key=key, grace=grace, now=timezone.now())
+        self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
+        return _shown_once(request, issued)
+
+    @asking(
+        "Revoke",
+        description="The key stops working at once, for good.",
+        submit="Revoke",
+        icon="key_off",
+        variant=ActionVariant.DANGER,
+    )
+    def revoke(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> str:
+        operations.revoke_key(key=key, now=timezone.now())
+        return "The key is revoked."
+
+
+def _shown_once(request: HttpRequest, issued: operations.IssuedKey) -> HttpResponse:
+    """The secret in place of the dialog: it is kept neither in a message nor in the session."""
+    response = render(request, "backoffice/secret.html", {"issued": issued})
+    response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
+    return response

@@ -1,0 +1,148 @@
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import models
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+
+from commerce.backoffice.display import label_column
+from commerce.backoffice.export import export_as_csv
+from commerce.backoffice.options import EditableAdmin, RowsInline
+from commerce.errors import ValidationFailed
+
+from . import operations, queries
+from .api.serializers import MarketPricingInput, ProductChanges, VariantChanges
+from .models import Product, Variant, VariantPricing
+
+_LIVE = Q(archived_at__isnull=True)
+
+
+class VariantRows(RowsInline):
+    model = Variant
+    rules = VariantChanges
+    verbose_name_plural = "Variants (deleting one archives it)"
+    hide_title = True
+    show_change_link = True
+    ordering = ("pk",)
+    fields = ("sku", "title", "weight_grams", "tax_class", "track_inventory", "allow_backorder")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Variant]:
+        return super().get_queryset(request).filter(_LIVE)
+
+    def create_row(self, owner: Product, fields: dict[str, Any], now: datetime) -> Variant:
+        return operations.add_variant(product=owner, fields=fields)
+
+    def update_row(self, row: Variant, changes: dict[str, Any], now: datetime) -> Variant:
+        operations.update_variant(variant=row, changes=changes, now=now)
+        return row
+
+    def delete_row(self, row: Variant, now: datetime) -> None:
+        operations.archive_variant(variant=row, now=now)
+
+
+@admin.register(Product)
+class ProductAdmin(EditableAdmin):
+    rules = ProductChanges
+    list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
+    list_filter = ("status", "updated_at")
+    search_fields = ("title", "handle", "variants__sku")
+    search_help_text = "Title, handle or SKU"
+    inlines = (VariantRows,)
+    actions = ("archive", export_as_csv)
+    fields = (("handle", "status"), "title", "description")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Product]:
+        live_variants = Count("variants", filter=Q(variants__archived_at__isnull=True))
+        return super().get_queryset(request).annotate(live_variants=live_variants)
+
+    @display(description="Variants", ordering="live_variants")
+    def variant_count(self, product: Product) -> int:
+        return product.live_variants
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Product:
+        return operations.create_product(fields=fields, variants=[])
+
+    def update_row(self, row: Product, changes: dict[str, Any], now: datetime) -> Product:
+        operations.update_product(product=row, changes=changes, now=now)
+        return queries.get_product(row.pk)
+
+    @admin.action(description="Archive the selected products", permissions=["write"])
+    def archive(self, request: HttpRequest, queryset: QuerySet[Product]) -> None:
+        now = timezone.now()
+        self.act_on_each(
+            request, queryset, lambda row: operations.archive_product(product=row, now=now), "archived"
+        )
+
+
+class PricingRows(RowsInline):
+    model = VariantPricing
+    rules = MarketPricingInput
+    deletable = False
+    hide_title = True
+    ordering = ("market_id",)
+    fields = ("market", "currency", "price_cents", "compare_at_price_cents")
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: Any
+    ) -> forms.Field | None:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name == "currency":
+            field.required = False
+            field.help_text = "The market's where it is left empty."
+        return field
+
+    def create_row(self, owner: Variant, fields: dict[str, Any], now: datetime) -> VariantPricing:
+        return operations.set_pricing(variant=owner, **fields)
+
+    def update_row(self, row: VariantPricing, changes: dict[str, Any], now: datetime) -> VariantPricing:
+        if "market_id" in changes:
+            raise ValidationFailed.of(
+                "pricing", "read_only_field", "A price stays with its market; add another."
+            )
+        kept = {name: getattr(row, name) for name in ("currency", "price_cents", "compare_at_price_cents")}
+        return operations.set_pricing(variant=row.variant, market_id=row.market_id, **kept | changes)
+
+
+@admin.register(Variant)
+class VariantAdmin(EditableAdmin):
+    rules = VariantChanges
+    list_display = ("sku", "title", "product", "weight_grams", "tax_class", "is_live")
+    list_filter = (("archived_at", admin.EmptyFieldListFilter), "track_inventory", "allow_backorder")
+    list_select_related = ("product",)
+    search_fields = ("sku", "title", "product__title")
+    search_help_text = "SKU, title or product"
+    inlines = (PricingRows,)
+    autocomplete_fields = ("product",)
+    actions = ("archive", export_as_csv)
+    fields = (
+        "product",
+        ("sku", "title"),
+        ("weight_grams", "tax_class"),
+        ("track_inventory", "allow_backorder"),
+    )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Variant | None = None) -> tuple[str, ...]:
+        return ("product",) if obj else ()
+
+    @display(description="Live", boolean=True)
+    def is_live(self, variant: Variant) -> bool:
+        return variant.archived_at is None
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Variant:
+        product = queries.get_product(fields.pop("product_id"))
+        return operations.add_variant(product=product, fields=fields)
+
+    def update_row(self, row: Variant, changes: dict[str, Any], now: datetime) -> Variant:
+        operations.update_variant(variant=row, changes=changes, now=now)
+        return queries.get_variant(row.pk)
+
+    @admin.action(description="Archive the selected variants", permissions=["write"])
+    def archive(self, request: HttpRequest, queryset: QuerySet[Variant]) -> None:
+        now = timezone.now()
+        self.act_on_each(
+            request, queryset, lambda row: operations.archive_variant(variant=row, now=now), "archived"
+        )

@@ -1,0 +1,69 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from commerce.backoffice.history import record_one
+from commerce.backoffice.models import StaffAction
+from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.errors import ValidationFailed
+from commerce.tenancy.scope import current_account_id
+
+from . import operations
+from .forms import SettingsForm
+from .models import AccountSetting
+from .registry import MASK, SETTINGS, Value
+
+
+@admin.register(AccountSetting)
+class AccountSettingAdmin(ReadOnlyAdmin):
+    """All settings on one page, in place of a list of those that the account has set."""
+
+    owners_only = True
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = SettingsForm(_own_values(), request.POST if request.method == "POST" else None)
+        if form.is_bound and self._is_saved(request, form):
+            return redirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Settings",
+            "opts": self.opts,
+            "form": form,
+            "may_change": self.has_write_permission(request),
+        }
+        return TemplateResponse(request, "backoffice/settings.html", context)
+
+    def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
+        if not self.has_write_permission(request):
+            raise PermissionDenied
+        if not form.is_valid():
+            return False
+        try:
+            operations.change_settings(changes=form.cleaned_data)
+        except ValidationFailed as refusal:
+            for error in refusal.errors:
+                form.add_error(error.field.removeprefix("settings."), error.detail)
+            return False
+        record_one(
+            request,
+            subject=self.opts.label_lower,
+            subject_id=current_account_id(),
+            kind=StaffAction.Kind.CHANGED,
+            summary=", ".join(form.changed_data),
+        )
+        self.message_user(request, "The settings are saved.", messages.SUCCESS)
+        return True
+
+
+def _own_values() -> dict[str, Value]:
+    """What the account has set, with secrets masked."""
+    own = AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value")
+    return {name: MASK if value and SETTINGS[name].is_secret else value for name, value in own}

@@ -1,0 +1,79 @@
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.enums import ActionVariant
+
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.options import EditableAdmin
+
+from . import operations
+from .api.segment_input import SegmentInput
+from .api.serializers import CustomerInput
+from .models import Customer, Segment
+
+_PERSON = (("email", "phone"), ("first_name", "last_name"), ("locale", "country_code"), "tags")
+_FIGURES = (("is_guest", "orders_count", "total_spent_cents"), ("created_at", "redacted_at"))
+
+
+@admin.register(Customer)
+class CustomerAdmin(EditableAdmin):
+    rules = CustomerInput
+    list_display = (
+        "__str__",
+        "first_name",
+        "last_name",
+        "country_code",
+        "orders_count",
+        "is_guest",
+        "created_at",
+    )
+    list_filter = ("is_guest", "created_at")
+    search_fields = ("normalised_email__startswith", "last_name", "first_name")
+    search_help_text = "Beginning of the email, or name"
+    fieldsets = ((None, {"fields": _PERSON}), ("Figures", {"fields": _FIGURES}))
+    add_fieldsets = ((None, {"fields": _PERSON}),)
+    readonly_fields = ("is_guest", "orders_count", "total_spent_cents", "created_at", "redacted_at")
+    actions_detail = ("redact",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        is_redacted = isinstance(obj, Customer) and obj.redacted_at is not None
+        return super().has_change_permission(request, obj) and not is_redacted
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Customer:
+        return operations.create_customer(fields=fields)
+
+    def update_row(self, row: Customer, changes: dict[str, Any], now: datetime) -> Customer:
+        return operations.update_customer(customer=row, changes=changes, now=now)
+
+    @asking(
+        "Redact",
+        description="Erases the person for ever: name, email, phone and tags. Orders stay for the books.",
+        submit="Erase this person",
+        icon="person_off",
+        variant=ActionVariant.DANGER,
+    )
+    def redact(self, request: HttpRequest, customer: Customer, fields: dict[str, Any]) -> str:
+        operations.redact_customer(customer=customer, now=timezone.now())
+        return "The customer is redacted."
+
+
+@admin.register(Segment)
+class SegmentAdmin(EditableAdmin):
+    deletable = True
+    rules = SegmentInput
+    list_display = ("name", "handle", "updated_at")
+    search_fields = ("name", "handle")
+    fields = ("handle", "name", "filter")
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Segment:
+        return operations.create_segment(fields=fields)
+
+    def update_row(self, row: Segment, changes: dict[str, Any], now: datetime) -> Segment:
+        return operations.update_segment(segment=row, changes=changes)
+
+    def delete_row(self, row: Segment, now: datetime) -> None:
+        operations.delete_segment(segment_id=row.pk)

@@ -1,0 +1,29 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from config.demo.seeding import describe_again, is_seeded, seed
+
+
+class Command(BaseCommand):
+    help = "Makes the demo shops once, and writes their ids and keys to a file that only its owner reads."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--output", type=Path, required=True, help="the file; left alone where the demo is there"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        output: Path = options["output"]
+        seeded = is_seeded()
+        if seeded and output.exists():
+            return
+        content = describe_again() if seeded else seed(now=timezone.now())
+        partial = output.with_suffix(".partial")
+        partial.touch(mode=0o600)
+        partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        partial.replace(output)

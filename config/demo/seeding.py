@@ -1,0 +1,276 @@
+"""Fills an installation with the demo shops, through the same operations that serve the APIs."""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from accounts.models import Account, ApiKey, Market, StaffMembership, User, Workspace
+from accounts.operations import create_account, create_market, issue_key
+from commerce.catalog.models import Variant
+from commerce.catalog.operations import create_product
+from commerce.customers.operations import create_customer, create_segment
+from commerce.inventory.models import Location
+from commerce.inventory.operations import adjust_level
+from commerce.taxes.operations import create_tax_rate
+from commerce.tenancy.scope import account_scope, workspace_scope
+from discounts.operations import create_discount, issue_voucher
+from shipping.matching import normalise_zip
+from shipping.models import PickupPoint
+from shipping.operations import create_method, create_rate, create_zone
+
+from .shops import PICKUP_POINTS, PRICE_PERCENT, TAX_RATES, WORKSPACES, DemoAccount, DemoWorkspace
+
+STAFF_USERNAME = "demo"
+
+
+def is_seeded() -> bool:
+    with workspace_scope(WORKSPACES[0].id):
+        return Workspace.objects.exists()
+
+
+def seed(*, now: datetime) -> dict[str, Any]:
+    """Make the demo and describe it: ids, keys, and who may log in. Every key is shown this once."""
+    staff = _make_staff()
+    _make_pickup_points()
+    workspaces = [_make_workspace(workspace, now=now) for workspace in WORKSPACES]
+    return {"staff": staff, "workspaces": workspaces}
+
+
+def describe_again() -> dict[str, Any]:
+    """The same description for a demo that is there already, with new keys: the old secrets can't be read back."""
+    workspaces = []
+    for workspace in WORKSPACES:
+        with workspace_scope(workspace.id):
+            handles = [account.handle for account in workspace.accounts]
+            accounts = list(Account.objects.filter(handle__in=handles).order_by("pk"))
+        workspaces.append(_describe_workspace(workspace, accounts))
+    return {"staff": _make_staff(), "workspaces": workspaces}
+
+
+def _make_staff() -> dict[str, str]:
+    """The demo's superuser, with a new password: the old one can't be read back either."""
+    password = secrets.token_urlsafe(12)
+    user, _ = User.objects.get_or_create(
+        username=STAFF_USERNAME,
+        defaults={"is_staff": True, "is_superuser": True, "email": "demo@example.com"},
+    )
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return {"username": STAFF_USERNAME, "password": password}
+
+
+def _make_pickup_points() -> None:
+    points = [PickupPoint(**point, normalised_zip=normalise_zip(point["zip"])) for point in PICKUP_POINTS]
+    PickupPoint.objects.bulk_create(points, ignore_conflicts=True)
+
+
+def _make_workspace(workspace: DemoWorkspace, *, now: datetime) -> dict[str, Any]:
+    with workspace_scope(workspace.id):
+        Workspace.objects.create(id=workspace.id, name=workspace.name)
+        accounts = [_make_account(workspace, account) for account in workspace.accounts]
+    for account, demo in zip(accounts, workspace.accounts, strict=True):
+        with account_scope(account.pk):
+            _furnish(account, demo, now=now)
+    return _describe_workspace(workspace, accounts)
+
+
+def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> Account:
+    fields = {
+        "handle": demo.handle,
+        "name": demo.name,
+        "default_currency": demo.currency,
+        "default_locale": demo.locale,
+        "country_code": demo.country_code,
+        "email_from": f"orders@{demo.handle}.example",
+    }
+    return create_account(workspace_id=workspace.id, fields=fields)
+
+
+def _furnish(account: Account, demo: DemoAccount, *, now: datetime) -> None:
+    StaffMembership.objects.create(
+        account=account, user=User.objects.get(username=STAFF_USERNAME), role=StaffMembership.Role.OWNER
+    )
+    markets = [create_market(fields=market) for market in demo.markets]
+    for market in markets:
+        for tax_class, rate_bp in TAX_RATES[market.country_code].items():
+            create_tax_rate(
+                fields={"country_code": market.country_code, "tax_class": tax_class, "rate_bp": rate_bp}
+            )
+        _make_shipping(market, now=now)
+    _make_products(demo, markets)
+    _make_stock(now=now)
+    _make_customers(now=now)
+    _make_discounts(markets[0], now=now)
+
+
+def _make_shipping(market: Market, *, now: datetime) -> None:
+    """A parcel by weight and subtotal with cash on delivery, a pickup point at one price, and post for letters."""
+    zone = create_zone(
+        fields={
+            "market_id": market.pk,
+            "handle": market.handle,
+            "name": market.name,
+            "country_codes": [market.country_code],
+            "zip_patterns": [],
+        }
+    )
+    common = {"zone_id": zone.pk, "estimated_days_min": 1, "estimated_days_max": 3}
+    parcel = create_method(
+        fields=common
+        | {
+            "handle": f"parcel-{market.handle}",
+            "name": "Parcel",
+            "carrier": "dhl",
+            "service_code": "parcel",
+            "rate_mode": "tiered",
+            "is_cod_compatible": True,
+            "cod_fee_cents": _price(market, 200),
+        }
+    )
+    point = create_method(
+        fields=common
+        | {
+            "handle": f"pickup-{market.handle}",
+            "name": "Pickup point",
+            "carrier": "packeta",
+            "service_code": "pickup",
+            "rate_mode": "flat",
+            "requires_pickup_point": True,
+            "is_cod_compatible": True,
+            "cod_fee_cents": _price(market, 100),
+        }
+    )
+    light, heavy, free = _price(market, 490), _price(market, 890), _price(market, 7500)
+    tiers = [
+        {
+            "price_cents": light,
+            "max_weight_grams": 2_000,
+            "max_subtotal_cents": free - 1,
+            "display_name": "Up to 2 kg",
+        },
+        {
+            "price_cents": heavy,
+            "min_weight_grams": 2_001,
+            "max_subtotal_cents": free - 1,
+            "display_name": "Over 2 kg",
+        },
+        {"price_cents": 0, "min_subtotal_cents": free, "display_name": "Free"},
+    ]
+    for tier in tiers:
+        create_rate(method_id=parcel.pk, fields={"currency": market.currency} | tier, now=now)
+    create_rate(
+        method_id=point.pk, fields={"currency": market.currency, "price_cents": _price(market, 290)}, now=now
+    )
+
+
+def _make_products(demo: DemoAccount, markets: list[Market]) -> None:
+    for index, title in enumerate(demo.products):
+        handle = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-").replace("--", "-")
+        euro_cents = 290 + 437 * index % 4_900
+        variant = {
+            "sku": f"{demo.handle[:2].upper()}-{index + 1:03}",
+            "title": "",
+            "weight_grams": 80 + 130 * index % 2_400,
+            "tax_class": "reduced" if index % 5 == 4 else "standard",
+            "pricing": [
+                {"market_id": market.pk, "price_cents": _price(market, euro_cents)} for market in markets
+            ],
+        }
+        create_product(fields={"handle": handle, "title": title}, variants=[variant])
+
+
+def _make_stock(*, now: datetime) -> None:
+    location = Location.objects.get(handle="main")
+    for variant_id in Variant.objects.values_list("pk", flat=True).order_by("pk"):
+        adjust_level(variant_id=variant_id, location_id=location.pk, delta=500, reason="received", now=now)
+
+
+def _make_customers(*, now: datetime) -> None:
+    for first_name, last_name, tags in (
+        ("Ada", "Lovelace", ["vip"]),
+        ("Karel", "Capek", []),
+        ("Emmy", "Noether", []),
+    ):
+        email = f"{first_name}.{last_name}@example.com".lower()
+        create_customer(
+            fields={"email": email, "first_name": first_name, "last_name": last_name, "tags": tags}
+        )
+    create_segment(
+        fields={
+            "handle": "vip",
+            "name": "VIP",
+            "filter": {"all": [{"field": "tag", "op": "eq", "value": "vip"}]},
+        }
+    )
+
+
+def _make_discounts(market: Market, *, now: datetime) -> None:
+    create_discount(
+        fields={
+            "type": "discount_code",
+            "code": "WELCOME10",
+            "title": "10 % off the first order",
+            "value_mode": "percentage",
+            "value_amount": 1000,
+            "first_order_only": True,
+        }
+    )
+    create_discount(
+        fields={
+            "type": "automatic_discount",
+            "title": "5 off from 100",
+            "value_mode": "fixed_amount",
+            "value_amount": _price(market, 500),
+            "currency": market.currency,
+            "minimum_order_subtotal_cents": _price(market, 10_000),
+        }
+    )
+    issue_voucher(
+        initial_balance_cents=_price(market, 5_000),
+        currency=market.currency,
+        recipient_email="ada.lovelace@example.com",
+        expires_at=now + timedelta(days=365),
+        actor="demo",
+        now=now,
+    )
+
+
+def _price(market: Market, euro_cents: int) -> int:
+    return euro_cents * PRICE_PERCENT[market.currency] // 100
+
+
+def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> dict[str, Any]:
+    with workspace_scope(workspace.id):
+        workspace_key = _key(workspace, None, ApiKey.Kind.WORKSPACE)
+        keys = {
+            account.pk: {
+                "admin_key": _key(workspace, account, ApiKey.Kind.ADMIN),
+                "storefront_key": _key(workspace, account, ApiKey.Kind.STOREFRONT),
+            }
+            for account in accounts
+        }
+    described = [_describe_account(account, keys[account.pk]) for account in accounts]
+    return {"id": str(workspace.id), "workspace_key": workspace_key, "accounts": described}
+
+
+def _key(workspace: DemoWorkspace, account: Account | None, kind: str) -> str:
+    account_id = account.pk if account else None
+    return issue_key(workspace_id=workspace.id, account_id=account_id, kind=kind, name="Demo").secret
+
+
+def _describe_account(account: Account, keys: dict[str, str]) -> dict[str, Any]:
+    with account_scope(account.pk):
+        markets = [
+            {
+                "id": str(market.pk),
+                "handle": market.handle,
+                "currency": market.currency,
+                "country_code": market.country_code,
+                "prices_include_tax": market.prices_include_tax,
+            }
+            for market in Market.objects.order_by("pk")
+        ]
+        variants = [
+            {"id": str(pk), "sku": sku} for pk, sku in Variant.objects.order_by("pk").values_list("pk", "sku")
+        ]
+    return {"id": str(account.pk), "handle": account.handle, **keys, "markets": markets, "variants": variants}

@@ -1,0 +1,96 @@
+"""The API of a running stack, called as any client would; what is refused ends the run."""
+
+import json
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Self
+
+import requests
+
+from config.stack.errors import StackError
+
+Json = dict[str, Any]
+Summary = Callable[[Json], str]
+
+API_VERSION = "2026-01"
+_TIMEOUT_SECONDS = 15
+_SHOWN_TOKEN = 6
+
+
+class ApiClient:
+    """One surface with one key. A request that comes with a summary of its answer is printed with it."""
+
+    def __init__(self, root: str, headers: dict[str, str]) -> None:
+        self.root = root
+        self._session = requests.Session()
+        # The stack is on this machine; a proxy that the environment names is for the world outside.
+        self._session.trust_env = False
+        self._session.headers |= headers
+
+    @classmethod
+    def storefront(cls, base_url: str, key: str) -> Self:
+        return cls(f"{base_url}/storefront/{API_VERSION}", {"X-Storefront-Key": key})
+
+    @classmethod
+    def admin(cls, base_url: str, handle: str, key: str) -> Self:
+        """The admin surface of one account, or, without a handle, what is above accounts."""
+        root = f"{base_url}/admin/{API_VERSION}"
+        return cls(f"{root}/{handle}" if handle else root, {"Authorization": f"Bearer {key}"})
+
+    def get(self, path: str, summary: Summary | None = None) -> Json:
+        return self._send("GET", path, summary=summary)
+
+    def post(
+        self, path: str, body: Json, summary: Summary | None = None, *, idempotency_key: str | None = None
+    ) -> Json:
+        return self._send("POST", path, body, summary=summary, idempotency_key=idempotency_key)
+
+    def put(self, path: str, body: Json, summary: Summary | None = None) -> Json:
+        return self._send("PUT", path, body, summary=summary)
+
+    def delete(self, path: str) -> Json:
+        return self._send("DELETE", path)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        *,
+        summary: Summary | None = None,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """The answer's document; raises `StackError` with the problem document of a refusal."""
+        began = perf_counter()
+        response = self._session.request(
+            method,
+            f"{self.root}/{path}",
+            json=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=_TIMEOUT_SECONDS,
+        )
+        milliseconds = (perf_counter() - began) * 1000
+        step = f"{method:<5} {_shortened(path):<58} {response.status_code} {milliseconds:>5.0f} ms"
+        if not response.ok:
+            raise StackError(f"{step}\n{_readable(response)}")
+        document: Json = response.json()
+        if summary:
+            replayed = " (replayed)" if response.headers.get("Idempotent-Replayed") == "true" else ""
+            print(f"{step}  {summary(document)}{replayed}", flush=True)
+        return document
+
+
+def _shortened(path: str) -> str:
+    """The path with its tokens cut, so that a line has room for it."""
+    parts = path.split("/")
+    if len(parts) > 1 and len(parts[1]) > 20:
+        name, dot, suffix = parts[1].partition(".")
+        parts[1] = f"{name[:_SHOWN_TOKEN]}…{dot}{suffix}"
+    return "/".join(parts)
+
+
+def _readable(response: requests.Response) -> str:
+    try:
+        return json.dumps(response.json(), indent=2, ensure_ascii=False)
+    except requests.JSONDecodeError:
+        return response.text

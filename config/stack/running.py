@@ -1,0 +1,54 @@
+"""A stack that answers, as `demo` and `bench` find it: through the file that says so."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from config.stack.data import DataDirectory
+from config.stack.environment import process_environment
+from config.stack.errors import StackError
+from config.stack.memory import Memory
+from config.stack.processes import PROJECT_DIR
+from config.stack.programs import answers
+from config.stack.servers import Servers
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningStack:
+    """The data directory of a running stack, and what its demo.json tells."""
+
+    data: DataDirectory
+    demo: Mapping[str, Any]
+
+    @classmethod
+    def find(cls, surroundings: Mapping[str, str]) -> Self:
+        """The stack on the data directory that the surroundings name; raises `StackError` if it isn't up."""
+        data = DataDirectory(Path(surroundings.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
+        try:
+            demo = json.loads(data.demo.read_text())
+        except FileNotFoundError:
+            raise StackError(f"Nothing is running on {data.root}. Start it with: make run") from None
+        stack = cls(data=data, demo=demo)
+        # The file outlives a stack that was killed.
+        if not answers(stack.address, "/healthz"):
+            raise StackError(f"Nothing answers at {stack.base_url}. Start it with: make run")
+        return stack
+
+    @property
+    def base_url(self) -> str:
+        return str(self.demo["base_url"])
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return urlsplit(self.base_url).netloc
+
+    def environment(self) -> dict[str, str]:
+        """What the stack's own processes have in their environment."""
+        memory = Memory(**json.loads(self.data.memory.read_text()), is_new=False)
+        port = urlsplit(self.base_url).port or 80
+        return process_environment(Servers.of(self.data, memory), web_port=port, surroundings=os.environ)

@@ -1,0 +1,157 @@
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from commerce.backoffice.display import label_column
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline
+
+from . import operations
+from .api.serializers import MethodInput, RateInput, ZoneInput
+from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+
+
+@admin.register(ShippingZone)
+class ShippingZoneAdmin(EditableAdmin):
+    deletable = True
+    rules = ZoneInput
+    list_display = ("name", "handle", "market", "countries", "method_count")
+    list_filter = ("market",)
+    list_select_related = ("market",)
+    search_fields = ("name", "handle")
+    fields = ("handle", "name", "market", "country_codes", "zip_patterns")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingZone]:
+        live_methods = Count("methods", filter=Q(methods__deleted_at__isnull=True))
+        return super().get_queryset(request).filter(LIVE).annotate(live_methods=live_methods)
+
+    @display(description="Countries")
+    def countries(self, zone: ShippingZone) -> str:
+        return ", ".join(zone.country_codes)
+
+    @display(description="Methods", ordering="live_methods")
+    def method_count(self, zone: ShippingZone) -> int:
+        return zone.live_methods
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> ShippingZone:
+        return operations.create_zone(fields=fields)
+
+    def update_row(self, row: ShippingZone, changes: dict[str, Any], now: datetime) -> ShippingZone:
+        return operations.update_zone(zone_id=row.pk, changes=changes)
+
+    def delete_row(self, row: ShippingZone, now: datetime) -> None:
+        operations.delete_zone(zone_id=row.pk, now=now)
+
+
+class RateRows(RowsInline):
+    model = ShippingRate
+    rules = RateInput
+    hide_title = True
+    ordering = ("pk",)
+    fields = (
+        "price_cents",
+        "currency",
+        "display_name",
+        "min_weight_grams",
+        "max_weight_grams",
+        "min_subtotal_cents",
+        "max_subtotal_cents",
+        "min_quantity",
+        "max_quantity",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingRate]:
+        return super().get_queryset(request).filter(LIVE)
+
+    def create_row(self, owner: ShippingMethod, fields: dict[str, Any], now: datetime) -> ShippingRate:
+        return operations.create_rate(method_id=owner.pk, fields=fields, now=now)
+
+    def update_row(self, row: ShippingRate, changes: dict[str, Any], now: datetime) -> ShippingRate:
+        return operations.update_rate(rate_id=row.pk, changes=changes, now=now)
+
+    def delete_row(self, row: ShippingRate, now: datetime) -> None:
+        operations.delete_rate(rate_id=row.pk, now=now)
+
+
+@admin.register(ShippingMethod)
+class ShippingMethodAdmin(EditableAdmin):
+    deletable = True
+    rules = MethodInput
+    list_display = ("name", "zone", "carrier", "service_code", "rate_mode", "rate_count", "is_cod_compatible")
+    list_filter = ("rate_mode", "is_cod_compatible", "requires_pickup_point")
+    list_select_related = ("zone",)
+    search_fields = ("name", "handle", "carrier")
+    inlines = (RateRows,)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("handle", "name"),
+                    ("zone", "rate_mode"),
+                    ("carrier", "service_code"),
+                    ("requires_pickup_point", "is_cod_compatible", "cod_fee_cents"),
+                    ("estimated_days_min", "estimated_days_max"),
+                    "carrier_config",
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingMethod]:
+        live_rates = Count("rates", filter=Q(rates__deleted_at__isnull=True))
+        return super().get_queryset(request).filter(LIVE).annotate(live_rates=live_rates)
+
+    @display(description="Rates", ordering="live_rates")
+    def rate_count(self, method: ShippingMethod) -> int:
+        return method.live_rates
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "zone":
+            kwargs["queryset"] = ShippingZone.objects.filter(LIVE).order_by("name")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> ShippingMethod:
+        return operations.create_method(fields=fields)
+
+    def update_row(self, row: ShippingMethod, changes: dict[str, Any], now: datetime) -> ShippingMethod:
+        return operations.update_method(method_id=row.pk, changes=changes, now=now)
+
+    def delete_row(self, row: ShippingMethod, now: datetime) -> None:
+        operations.delete_method(method_id=row.pk, now=now)
+
+
+@admin.register(PickupPoint)
+class PickupPointAdmin(ReadOnlyAdmin):
+    list_display = (
+        "name",
+        "carrier",
+        "kind",
+        "zip",
+        "city",
+        "country_code",
+        label_column("status", "Status"),
+        "updated_at",
+    )
+    list_filter = ("status", "kind")
+    search_fields = ("external_id", "normalised_zip__startswith")
+    search_help_text = "Number of the carrier, or beginning of the postcode"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("name", "status"),
+                    ("carrier", "external_id", "kind"),
+                    "address1",
+                    ("zip", "city", "country_code"),
+                    ("latitude", "longitude"),
+                    ("is_cod_supported", "max_weight_grams", "updated_at"),
+                    "opening_hours",
+                )
+            },
+        ),
+    )

@@ -1,0 +1,77 @@
+"""What the database holds by itself, whatever the application forgets."""
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location, Reservation
+from commerce.inventory.operations import adjust_level
+from tests.commerce.refusals import refused_constraint
+from tests.factories import make_variant, set_stock
+
+
+@pytest.mark.parametrize(
+    ("fields", "constraint"),
+    [
+        ({"on_hand": -1, "allow_backorder": True}, "inventory_levels_on_hand"),
+        ({"reserved": -1}, "inventory_levels_reserved"),
+        ({"committed": -1}, "inventory_levels_committed"),
+        ({"reserved": 6, "committed": 5}, "inventory_levels_not_oversold"),
+        ({"on_hand": 0, "reserved": 1}, "inventory_levels_not_oversold"),
+    ],
+)
+def test_a_level_never_promises_more_than_it_may(shop, fields, constraint):
+    make_variant(shop, stock=10)
+
+    with shop.scope():
+        assert refused_constraint(lambda: InventoryLevel.objects.update(**fields)) == constraint
+
+
+def test_a_variant_has_one_level_at_a_location(shop):
+    variant = make_variant(shop, stock=10)
+
+    assert refused_constraint(lambda: set_stock(shop, variant, 1)) == "inventory_levels_place"
+
+
+def test_a_location_handle_is_unique_in_its_account(shop):
+    with shop.scope():
+        again = Location.objects.create
+        assert refused_constraint(lambda: again(handle="main", name="x")) == "locations_handle"
+
+
+def test_a_checkout_holds_a_level_once_and_something_of_it(shop):
+    make_variant(shop, stock=10)
+
+    def hold(quantity: int) -> None:
+        with shop.scope():
+            Reservation.objects.create(
+                checkout_id=1, level=InventoryLevel.objects.get(), quantity=quantity
+            )
+
+    assert refused_constraint(lambda: hold(0)) == "inventory_reservations_quantity"
+
+
+def test_a_checkout_holds_a_level_once(shop):
+    make_variant(shop, stock=10)
+
+    with shop.scope():
+        level = InventoryLevel.objects.get()
+        Reservation.objects.create(checkout_id=1, level=level, quantity=1)
+        again = Reservation.objects.create
+        constraint = refused_constraint(lambda: again(checkout_id=1, level=level, quantity=1))
+
+    assert constraint == "inventory_reservations_once"
+
+
+@pytest.mark.parametrize("statement", ["UPDATE inventory_adjustments SET delta = 9", "DELETE FROM inventory_adjustments"])
+def test_adjustments_are_append_only(shop, statement):
+    variant = make_variant(shop, stock=10)
+
+    with shop.scope():
+        location_id = Location.objects.get().pk
+        adjust_level(
+            variant_id=variant.pk, location_id=location_id, delta=1, reason="count", now=timezone.now()
+        )
+        with pytest.raises(DatabaseError), transaction.atomic():
+            InventoryAdjustment.objects.raw(statement)[0]
+        assert InventoryAdjustment.objects.get().delta == 1

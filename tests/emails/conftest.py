@@ -1,0 +1,98 @@
+"""A renderer that answers what a test tells it to, a folder for mail, and dispatches of `send_email`."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.operations import enqueue
+from emails import renderer_client
+from emails.providers import current_provider
+
+
+class Renderer(ThreadingHTTPServer):
+    """Answers every request with `status` and `answer`, and keeps the requests."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status = 200
+        self.answer: dict = {
+            "subject": "Your order 1001",
+            "html": "<p>Thank you</p>",
+            "text": "Thank you",
+            "preheader": None,
+            "warnings": [],
+        }
+        self.requests: list[dict] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def refuse(self, status: int, code: str) -> None:
+        self.status, self.answer = status, {"code": code, "detail": "No.", "status": status}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Renderer
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        self.server.requests.append(json.loads(self.rfile.read(length)))
+        body = json.dumps(self.server.answer).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def renderer(settings) -> Iterator[Renderer]:
+    server = Renderer()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    settings.RENDERER_URL = server.url
+    yield server
+    renderer_client._session_of.cache_clear()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
+    """Where the local provider writes in this test."""
+    settings.MAIL_DIR = tmp_path / "mail"
+    current_provider.cache_clear()
+    yield settings.MAIL_DIR
+    current_provider.cache_clear()
+
+
+@pytest.fixture
+def enqueue_email():
+    """Enqueues an order confirmation: `enqueue_email(shop, customer_id=..., locale=...)`."""
+
+    def enqueue_email(shop, *, key="order.confirmation:1001", **payload) -> OutboxDispatch:
+        payload = {
+            "template_key": "order.confirmation",
+            "to_email": "ann@example.com",
+            "customer_id": None,
+            "locale": "de-AT",
+            "ctx": {"order": {"number": "1001"}},
+            "reference_type": "order",
+            "reference_id": 7,
+        } | payload
+        with shop.scope():
+            enqueue(task_name="send_email", payload=payload, idempotency_key=key, now=timezone.now())
+            return OutboxDispatch.objects.get(idempotency_key=key)
+
+    return enqueue_email

@@ -1,0 +1,47 @@
+import pytest
+
+from emails.errors import TemplateNotFound
+from emails.template_sources import find_template, locale_chain
+
+
+@pytest.mark.parametrize(
+    ("locale", "default_locale", "chain"),
+    [
+        ("de-AT", "cs-CZ", ["de-AT", "de", "cs-CZ", "cs", "en"]),
+        ("de", "cs-CZ", ["de", "cs-CZ", "cs", "en"]),
+        ("de-AT", "de-DE", ["de-AT", "de", "de-DE", "en"]),
+        ("en-US", "en-US", ["en-US", "en"]),
+        (None, "de-DE", ["de-DE", "de", "en"]),
+    ],
+)
+def test_locale_chain_goes_from_near_to_far(locale, default_locale, chain):
+    assert locale_chain(locale, default_locale) == chain
+
+
+@pytest.mark.parametrize(
+    ("locale", "default_locale", "found"),
+    [
+        ("de-AT", "en-US", "de"),
+        ("fr-FR", "cs-CZ", "cs"),
+        ("fr-FR", "it-IT", "en"),
+        (None, "de-DE", "de"),
+        ("..", "en-US", "en"),
+    ],
+)
+def test_template_is_found_in_the_nearest_locale(locale, default_locale, found):
+    source = find_template("order.confirmation", locale=locale, default_locale=default_locale)
+
+    assert source.locale == found
+    assert "<mjml" in source.body
+    assert source.subject
+    assert source.preheader
+    assert source.text
+
+
+@pytest.mark.parametrize("template_key", ["unheard.of", "", "..", "order.confirmation/en"])
+def test_template_of_an_unknown_key_is_not_found(template_key):
+    with pytest.raises(TemplateNotFound) as refused:
+        find_template(template_key, locale="en", default_locale="en-US")
+
+    assert refused.value.status == 404
+    assert refused.value.code == "template_not_found"

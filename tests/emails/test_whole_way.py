@@ -1,0 +1,34 @@
+"""From the commit of an order to the message, with the renderer as it runs in production."""
+
+from email import message_from_bytes, policy
+
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.worker import run_due
+from tests.emails.renderer.conftest import renderer_url  # noqa: F401  a fixture
+from tests.emails.renderer.test_order_confirmation import order
+
+
+def test_order_confirmation_reaches_the_folder_and_the_api(
+    shop,
+    mail_dir,
+    enqueue_email,
+    settings,
+    renderer_url,  # noqa: F811  the fixture
+):
+    settings.RENDERER_URL = renderer_url
+    enqueue_email(shop, locale="en-US", ctx={"order": order(number="1001")})
+
+    run_due()
+
+    with shop.scope():
+        assert OutboxDispatch.objects.get().status == "succeeded"
+    (path,) = mail_dir.glob("*.eml")
+    mail = message_from_bytes(path.read_bytes(), policy=policy.default)
+    assert mail["Subject"] == f"Your order 1001 at {shop.handle.title()}"
+    (listed,) = shop.admin.get("email/deliveries.json?reference_type=order&reference_id=7").json()[
+        "email_deliveries"
+    ]
+    assert listed["status"] == "sent"
+    shown = shop.admin.get(f"email/deliveries/{listed['id']}.json?include_body=true").json()["email_delivery"]
+    assert "Straw hat" in shown["html"]
+    assert shown["text"] in mail.get_body(("plain",)).get_content().replace("\r\n", "\n")

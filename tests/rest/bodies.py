@@ -1,0 +1,154 @@
+"""Request bodies, good and bad, made from the serializer that a route declares."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from commerce.rest import fields
+from tests.rest.routes import MODELS_BY_ID_NAME, Route, World
+
+Path = tuple[str | int, ...]
+
+# Values that a type alone can't tell, by the name of the field.
+_EXAMPLES: dict[str, Any] = {
+    "cancel_url": "https://example.com/cancel",
+    "carrier": "dhl",
+    "code": "CODE10",
+    "country_code": "DE",
+    "country_codes": ["DE"],
+    "delta": 1,
+    "domain": None,
+    "estimated_days_max": 3,
+    "estimated_days_min": 1,
+    "expires_at": "2030-01-01T00:00:00Z",
+    "filter": {"all": [{"field": "tag", "op": "eq", "value": "vip"}]},
+    "handle": "some-handle",
+    "kind": "admin",
+    "payment_method": "bank_transfer",
+    "pickup_point_id": None,
+    "rate_mode": "tiered",
+    "return_url": "https://example.com/return",
+    "scopes": ["read_products"],
+    "zip_patterns": ["10*"],
+}
+_BY_TYPE: dict[type[serializers.Field], Any] = {
+    fields.CurrencyField: "EUR",
+    fields.CountryField: "DE",
+    fields.LocaleField: "de-DE",
+    fields.TimeZoneField: "Europe/Berlin",
+    fields.DomainField: "shop.example.com",
+    fields.EmailField: "buyer@example.com",
+    fields.BooleanField: True,
+    fields.IntegerField: 1,
+    fields.ObjectField: {},
+    fields.DateTimeField: "2026-12-01T00:00:00Z",
+    serializers.CharField: "text",
+    serializers.URLField: "https://example.com/",
+    serializers.UUIDField: "b8f0a1de-6d3f-4f1e-9a83-6dd4b1a8b2c3",
+    serializers.DictField: {},
+    serializers.JSONField: {},
+}
+_ABSURD = 2**63
+TEXTS = [
+    "",
+    " ",
+    "\x00",
+    "a\x00b",
+    "x" * 100_000,
+    "\U0001f984",
+    "' OR 1=1; --",
+    "9" * 40,
+    "-1",
+    "1e3",
+    "Ǆ" * 64,
+]
+NUMBERS = [-1, 0, 1, 2**15, 2**31, 2**53 - 1, 2**53, _ABSURD, -_ABSURD - 1, 1.5, 1e300]
+TIMES = [
+    "0001-01-01T00:00:00+14:00",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999Z",
+    "9999-12-31T23:59:59-14:00",
+]
+NESTED = [[], {}, [[]], [None], [{}], {"a": {"b": [1]}}, ["\x00"], ["x"] * 3000, {"\x00": 1}]
+BAD_VALUES: list[Any] = [None, True, False, *TEXTS, *NUMBERS, *TIMES, *NESTED]
+
+
+def serializer_of(route: Route) -> serializers.Serializer | None:
+    """The serializer that the route declares for its body, or None where it takes none."""
+    view = route.view_class()
+    view.request, view.kwargs = None, {}
+    declared = getattr(route.view_class, route.action).kwargs["schema"]()
+    serializer = declared.__get__(view, route.view_class).get_request_serializer()
+    if isinstance(serializer, type):
+        serializer = serializer()
+    return serializer if isinstance(serializer, serializers.Serializer) else None
+
+
+def sample(serializer: serializers.Serializer | None, world: World) -> dict[str, Any]:
+    """A body that the serializer takes, naming rows of the world's shop."""
+    if serializer is None:
+        return {}
+    return {
+        name: _value(name, field, world) for name, field in serializer.fields.items() if not field.read_only
+    }
+
+
+def _value(name: str, field: serializers.Field, world: World) -> Any:
+    if isinstance(field, serializers.ListSerializer):
+        return [sample(field.child, world)]
+    if isinstance(field, serializers.Serializer):
+        return sample(field, world)
+    if name in MODELS_BY_ID_NAME:
+        return world.row_id(name)
+    if name.endswith("_token"):
+        return world.value(name.removesuffix("_token").removeprefix("source_") + "s", "token")
+    if name in _EXAMPLES:
+        return _EXAMPLES[name]
+    if isinstance(field, serializers.ListField):
+        return [_value(name.removesuffix("s"), field.child, world)]
+    if isinstance(field, serializers.ChoiceField):
+        return next(iter(field.choices))
+    for kind, example in _BY_TYPE.items():
+        if isinstance(field, kind):
+            return example
+    raise AssertionError(f"Say in _EXAMPLES of tests/rest/bodies.py what {name!r} may be.")
+
+
+def id_paths(serializer: serializers.Serializer) -> Iterator[tuple[Path, str]]:
+    """Every id in a body with the path to it and its name; of `product_ids` the first, named `product_id`."""
+    for path, field in field_paths(serializer):
+        name = str(path[-1]) if isinstance(path[-1], str) else str(path[-2]).removesuffix("s")
+        if isinstance(field, fields.IdField) and name not in _EXAMPLES:
+            yield path, name
+
+
+def field_paths(
+    serializer: serializers.Serializer, prefix: Path = ()
+) -> Iterator[tuple[Path, serializers.Field]]:
+    """Every field of a body with the path to it; of lists, the first element."""
+    for name, field in serializer.fields.items():
+        if field.read_only:
+            continue
+        path = (*prefix, name)
+        yield path, field
+        if isinstance(field, serializers.ListSerializer):
+            yield from field_paths(field.child, (*path, 0))
+        elif isinstance(field, serializers.Serializer):
+            yield from field_paths(field, path)
+        elif isinstance(field, serializers.ListField) and not isinstance(field.child, serializers.ListField):
+            yield (*path, 0), field.child
+
+
+def with_value(body: Any, path: Path, value: Any) -> Any:
+    """A copy of the body with one value replaced, or left out where it is `empty`."""
+    if not path:
+        return value
+    first, *rest = path
+    copy = dict(body) if isinstance(body, dict) else list(body)
+    if not rest and value is empty:
+        del copy[first]
+    else:
+        copy[first] = with_value(body[first], tuple(rest), value)
+    return copy

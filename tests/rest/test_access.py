@@ -1,0 +1,154 @@
+"""Every route against every kind of key: the matrix is generated from the URL resolver."""
+
+from functools import cache
+
+import pytest
+
+from commerce.rest.principal import AREAS
+from tests.clients import ApiClient
+from tests.rest.routes import routes, undone
+
+ADMIN_ROUTES = routes(surface="admin")
+STOREFRONT_ROUTES = routes(surface="storefront")
+ALL_ROUTES = ADMIN_ROUTES + STOREFRONT_ROUTES
+WORKSPACE_ROUTES = [route for route in ADMIN_ROUTES if route.binding == "workspace"]
+ACCOUNT_ROUTES = [route for route in ADMIN_ROUTES if route.binding == "account"]
+WRITING_ROUTES = [route for route in ADMIN_ROUTES if route.scope.startswith("write_")]
+
+
+def ask(client, route, path):
+    return client.send(route.method, path, {} if route.takes_body else None)
+
+
+def refused(response):
+    """Status and code of a refusal, which is a whole problem document."""
+    document = response.json()
+    assert response["Content-Type"] == "application/problem+json"
+    assert {"type", "title", "status", "detail", "code", "request_id"} <= document.keys()
+    assert document["status"] == response.status_code
+    return document["status"], document["code"]
+
+
+def refusals(client_of, asked, world):
+    """How each route refuses the client that `client_of` gives for it, with the rows' shop unchanged."""
+    return {str(route): refused(ask(client_of(route), route, world.path(route))) for route in asked}
+
+
+def each(asked, outcome):
+    return dict.fromkeys(map(str, asked), outcome)
+
+
+def bearer(secret):
+    return ApiClient(headers={"Authorization": f"Bearer {secret}"})
+
+
+def storefront_key(secret):
+    return ApiClient(headers={"X-Storefront-Key": secret})
+
+
+@pytest.fixture
+def key(world):
+    """The secret of a key of the world's shop, of the kind that a route takes, with just these scopes."""
+
+    @cache
+    def issue(route_binding, *scopes):
+        return world.shop.issue("workspace" if route_binding == "workspace" else "admin", scopes=list(scopes))
+
+    return lambda route, *scopes: bearer(issue(route.binding, *scopes))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer sk_" + "0" * 32},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer {admin} {admin}"},
+        {"Authorization": "{admin}"},
+        {"Authorization": "Basic {admin}"},
+        {"Authorization": "Bearer {storefront}"},
+        {"X-Storefront-Key": "pk_" + "0" * 32},
+        {"X-Storefront-Key": "{admin}"},
+        {"X-Storefront-Key": "Bearer {storefront}"},
+    ],
+    ids=str,
+)
+def test_routes_without_a_valid_key_of_their_surface_are_unauthenticated(world, headers):
+    secrets = {kind: world.shop.issue(kind) for kind in ("admin", "storefront")}
+    client = ApiClient(headers={name: value.format(**secrets) for name, value in headers.items()})
+
+    assert refusals(lambda route: client, ALL_ROUTES, world) == each(ALL_ROUTES, (401, "unauthenticated"))
+
+
+def test_routes_with_the_key_of_the_other_surface_are_unauthenticated(world):
+    clients = {
+        "admin": storefront_key(world.shop.issue("storefront")),
+        "storefront": bearer(world.shop.issue("admin")),
+    }
+
+    found = refusals(lambda route: clients[route.surface], ALL_ROUTES, world)
+
+    assert found == each(ALL_ROUTES, (401, "unauthenticated"))
+
+
+def test_routes_of_the_admin_surface_name_an_area():
+    assert {route.view_class.area for route in ADMIN_ROUTES} <= set(AREAS)
+
+
+def test_routes_with_a_key_that_lacks_their_scope_are_forbidden(world, key):
+    def without_the_area_of(route):
+        return key(route, *(f"write_{area}" for area in AREAS if area != route.view_class.area))
+
+    found = refusals(without_the_area_of, ADMIN_ROUTES, world)
+
+    assert found == each(ADMIN_ROUTES, (403, "insufficient_scope"))
+
+
+def test_routes_that_write_with_a_key_that_may_only_read_are_forbidden(world, key):
+    def with_reading_alone(route):
+        return key(route, route.scope.replace("write_", "read_"))
+
+    found = refusals(with_reading_alone, WRITING_ROUTES, world)
+
+    assert found == each(WRITING_ROUTES, (403, "insufficient_scope"))
+
+
+def test_routes_with_a_key_of_just_their_scope_are_open(world, key):
+    shut = {}
+    for route in ALL_ROUTES:
+        client = world.shop.storefront if route.surface == "storefront" else key(route, route.scope)
+        with undone():
+            status = ask(client, route, world.path(route)).status_code
+        if status not in ({200, 201, 204, 400, 409, 422} if route.takes_body else {200, 204, 409}):
+            shut[str(route)] = status
+
+    assert shut == {}
+
+
+def test_routes_of_another_account_do_not_exist(world, other_shop, make_shop):
+    sister = make_shop(workspace_id=world.shop.workspace_id)
+    for secret in (other_shop.issue("admin"), other_shop.issue("workspace"), sister.issue("admin")):
+        client = bearer(secret)
+        for route in ACCOUNT_ROUTES:
+            theirs = ask(client, route, world.path(route))
+            nobodys = ask(client, route, world.path(route).replace(world.shop.handle, "no-such-shop"))
+
+            assert (str(route), *refused(theirs)) == (str(route), 404, "not_found")
+            assert theirs.json() | {"request_id": ""} == nobodys.json() | {"request_id": ""}
+
+
+def test_routes_of_a_workspace_are_forbidden_to_admin_keys(world):
+    client = bearer(world.shop.issue("admin"))
+
+    found = refusals(lambda route: client, WORKSPACE_ROUTES, world)
+
+    assert found == each(WORKSPACE_ROUTES, (403, "insufficient_scope"))
+
+
+@pytest.mark.parametrize("route", WORKSPACE_ROUTES, ids=str)
+def test_route_of_a_workspace_shows_nothing_of_another_one(world, other_shop, route):
+    response = ask(other_shop.workspace, route, world.path(route))
+
+    if route.placeholders:
+        assert refused(response) == (404, "not_found")
+    assert world.shop.handle.encode() not in response.content

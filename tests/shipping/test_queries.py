@@ -1,0 +1,266 @@
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Market
+from commerce.errors import ValidationFailed
+from shipping import queries
+from shipping.errors import (
+    CurrencyMismatch,
+    PickupPointClosed,
+    PickupPointMismatch,
+    PickupPointRequired,
+    ShippingRateNotAvailable,
+)
+from shipping.matching import Candidate, Method, Option, Rate, Shape, options
+from shipping.models import ShippingMethod, ShippingRate, ShippingZone
+from tests.factories import make_method, make_pickup_point, make_rate, make_zone
+from tests.shipping.strategies import rates, shapes, zones
+
+
+def shape(**fields):
+    defaults = {"country_code": "DE", "zip": "10115", "weight_grams": 1000, "subtotal_cents": 5000}
+    return Shape(**defaults | {"currency": "EUR"} | fields)
+
+
+def option(**fields):
+    method = Method(1, "parcel", "Parcel", "packeta", "point", "tiered", **fields)
+    return Option(method=method, rate=Rate(1, 490, "EUR"), is_best=True)
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_quote_takes_one_statement(shop, django_assert_num_queries, number):
+    with shop.scope():
+        zone = make_zone(shop)
+        for _ in range(number):
+            make_rate(shop, method=make_method(shop, zone=zone))
+
+        with django_assert_num_queries(1):
+            found = queries.quote(shape())
+
+    assert len(found) == number
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_quote_takes_a_second_statement_to_make_missing_rates(shop, django_assert_num_queries, number):
+    with shop.scope():
+        zone = make_zone(shop)
+        for _ in range(number):
+            make_method(shop, zone=zone, rate_mode="free")
+
+        with django_assert_num_queries(2):
+            made = queries.quote(shape())
+        with django_assert_num_queries(1):
+            again = queries.quote(shape())
+
+    assert len(made) == number
+    assert again == made
+
+
+def test_quote_sees_the_account_in_scope_alone(shop, other_shop):
+    make_rate(other_shop)
+
+    with shop.scope():
+        assert queries.quote(shape()) == []
+
+
+def test_option_for_is_the_one_that_was_quoted_in_one_statement(shop, django_assert_num_queries):
+    with shop.scope():
+        rate = make_rate(shop)
+        make_rate(shop, method=rate.method, price_cents=100)
+        quoted = queries.quote(shape())
+
+        with django_assert_num_queries(1):
+            found = queries.option_for(shape(), method_id=rate.method_id, rate_id=rate.pk)
+
+    assert found == quoted[1]
+    assert (found.rate.id, found.is_best) == (rate.pk, False)
+
+
+def test_option_for_a_rate_of_another_method_is_none(shop):
+    with shop.scope():
+        rate, other = make_rate(shop), make_rate(shop)
+
+        assert queries.option_for(shape(), method_id=other.method_id, rate_id=rate.pk) is None
+
+
+def test_chosen_option_refuses_ids_that_name_nothing(shop, other_shop):
+    foreign = make_rate(other_shop)
+    with shop.scope():
+        rate = make_rate(shop)
+
+        with pytest.raises(ValidationFailed) as both:
+            queries.chosen_option(shape(), method_id=foreign.method_id, rate_id=foreign.pk)
+        with pytest.raises(ValidationFailed) as method_alone:
+            queries.chosen_option(shape(), method_id=foreign.method_id, rate_id=rate.pk)
+        with pytest.raises(ValidationFailed) as rate_alone:
+            queries.chosen_option(shape(), method_id=rate.method_id, rate_id=foreign.pk)
+
+    assert [error.field for error in both.value.errors] == ["shipping_method_id", "shipping_rate_id"]
+    assert [error.field for error in method_alone.value.errors] == ["shipping_method_id"]
+    assert [error.field for error in rate_alone.value.errors] == ["shipping_rate_id"]
+
+
+def test_chosen_option_refuses_a_rate_in_another_currency(shop):
+    with shop.scope():
+        rate = make_rate(shop, currency="CZK")
+
+        with pytest.raises(CurrencyMismatch) as refusal:
+            queries.chosen_option(shape(), method_id=rate.method_id, rate_id=rate.pk)
+
+    assert refusal.value.extras == {"currency": "EUR", "rate_currency": "CZK"}
+
+
+@pytest.mark.parametrize("changes", [{"country_code": "AT"}, {"weight_grams": 5001}])
+def test_chosen_option_refuses_a_rate_that_does_not_apply(shop, changes):
+    with shop.scope():
+        rate = make_rate(shop, max_weight_grams=5000)
+
+        with pytest.raises(ShippingRateNotAvailable):
+            queries.chosen_option(shape(**changes), method_id=rate.method_id, rate_id=rate.pk)
+
+
+@pytest.mark.parametrize("path", ["rates/{0.pk}.json", "methods/{0.method_id}.json"])
+def test_chosen_option_refuses_what_was_deleted(shop, path):
+    rate = make_rate(shop)
+    shop.admin.delete("shipping/" + path.format(rate))
+
+    with shop.scope(), pytest.raises(ShippingRateNotAvailable):
+        queries.chosen_option(shape(), method_id=rate.method_id, rate_id=rate.pk)
+
+
+def test_chosen_pickup_point_fits_the_method(db):
+    point = make_pickup_point(max_weight_grams=1000)
+
+    chosen = queries.chosen_pickup_point(
+        shape(), option=option(requires_pickup_point=True), pickup_point_id=point.pk
+    )
+
+    assert chosen == point
+
+
+def test_chosen_pickup_point_may_be_left_out_unless_required(db):
+    assert queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=None) is None
+    with pytest.raises(PickupPointRequired):
+        queries.chosen_pickup_point(shape(), option=option(requires_pickup_point=True), pickup_point_id=None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        ({"carrier": "dpd"}, PickupPointMismatch),
+        ({"country_code": "CZ"}, PickupPointMismatch),
+        ({"max_weight_grams": 999}, PickupPointMismatch),
+        ({"status": "closed"}, PickupPointClosed),
+    ],
+)
+def test_chosen_pickup_point_that_does_not_fit_is_refused(db, fields, refusal):
+    point = make_pickup_point(**fields)
+
+    with pytest.raises(refusal):
+        queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=point.pk)
+
+
+def test_chosen_pickup_point_that_names_nothing_is_refused(db):
+    with pytest.raises(ValidationFailed) as refusal:
+        queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=1)
+
+    assert [(error.field, error.code) for error in refusal.value.errors] == [("pickup_point_id", "not_found")]
+
+
+@pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize("filters", [{}, {"country_code": "DE"}, {"country_code": "DE", "carrier": "dpd"}])
+def test_postcode_prefix_uses_its_index(db, plan, filters):
+    points = queries.pickup_points(postcode_prefix="1", **filters)[:51]
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO pickup_points (carrier, external_id, kind, name, address1, city, zip, normalised_zip,"
+            " country_code, is_cod_supported, status, updated_at)"
+            " SELECT 'dpd', i, 'point', '', '', '', '', lpad((i % 10000)::text, 5, '0'), 'DE', false, 'active', now()"
+            " FROM generate_series(1, 20000) AS i"
+        )
+        cursor.execute(f"SET LOCAL plan_cache_mode = '{plan}'")
+
+    assert "Index Cond: (((normalised_zip)::text >=" in points.explain()
+
+
+@st.composite
+def worlds(draw):
+    """Zones, each with the mode of its one method and the rates of that; markets are numbered 0 and 1."""
+    return [
+        (
+            draw(zones(markets=(None, 0, 1))),
+            mode := draw(st.sampled_from(["tiered", "free"])),
+            draw(
+                st.lists(
+                    rates(may_be_automatic=False, is_free=mode == "free"),
+                    max_size=3,
+                )
+            ),
+        )
+        for _ in range(draw(st.integers(0, 4)))
+    ]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(asked=shapes(markets=(None, 0, 1)), world=worlds())
+def test_quote_agrees_with_matching_without_sql(shop, asked, world):
+    with shop.scope(), transaction.atomic():
+        markets = [shop.market, Market.objects.create(**SECOND_MARKET)]
+        candidates = [stored(markets, *entry, number=number) for number, entry in enumerate(world)]
+        asked = Shape(**fields_of(asked) | {"market_id": market_id(markets, asked.market_id)})
+
+        answer = queries.quote(asked)
+
+        transaction.set_rollback(True)
+    expected = options(asked, [completed(asked, candidate) for candidate in candidates])
+    assert [comparable(found) for found in answer] == [comparable(found) for found in expected]
+
+
+SECOND_MARKET = {
+    "handle": "second",
+    "name": "Second",
+    "currency": "CZK",
+    "locale": "cs-CZ",
+    "country_code": "CZ",
+}
+
+
+def stored(markets, zone, mode, method_rates, *, number):
+    """The rows of one method in a zone of its own, and the same as plain data."""
+    owner = ShippingZone.objects.create(
+        handle=f"z{number}", name="Z", **fields_of(zone) | {"market_id": market_id(markets, zone.market_id)}
+    )
+    fields = {"handle": f"m{number}", "name": "M", "carrier": "dhl", "service_code": "eu", "rate_mode": mode}
+    method = ShippingMethod.objects.create(zone=owner, **fields)
+    rows = [
+        ShippingRate.objects.create(method=method, **fields_of(rate) | {"id": None}) for rate in method_rates
+    ]
+    return Candidate(
+        zone=type(zone)(zone.country_codes, zone.zip_patterns, owner.market_id),
+        method=Method(id=method.pk, **fields),
+        rates=[
+            Rate(**fields_of(rate) | {"id": row.pk}) for rate, row in zip(method_rates, rows, strict=True)
+        ],
+    )
+
+
+def completed(asked, candidate):
+    """With the rate that a quote makes, whose id is not known beforehand."""
+    made = [Rate(0, 0, asked.currency, is_automatic=True)] if candidate.lacks_rate(asked) else []
+    return Candidate(zone=candidate.zone, method=candidate.method, rates=[*candidate.rates, *made])
+
+
+def comparable(found):
+    rate_id = None if found.rate.is_automatic else found.rate.id
+    return found.method, rate_id, found.rate.price_cents, found.rate.currency, found.is_best
+
+
+def fields_of(plain):
+    return {name: getattr(plain, name) for name in type(plain).__slots__}
+
+
+def market_id(markets, number):
+    return None if number is None else markets[number].pk
