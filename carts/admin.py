@@ -1,8 +1,9 @@
 from django.contrib import admin
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column, money_column, rate_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
@@ -57,8 +58,12 @@ class CartAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Cart]:
-        carts = super().get_queryset(request)
-        return carts.annotate(lines=Count("line_items"), items=Sum("line_items__quantity", default=0))
+        lines = CartLineItem.objects.all()
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(lines=sum_up(lines, "cart"), items=sum_up(lines, "cart", Sum("quantity")))
+        )
 
     @display(description="Lines", ordering="lines")
     def line_count(self, cart: Cart) -> int:

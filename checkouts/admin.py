@@ -1,16 +1,24 @@
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from unfold.decorators import display
 
 from commerce.backoffice.display import address_column, label_column, money_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
-from commerce.orders.admin import TOTALS, FrozenLineRows
+from commerce.orders.admin import TOTALS, line_fields
 
 from .models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 
 
-class CheckoutLineRows(FrozenLineRows):
+class CheckoutLineRows(ReadOnlyRows):
     model = CheckoutLineItem
-    owner = "checkout"
+    verbose_name_plural = "Lines"
+    hide_title = True
+    ordering = ("position",)
+    fields = line_fields("checkout.currency")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CheckoutLineItem]:
+        return super().get_queryset(request).select_related("checkout")
 
 
 class PaymentAttemptRows(ReadOnlyRows):

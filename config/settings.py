@@ -159,8 +159,14 @@ LOGGING = {
     "formatters": {"json": {"()": "commerce.rest.logs.JSONFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-    # A refusal is an answer, not an event of the log.
-    "loggers": {"django.request": {"level": "CRITICAL"}},
+    "loggers": {
+        # A refusal is an answer, not an event of the log.
+        "django.request": {"level": "ERROR"},
+        # The polls of every few seconds would drown the rest.
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+    },
 }
 
 SPECTACULAR_SETTINGS = {
@@ -187,6 +193,7 @@ UNFOLD = {
 }
 
 CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_TRANSPORT = "config.broker:Transport"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -202,4 +209,6 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": OUTBOX_POLL_INTERVAL_S,
         "options": {"expires": OUTBOX_POLL_INTERVAL_S},
     },
+    "sweep-checkouts": {"task": "checkouts.tasks.sweep", "schedule": 15, "options": {"expires": 15}},
+    "prune-idempotency-records": {"task": "commerce.rest.tasks.prune", "schedule": 600, "options": {"expires": 600}},
 }

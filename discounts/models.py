@@ -163,3 +163,6 @@ class VoucherRedemption(AccountOwned):
             ),
         ]
         indexes = [models.Index(fields=["account", "voucher"], name="voucher_redemptions_voucher")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"

@@ -2,10 +2,11 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline
 
@@ -25,7 +26,7 @@ class ShippingZoneAdmin(EditableAdmin):
     fields = ("handle", "name", "market", "country_codes", "zip_patterns")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingZone]:
-        live_methods = Count("methods", filter=Q(methods__deleted_at__isnull=True))
+        live_methods = sum_up(ShippingMethod.objects.filter(LIVE), "zone")
         return super().get_queryset(request).filter(LIVE).annotate(live_methods=live_methods)
 
     @display(description="Countries")
@@ -102,7 +103,7 @@ class ShippingMethodAdmin(EditableAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingMethod]:
-        live_rates = Count("rates", filter=Q(rates__deleted_at__isnull=True))
+        live_rates = sum_up(ShippingRate.objects.filter(LIVE), "method")
         return super().get_queryset(request).filter(LIVE).annotate(live_rates=live_rates)
 
     @display(description="Rates", ordering="live_rates")

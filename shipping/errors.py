@@ -38,7 +38,6 @@ class RateMustBeFree(Refusal):
     status = 422
     code = "rate_must_be_free"
     title = "A rate of a free method costs 0"
-    constraints = ("shipping_rates_automatic_free",)
 
 
 class ShippingRateNotAvailable(Refusal):

@@ -18,6 +18,7 @@ _numbers = count(1)
 _EXAMPLES: dict[str, Any] = {
     "initial_balance_cents": 1,
     "amount_cents": 1,
+    "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "rate_mode": "tiered",
     "target": {"task_name": "send_email"},
 }

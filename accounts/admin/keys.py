@@ -11,8 +11,8 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectMultipleWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminSplitDateTimeWidget,
     UnfoldAdminTextInputWidget,
@@ -36,10 +36,10 @@ class IssueForm(BaseDialogForm):
     )
     name = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget)
     scopes = forms.MultipleChoiceField(
-        label="Scopes (none means all)",
+        label="Scopes (none means all; Ctrl adds one)",
         required=False,
         choices=[(scope, scope) for scope in SCOPES],
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),
     )
     expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeWidget)
 

@@ -96,7 +96,7 @@ class MarketOutput(Output):
 class ApiKeyInput(Input):
     kind = serializers.ChoiceField(ApiKey.Kind)
     name = fields.TextField(max_length=200)
-    scopes = serializers.ListField(
+    scopes = fields.ListField(
         child=serializers.ChoiceField(SCOPES), required=False, allow_null=True, max_length=len(SCOPES)
     )
     expires_at = fields.DateTimeField(required=False, allow_null=True)

@@ -3,82 +3,69 @@
 from collections.abc import Iterable
 from typing import Any
 
-# (title, [(model, icon)]) in the order of the day's work.
-_GROUPS: list[tuple[str, list[tuple[str, str]]]] = [
-    (
-        "Sales",
-        [
-            ("orders.order", "receipt_long"),
-            ("checkouts.checkout", "point_of_sale"),
-            ("carts.cart", "shopping_cart"),
-        ],
-    ),
-    (
-        "Catalogue",
-        [("catalog.product", "inventory_2"), ("catalog.variant", "style"), ("taxes.taxrate", "percent")],
-    ),
-    (
-        "Inventory",
-        [
-            ("inventory.inventorylevel", "warehouse"),
-            ("inventory.location", "pin_drop"),
-            ("inventory.inventoryadjustment", "swap_vert"),
-        ],
-    ),
-    ("Customers", [("customers.customer", "group"), ("customers.segment", "filter_alt")]),
-    (
-        "Promotions",
-        [
-            ("discounts.discount", "sell"),
-            ("discounts.discountredemption", "redeem"),
-            ("discounts.voucher", "card_giftcard"),
-            ("discounts.voucherredemption", "history"),
-        ],
-    ),
-    (
-        "Shipping",
-        [
-            ("shipping.shippingzone", "public"),
-            ("shipping.shippingmethod", "local_shipping"),
-            ("shipping.pickuppoint", "storefront"),
-        ],
-    ),
-    (
-        "Messages",
-        [("emails.emaildelivery", "mail"), ("outbox.outboxdispatch", "outbox"), ("events.event", "bolt")],
-    ),
-    (
-        "Settings",
-        [
-            ("accounts.account", "store"),
-            ("accounts.market", "language"),
-            ("configuration.accountsetting", "tune"),
-            ("accounts.apikey", "key"),
-            ("accounts.staffmembership", "badge"),
-            ("accounts.user", "person"),
-            ("backoffice.staffaction", "list_alt"),
-        ],
-    ),
-]
+# By group, in the order of the day's work: (model, title, icon).
+_GROUPS: dict[str, list[tuple[str, str, str]]] = {
+    "Sales": [
+        ("orders.order", "Orders", "receipt_long"),
+        ("checkouts.checkout", "Checkouts", "point_of_sale"),
+        ("carts.cart", "Carts", "shopping_cart"),
+    ],
+    "Catalogue": [
+        ("catalog.product", "Products", "inventory_2"),
+        ("catalog.variant", "Variants and prices", "style"),
+        ("taxes.taxrate", "Tax rates", "percent"),
+    ],
+    "Inventory": [
+        ("inventory.inventorylevel", "Stock", "warehouse"),
+        ("inventory.inventoryadjustment", "Adjustments", "swap_vert"),
+        ("inventory.location", "Locations", "pin_drop"),
+    ],
+    "Customers": [
+        ("customers.customer", "Customers", "group"),
+        ("customers.segment", "Segments", "filter_alt"),
+    ],
+    "Promotions": [
+        ("discounts.discount", "Discounts", "sell"),
+        ("discounts.voucher", "Gift cards", "card_giftcard"),
+        ("discounts.voucherredemption", "Gift card ledger", "history"),
+    ],
+    "Shipping": [
+        ("shipping.shippingzone", "Zones", "public"),
+        ("shipping.shippingmethod", "Methods and rates", "local_shipping"),
+        ("shipping.pickuppoint", "Pickup points", "storefront"),
+    ],
+    "Messages": [
+        ("emails.emaildelivery", "Emails", "mail"),
+        ("outbox.outboxdispatch", "Outbox", "outbox"),
+        ("events.event", "Events", "bolt"),
+    ],
+    "Settings": [
+        ("accounts.account", "Shop", "store"),
+        ("accounts.market", "Markets", "language"),
+        ("configuration.accountsetting", "Settings", "tune"),
+        ("accounts.apikey", "API keys", "key"),
+        ("accounts.staffmembership", "Staff", "badge"),
+        ("backoffice.staffaction", "Activity", "list_alt"),
+        ("accounts.user", "Users", "person"),
+    ],
+}
 
 
 def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, Any]]:
     """Unfold's sidebar entries for the models of `app_list`, which holds those that the member may see."""
-    pages = {model["model"]._meta.label_lower: model for app in app_list for model in app["models"]}
-    return [
-        {
-            "title": title,
-            "items": [_item(pages[label], icon, current_path) for label, icon in entries if label in pages],
-        }
-        for title, entries in _GROUPS
-        if any(label in pages for label, _ in entries)
-    ]
+    links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
+    found = {
+        group: [
+            _item(title, icon, links[model], current_path) for model, title, icon in pages if model in links
+        ]
+        for group, pages in _GROUPS.items()
+    }
+    return [{"title": group, "items": items} for group, items in found.items() if items]
 
 
-def _item(page: dict[str, Any], icon: str, current_path: str) -> dict[str, Any]:
-    link = page["admin_url"]
+def _item(title: str, icon: str, link: str, current_path: str) -> dict[str, Any]:
     return {
-        "title": page["name"],
+        "title": title,
         "icon": icon,
         "link": link,
         "has_permission": True,

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
@@ -21,6 +22,7 @@ from commerce.tenancy.scope import account_scope
 
 from .choice import choose, chosen_membership, memberships
 from .navigation import groups
+from .overview import overview
 
 View = Callable[..., HttpResponse]
 
@@ -31,6 +33,7 @@ class BackOfficeSite(UnfoldAdminSite):
     site_title = "Back office"
     site_header = "Back office"
     index_title = "Overview"
+    index_template = "backoffice/index.html"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Who they are is asked before which account they work in, hence the order of the two.
@@ -58,14 +61,17 @@ class BackOfficeSite(UnfoldAdminSite):
     def _refused(self, request: HttpRequest, error: Exception) -> HttpResponse:
         """A page that says why nothing was shown or changed; an error that is a bug is raised again."""
         if isinstance(error, PermissionDenied):
-            status, reason = 403, "Your role in this shop does not allow this."
+            status, title, reason = 403, "Not allowed", "Your role in this shop does not allow this."
         elif isinstance(error, Http404):
-            status, reason = 404, "There is nothing at this address in this shop."
+            status, title, reason = 404, "Not found", "There is nothing at this address in this shop."
         else:
             refusal = refusal_of(error)
-            status, reason = refusal.status, refusal.detail
-        context = {**self.each_context(request), "title": reason}
+            status, title, reason = refusal.status, "Not possible", refusal.detail
+        context = {**self.each_context(request), "title": title, "reason": reason}
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().index(request, overview(now=timezone.now()) | (extra_context or {}))
 
     def extra_urls(self) -> list[URLPattern]:
         return [path("account/", self.admin_view(self.choose_account), name="choose_account")]

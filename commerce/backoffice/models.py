@@ -25,3 +25,6 @@ class StaffAction(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "staff_actions"
         indexes = [models.Index(fields=["account", "subject", "subject_id"], name="staff_actions_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.username} {self.kind} {self.subject} {self.subject_id}"

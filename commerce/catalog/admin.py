@@ -4,12 +4,15 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db import models
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import display
 
-from commerce.backoffice.display import label_column
+from commerce.backoffice.annotations import sum_up
+from commerce.backoffice.display import label_column, money
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.options import EditableAdmin, RowsInline
 from commerce.errors import ValidationFailed
@@ -26,12 +29,21 @@ class VariantRows(RowsInline):
     rules = VariantChanges
     verbose_name_plural = "Variants (deleting one archives it)"
     hide_title = True
-    show_change_link = True
     ordering = ("pk",)
-    fields = ("sku", "title", "weight_grams", "tax_class", "track_inventory", "allow_backorder")
+    readonly_fields = ("prices",)
+    fields = ("sku", "title", "weight_grams", "tax_class", "track_inventory", "allow_backorder", "prices")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Variant]:
-        return super().get_queryset(request).filter(_LIVE)
+        return super().get_queryset(request).filter(_LIVE).prefetch_related("pricing")
+
+    @display(description="Prices")
+    def prices(self, variant: Variant) -> str:
+        """The prices, as a link to the variant's own page, where they are set."""
+        if variant.pk is None:
+            return "-"
+        prices = [money(price.price_cents, price.currency) for price in variant.pricing.all()]
+        link = reverse("admin:catalog_variant_change", args=[variant.pk])
+        return format_html('<a href="{}" class="text-link">{}</a>', link, ", ".join(prices) or "Set prices")
 
     def create_row(self, owner: Product, fields: dict[str, Any], now: datetime) -> Variant:
         return operations.add_variant(product=owner, fields=fields)
@@ -56,8 +68,8 @@ class ProductAdmin(EditableAdmin):
     fields = (("handle", "status"), "title", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Product]:
-        live_variants = Count("variants", filter=Q(variants__archived_at__isnull=True))
-        return super().get_queryset(request).annotate(live_variants=live_variants)
+        live_variants = Variant.objects.filter(_LIVE)
+        return super().get_queryset(request).annotate(live_variants=sum_up(live_variants, "product"))
 
     @display(description="Variants", ordering="live_variants")
     def variant_count(self, product: Product) -> int:

@@ -6,7 +6,7 @@ from django.core.exceptions import ImproperlyConfigured
 from .registry import SETTINGS, installation_value
 
 
-@checks.register()
+@checks.register("configuration")
 def check_environment(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Every environment variable of the registry has a value that its setting takes."""
     messages: list[checks.CheckMessage] = []

@@ -13,3 +13,6 @@ class Event(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "events"
         indexes = [models.Index(fields=["account", "type", "id"], name="events_by_type")]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.pk}"

@@ -49,6 +49,9 @@ class InventoryLevel(AccountOwned):
         ]
         indexes = [models.Index(fields=["account", "variant"], name="inventory_levels_variant")]
 
+    def __str__(self) -> str:
+        return f"stock {self.pk}"
+
     @property
     def available(self) -> int:
         """What may still be promised; below 0 where backorders went past the stock."""
@@ -108,3 +111,6 @@ class InventoryAdjustment(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "inventory_adjustments"
         indexes = [models.Index(fields=["account", "level"], name="inventory_adjustments_level")]
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.delta:+}"

@@ -35,34 +35,29 @@ TOTALS = (
 )
 
 
-class FrozenLineRows(ReadOnlyRows):
-    """The lines of an order or checkout; subclasses name the model, and `owner`, its reference to that."""
+def line_fields(currency: str) -> tuple[Any, ...]:
+    """The columns of a frozen line; `currency` is the path from it to the currency of its owner."""
+    return (
+        "sku",
+        "title",
+        "quantity",
+        money_column("unit_price_with_tax_cents", "Unit price with tax", currency=currency),
+        rate_column("tax_rate_bp", "Tax"),
+        money_column("discount_cents", "Discount", currency=currency),
+        money_column("line_total_with_tax_cents", "Total with tax", currency=currency),
+        "custom_attributes",
+    )
 
-    owner = ""
+
+class OrderLineRows(ReadOnlyRows):
+    model = OrderLineItem
     verbose_name_plural = "Lines"
     hide_title = True
     ordering = ("position",)
+    fields = line_fields("order.currency")
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
-        currency = f"{self.owner}.currency"
-        return (
-            "sku",
-            "title",
-            "quantity",
-            money_column("unit_price_with_tax_cents", "Unit price with tax", currency=currency),
-            rate_column("tax_rate_bp", "Tax"),
-            money_column("discount_cents", "Discount", currency=currency),
-            money_column("line_total_with_tax_cents", "Total with tax", currency=currency),
-            "custom_attributes",
-        )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return super().get_queryset(request).select_related(self.owner)
-
-
-class OrderLineRows(FrozenLineRows):
-    model = OrderLineItem
-    owner = "order"
+    def get_queryset(self, request: HttpRequest) -> QuerySet[OrderLineItem]:
+        return super().get_queryset(request).select_related("order")
 
 
 @admin.register(Order)

@@ -266,6 +266,15 @@ class ObjectField(serializers.Field):
                 self.fail("number_too_large")
 
 
+class ListField(serializers.ListField):
+    """A list of at most `max_length` things; a longer one is refused before its things are looked at."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
+            raise serializers.ValidationError(f"At most {self.max_length} items are taken.", code="max_length")
+        return super().to_internal_value(data)
+
+
 class DateTimeField(serializers.DateTimeField):
     """ISO 8601 with an offset; a time without one is ambiguous and refused."""
 

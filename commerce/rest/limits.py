@@ -100,7 +100,8 @@ def count(
     if sent is not None and not _exchange(sent, window, version_name, now=now):
         return None, None
     allowances = [
-        Allowance(limit=bucket.limit, remaining=_tally.remaining(bucket), reset_s=reset_s) for bucket in buckets
+        Allowance(limit=bucket.limit, remaining=_tally.remaining(bucket), reset_s=reset_s)
+        for bucket in buckets
     ]
     version, _ = _tally.versions.get(version_name, (None, 0.0))
     return min(allowances, key=lambda allowance: allowance.remaining, default=None), version

@@ -1,9 +1,13 @@
 """Small helpers that describe the conventions' envelopes in the OpenAPI document."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PAGE_PARAMETERS = [
     OpenApiParameter("limit", int, description="1 to 250, 50 unless given; larger is taken as 250."),
@@ -36,7 +40,7 @@ def answers(
     partial: bool = False,
     status: int = 200,
     parameters: list[OpenApiParameter] | None = None,
-) -> object:
+) -> Callable[[F], F]:
     """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status."""
     body = request(partial=True) if request and partial else request
     return extend_schema(request=body, responses={status: response}, parameters=parameters)

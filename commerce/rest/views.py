@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Literal
 
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from .paging import Cursor
@@ -31,6 +32,12 @@ class SurfaceViewSet(ViewSet):
     renderer_classes = (JSONRenderer, ProblemRenderer)
     parser_classes = (JSONObjectParser,)
     metadata_class = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.method in {"POST", "PUT", "PATCH"}:
+            # A body that can't be read is refused also where the action would not look at it.
+            _ = request.data
 
     @property
     def principal(self) -> Principal:

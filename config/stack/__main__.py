@@ -10,6 +10,8 @@ _COMMANDS = {
     "bench": "measure a running stack",
     "roles": "print the SQL that makes the database roles, for an administrator",
 }
+# It reads its options itself.
+_WITH_OPTIONS = "bench"
 
 
 def main() -> int:
@@ -17,8 +19,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m config.stack")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, summary in _COMMANDS.items():
-        commands.add_parser(name, help=summary, description=summary)
-    command = parser.parse_args().command
+        commands.add_parser(name, help=summary, description=summary, add_help=name != _WITH_OPTIONS)
+    given, options = parser.parse_known_args()
+    command = given.command
+    if options and command != _WITH_OPTIONS:
+        parser.error(f"{command} takes no options, such as {options[0]}")
     try:
         status: int = importlib.import_module(f"config.stack.{command}").main()
     except KeyboardInterrupt:

@@ -30,23 +30,27 @@ def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[st
 
 
 def as_text(demo: Mapping[str, Any]) -> str:
-    keys = {name: value for name, value in demo.items() if name.endswith("_key")}
     rows = {
         "Base URL": demo["base_url"],
         "Back office": demo["backoffice_url"],
         "Log in as": f"{demo['staff']['username']} / {demo['staff']['password']}",
-        **{name.replace("_", " ").capitalize(): value for name, value in keys.items()},
     }
-    table = [f"  {label:<15}{value}" for label, value in rows.items()]
+    for workspace in demo["workspaces"]:
+        rows[f"Workspace {workspace['id']}"] = workspace["workspace_key"]
+        for account in workspace["accounts"]:
+            rows[f"  {account['handle']}, admin"] = account["admin_key"]
+            rows[f"  {account['handle']}, storefront"] = account["storefront_key"]
+    table = [f"  {label:<48}{value}" for label, value in rows.items()]
     return "\n".join(["", *table, "", *(f"  {line}" for line in _curl_lines(demo)), "", "Ctrl-C stops it."])
 
 
 def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
     """Three commands that can be pasted into a shell one after another."""
+    account = demo["workspaces"][0]["accounts"][0]
+    market_id, variant_id = account["markets"][0]["id"], account["variants"][0]["id"]
     url = f"{demo['base_url']}/{_STOREFRONT}"
-    curl = f"curl -s -H 'X-Storefront-Key: {demo['storefront_key']}'"
+    curl = f"curl -s -H 'X-Storefront-Key: {account['storefront_key']}'"
     post = f"{curl} -H 'Content-Type: application/json'"
-    market_id, variant_id = demo["market_id"], demo["variant_id"]
     return [
         f"{curl} '{url}/products.json?market_id={market_id}'",
         f"""CART=$({post} -d '{{"market_id": {market_id}}}' {url}/carts.json | {_READ_CART}); echo "$CART" """.rstrip(),

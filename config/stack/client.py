@@ -15,6 +15,7 @@ Summary = Callable[[Json], str]
 API_VERSION = "2026-01"
 _TIMEOUT_SECONDS = 15
 _SHOWN_TOKEN = 6
+_SHOWN_PATH = 56
 
 
 class ApiClient:
@@ -25,7 +26,7 @@ class ApiClient:
         self._session = requests.Session()
         # The stack is on this machine; a proxy that the environment names is for the world outside.
         self._session.trust_env = False
-        self._session.headers |= headers
+        self._session.headers.update(headers)
 
     @classmethod
     def storefront(cls, base_url: str, key: str) -> Self:
@@ -70,7 +71,7 @@ class ApiClient:
             timeout=_TIMEOUT_SECONDS,
         )
         milliseconds = (perf_counter() - began) * 1000
-        step = f"{method:<5} {_shortened(path):<58} {response.status_code} {milliseconds:>5.0f} ms"
+        step = f"{method:<5} {_shortened(path):<{_SHOWN_PATH}} {response.status_code} {milliseconds:>5.0f} ms"
         if not response.ok:
             raise StackError(f"{step}\n{_readable(response)}")
         document: Json = response.json()
@@ -81,12 +82,13 @@ class ApiClient:
 
 
 def _shortened(path: str) -> str:
-    """The path with its tokens cut, so that a line has room for it."""
+    """The path with its token cut, and no longer than a line has room for."""
     parts = path.split("/")
     if len(parts) > 1 and len(parts[1]) > 20:
         name, dot, suffix = parts[1].partition(".")
         parts[1] = f"{name[:_SHOWN_TOKEN]}…{dot}{suffix}"
-    return "/".join(parts)
+    shown = "/".join(parts)
+    return shown if len(shown) <= _SHOWN_PATH else f"{shown[: _SHOWN_PATH - 1]}…"
 
 
 def _readable(response: requests.Response) -> str:

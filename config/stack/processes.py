@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from config.stack.errors import StackError
@@ -46,7 +47,8 @@ class Process:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_end_with_parent(self.stop_signal),  # noqa: PLW1509  two system calls, no locks
+                # Two system calls that take no lock, so that other threads don't matter.
+                preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
                 **(self.user.popen_arguments() if self.user else {}),
             )
         if self.pid_file:
@@ -123,15 +125,9 @@ class Service(Process):
         raise self.too_slow(seconds)
 
 
-def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """On Linux the kernel sends the signal to the child when this process dies, however it dies."""
-    if _libc is None:
-        return None
-    prctl, parent = _libc.prctl, os.getpid()
-
-    def ask_kernel() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(number))
+def end_with_parent(number: signal.Signals, *, parent: int) -> None:
+    """Have the kernel send this process the signal when its parent dies, however that dies (on Linux only)."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(number))
         if os.getppid() != parent:
             os._exit(1)
-
-    return ask_kernel

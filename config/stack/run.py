@@ -1,6 +1,7 @@
 """`make run`: start everything, say so, and keep it running until told to stop."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from config.stack.errors import Interrupted, StackError
 from config.stack.memory import recall
 from config.stack.orphans import stop_orphans
 from config.stack.ports import web_port
-from config.stack.processes import PROJECT_DIR
+from config.stack.processes import PROJECT_DIR, end_with_parent
 from config.stack.programs import Programs
 from config.stack.servers import Servers
 from config.stack.supervisor import Supervisor
@@ -29,6 +30,9 @@ def main() -> int:
     os.umask(0o077)
     signals = StopSignals()
     signals.install()
+    if "MAKELEVEL" in os.environ:
+        # A `make` that is killed doesn't pass the signal on.
+        end_with_parent(signal.SIGTERM, parent=os.getppid())
     data = DataDirectory(Path(os.environ.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
     try:
         data.prepare()

@@ -47,8 +47,14 @@ class RunningStack:
         """Host and port."""
         return urlsplit(self.base_url).netloc
 
+    @property
+    def socket_address(self) -> tuple[str, int]:
+        parts = urlsplit(self.base_url)
+        return parts.hostname or "", parts.port or 80
+
     def environment(self) -> dict[str, str]:
         """What the stack's own processes have in their environment."""
         memory = Memory(**json.loads(self.data.memory.read_text()), is_new=False)
-        port = urlsplit(self.base_url).port or 80
-        return process_environment(Servers.of(self.data, memory), web_port=port, surroundings=os.environ)
+        _, web_port = self.socket_address
+        servers = Servers.of(self.data, memory)
+        return process_environment(servers, web_port=web_port, surroundings=os.environ)

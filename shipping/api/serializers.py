@@ -31,10 +31,10 @@ class ZoneInput(Input):
     handle = fields.HandleField()
     name = fields.TextField(max_length=200)
     market_id = fields.IdField(required=False, allow_null=True)
-    country_codes = serializers.ListField(
+    country_codes = fields.ListField(
         child=fields.CountryField(), allow_empty=False, max_length=MAX_COUNTRIES
     )
-    zip_patterns = serializers.ListField(
+    zip_patterns = fields.ListField(
         child=ZipPatternField(max_length=16), required=False, max_length=MAX_ZIP_PATTERNS
     )
 

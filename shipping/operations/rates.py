@@ -12,8 +12,8 @@ RateMode = ShippingMethod.RateMode
 def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
     """A new tier of a live method.
 
-    Raises `NotFound`, `ValidationFailed` for bounds that the mode or reason forbid, `RateMustBeFree`, and
-    `FlatRateExists` through the key.
+    Raises `NotFound`, `ValidationFailed` for bounds that are inverted or that a flat rate can't have,
+    `RateMustBeFree`, and `FlatRateExists` through the key.
     """
     method = lock_method(method_id)
     rate = ShippingRate(method=method, is_flat=method.rate_mode == RateMode.FLAT, **fields)

@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header
 from email.utils import parseaddr
@@ -28,9 +29,13 @@ def provider(tmp_path):
 
 
 def header_of(provider, name):
-    """A header of the one message sent, decoded: `policy.default` gets long encoded ones wrong."""
+    """A header of the one message sent, still encoded: `policy.default` gets long ones wrong."""
     (path,) = provider.folder.glob("*.eml")
-    return str(make_header(decode_header(message_from_bytes(path.read_bytes())[name])))
+    return message_from_bytes(path.read_bytes())[name]
+
+
+def decoded(text):
+    return str(make_header(decode_header(text)))
 
 
 def names(provider):
@@ -53,7 +58,7 @@ def test_message_is_written_as_mime_and_as_html(provider):
     assert mail["Subject"] == "Vaše objednávka 1001"
     assert mail["Message-ID"] == message_id
     assert mail["Content-Language"] == "cs-CZ"
-    assert mail["Date"].datetime.tzinfo is not None
+    assert mail["Date"].datetime.date() == datetime.now(UTC).date()
 
 
 def test_message_sent_again_under_its_key_stays_as_it_was(provider):
@@ -78,7 +83,9 @@ def test_message_sent_by_several_workers_at_once_is_one(provider):
 def test_sender_may_have_any_name(provider, name):
     provider.send(replace(MESSAGE, from_name=name.strip()), idempotency_key="a")
 
-    assert parseaddr(header_of(provider, "From")) == (name.strip(), "hats@example.com")
+    shown_name, address = parseaddr(header_of(provider, "From"))
+    assert decoded(shown_name) == name.strip()
+    assert address == "hats@example.com"
 
 
 def test_subject_may_be_long(provider):
@@ -86,7 +93,7 @@ def test_subject_may_be_long(provider):
     provider.send(replace(MESSAGE, subject=subject), idempotency_key="a")
 
     (path,) = provider.folder.glob("*.eml")
-    assert header_of(provider, "Subject") == subject
+    assert decoded(header_of(provider, "Subject")) == subject
     assert max(len(line) for line in path.read_bytes().split(b"\r\n")) <= 78
 
 

@@ -96,18 +96,18 @@ def sample(serializer: serializers.Serializer | None, world: World) -> dict[str,
 
 
 def _value(name: str, field: serializers.Field, world: World) -> Any:
-    if isinstance(field, serializers.ListSerializer):
-        return [sample(field.child, world)]
+    if isinstance(field, serializers.ListSerializer | serializers.ListField) and name not in _EXAMPLES:
+        return [_value(name.removesuffix("s"), field.child, world)]
     if isinstance(field, serializers.Serializer):
         return sample(field, world)
     if name in MODELS_BY_ID_NAME:
         return world.row_id(name)
-    if name.endswith("_token"):
-        return world.value(name.removesuffix("_token").removeprefix("source_") + "s", "token")
-    if name in _EXAMPLES:
-        return _EXAMPLES[name]
-    if isinstance(field, serializers.ListField):
-        return [_value(name.removesuffix("s"), field.child, world)]
+    if name.endswith("cart_token"):
+        return world.value("carts", "token")
+    return _EXAMPLES[name] if name in _EXAMPLES else _by_type(name, field)
+
+
+def _by_type(name: str, field: serializers.Field) -> Any:
     if isinstance(field, serializers.ChoiceField):
         return next(iter(field.choices))
     for kind, example in _BY_TYPE.items():

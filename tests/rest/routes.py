@@ -121,9 +121,10 @@ def _is_of_a_surface(view: Any) -> bool:
 @contextmanager
 def undone() -> Iterator[None]:
     """What is asked for in here has happened to nobody afterwards, so that one world does for many requests."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
+    # A savepoint by hand: within `atomic` a scope would not be the outermost transaction, and refuse.
+    savepoint = transaction.savepoint()
+    yield
+    transaction.savepoint_rollback(savepoint)
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,8 @@ def test_postcode_prefix_uses_its_index(db, plan, filters):
             " SELECT 'dpd', i, 'point', '', '', '', '', lpad((i % 10000)::text, 5, '0'), 'DE', false, 'active', now()"
             " FROM generate_series(1, 20000) AS i"
         )
-        cursor.execute(f"SET LOCAL plan_cache_mode = '{plan}'")
+        # At a million rows the planner is tempted to walk the primary key for want of a sort; so it is here.
+        cursor.execute(f"SET LOCAL plan_cache_mode = '{plan}'; SET LOCAL enable_sort = off")
 
     assert "Index Cond: (((normalised_zip)::text >=" in points.explain()
 

@@ -32,6 +32,7 @@ RESOLVER_FUNCTIONS = {
     "account_ids()",
     "claim_outbox_dispatches(integer, interval)",
     "overdue_checkouts(integer)",
+    "prune_idempotency_records(interval, integer)",
     "resolve_api_key(bytea, text)",
     "staff_accounts(bigint)",
 }
@@ -52,6 +53,7 @@ RESOLVER_COLUMNS = {
     },
     ("api_keys", "UPDATE"): {"last_used_at"},
     ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at"},
+    ("idempotency_records", "SELECT"): {"id", "account_id", "created_at"},
     ("outbox_dispatches", "SELECT"): {
         "id",
         "account_id",
@@ -65,7 +67,14 @@ RESOLVER_COLUMNS = {
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
     ("users", "SELECT"): {"id", "is_superuser", "is_active"},
+    ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},
 }
 
 # Unique across accounts by the contract, so without the account: each is a token or name that says nothing.
 PLATFORM_WIDE_KEYS = {"markets_domain", "orders_token", "vouchers_code"}
+
+# Tables whose rows a resolver function may delete, with the function that does.
+RESOLVER_DELETES = {
+    "idempotency_records": "prune_idempotency_records",
+    "workspace_idempotency_records": "prune_idempotency_records",
+}

@@ -33,7 +33,7 @@ class VariantChanges(Input):
 
 
 class VariantInput(VariantChanges):
-    pricing = serializers.ListField(child=MarketPricingInput(), required=False, max_length=MAX_PRICES)
+    pricing = fields.ListField(child=MarketPricingInput(), required=False, max_length=MAX_PRICES)
 
     def validate_pricing(self, pricing: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if len({price["market_id"] for price in pricing}) < len(pricing):
@@ -45,16 +45,16 @@ class ProductChanges(Input):
     handle = fields.HandleField()
     title = fields.TextField(max_length=255)
     description = fields.TextField(required=False, allow_blank=True, max_length=50_000)
-    status = serializers.ChoiceField(Product.Status, required=False)
+    status = serializers.ChoiceField(Product.Status.values, required=False)
 
 
 class ProductInput(ProductChanges):
     status = serializers.ChoiceField([Product.Status.DRAFT, Product.Status.ACTIVE], required=False)
-    variants = serializers.ListField(child=VariantInput(), required=False, max_length=MAX_VARIANTS)
+    variants = fields.ListField(child=VariantInput(), required=False, max_length=MAX_VARIANTS)
 
 
 class ProductFilter(Input):
-    status = serializers.ChoiceField(Product.Status, required=False)
+    status = serializers.ChoiceField(Product.Status.values, required=False)
     handle = fields.HandleField(required=False)
 
 
@@ -98,7 +98,7 @@ class ProductOutput(Output):
     handle = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
-    status = serializers.ChoiceField(Product.Status)
+    status = serializers.ChoiceField(Product.Status.values)
     variants = VariantOutput(many=True)
     archived_at = TimestampField(allow_null=True)
     created_at = TimestampField()

@@ -1,7 +1,9 @@
 """What a segment's filter may say: for each field the operators it takes, and values of its own type."""
 
+from collections.abc import Callable
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -20,26 +22,18 @@ class _TimestampTextField(serializers.Field):
         return timestamp(fields.DateTimeField().run_validation(data))
 
 
-_VALUES = 100
-
-
-class _TimestampText(fields.DateTimeField):
-    """A timestamp, kept as text in the form in which timestamps leave."""
-
-    def to_internal_value(self, value: Any) -> str | None:
-        return timestamp(super().to_internal_value(value))
-
-
-_VALUES: dict[str, serializers.Field] = {
-    "tag": fields.TextField(max_length=64),
-    "email_domain": fields.DomainField(),
-    "country_code": fields.CountryField(),
-    "orders_count": fields.IntegerField(),
-    "total_spent_cents": fields.CentsField(),
-    "created_at": _TimestampTextField(),
+# A field belongs to one parent: each use makes its own.
+_VALUE_FIELDS: dict[str, Callable[[], serializers.Field]] = {
+    "tag": lambda: fields.TextField(max_length=64),
+    "email_domain": fields.DomainField,
+    "country_code": fields.CountryField,
+    "orders_count": fields.IntegerField,
+    "total_spent_cents": fields.CentsField,
+    "created_at": _TimestampTextField,
 }
 
 
+@extend_schema_field(OpenApiTypes.ANY)
 class _AnyField(serializers.Field):
     """A value whose type depends on another field; checked when that one is known."""
 
@@ -65,7 +59,7 @@ class ConditionInput(Input):
 
 
 class FilterInput(Input):
-    all = serializers.ListField(child=ConditionInput(), max_length=MAX_CONDITIONS)
+    all = fields.ListField(child=ConditionInput(), max_length=MAX_CONDITIONS)
 
 
 @extend_schema_field(FilterInput)
@@ -85,6 +79,7 @@ class SegmentInput(Input):
 
 
 def _value_field(name: str, operator: str) -> serializers.Field:
+    value = _VALUE_FIELDS[name]()
     if operator == "in":
-        return serializers.ListField(child=_VALUES[name], allow_empty=False, max_length=MAX_VALUES)
-    return _VALUES[name]
+        return fields.ListField(child=value, allow_empty=False, max_length=MAX_VALUES)
+    return value

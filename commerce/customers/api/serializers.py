@@ -14,7 +14,7 @@ class CustomerInput(Input):
     phone = fields.TextField(required=False, allow_blank=True, max_length=40)
     locale = fields.LocaleField(required=False, allow_null=True)
     country_code = fields.CountryField(required=False, allow_null=True)
-    tags = serializers.ListField(child=fields.TextField(max_length=64), required=False, max_length=MAX_TAGS)
+    tags = fields.ListField(child=fields.TextField(max_length=64), required=False, max_length=MAX_TAGS)
 
     def validate_tags(self, tags: list[str]) -> list[str]:
         return list(dict.fromkeys(tags))

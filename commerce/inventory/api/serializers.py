@@ -36,7 +36,7 @@ class AdjustmentInput(Input):
     variant_id = fields.IdField()
     location_id = fields.IdField()
     delta = fields.IntegerField(min_value=-MAX_DELTA, max_value=MAX_DELTA)
-    reason = serializers.ChoiceField(InventoryAdjustment.Reason)
+    reason = serializers.ChoiceField(InventoryAdjustment.Reason.values)
 
     def validate_delta(self, delta: int) -> Any:
         if delta == 0:

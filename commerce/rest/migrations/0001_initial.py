@@ -3,7 +3,23 @@
 import commerce.tenancy.scope
 import django.db.models.deletion
 from django.db import migrations, models
-from commerce.tenancy.operations import IsolateByAccount, IsolateDirectory
+from commerce.tenancy.operations import IsolateByAccount, IsolateDirectory, ResolverFunction
+
+
+PRUNE = """
+CREATE FUNCTION prune_idempotency_records(max_age interval, batch integer) RETURNS bigint LANGUAGE sql AS $$
+    WITH of_accounts AS (
+        DELETE FROM idempotency_records WHERE (account_id, id) IN (
+            SELECT account_id, id FROM idempotency_records WHERE created_at < now() - max_age LIMIT batch)
+        RETURNING 1
+    ), of_workspaces AS (
+        DELETE FROM workspace_idempotency_records WHERE id IN (
+            SELECT id FROM workspace_idempotency_records WHERE created_at < now() - max_age LIMIT batch)
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM of_accounts) + (SELECT count(*) FROM of_workspaces)
+$$
+"""
 
 
 class Migration(migrations.Migration):
@@ -55,4 +71,14 @@ class Migration(migrations.Migration):
         ),
         IsolateByAccount("idempotencyrecord"),
         IsolateDirectory("workspaceidempotencyrecord", "workspace_id = current_workspace_id()"),
+        ResolverFunction(
+            "prune_idempotency_records(interval, integer)",
+            PRUNE,
+            access=[
+                ("idempotency_records", "SELECT", "id, account_id, created_at"),
+                ("idempotency_records", "DELETE", ""),
+                ("workspace_idempotency_records", "SELECT", "id, created_at"),
+                ("workspace_idempotency_records", "DELETE", ""),
+            ],
+        ),
     ]

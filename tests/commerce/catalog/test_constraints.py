@@ -13,7 +13,9 @@ def test_a_product_handle_is_unique_in_its_account(shop, other_shop):
     make_product(other_shop, handle="shirt")
 
     with shop.scope():
-        assert refused_constraint(lambda: Product.objects.create(handle="shirt", title="x")) == "products_handle"
+        assert (
+            refused_constraint(lambda: Product.objects.create(handle="shirt", title="x")) == "products_handle"
+        )
 
 
 def test_a_sku_is_unique_among_live_variants(shop):

@@ -137,9 +137,7 @@ def test_reserve_without_a_level_has_nothing_available(shop):
     with pytest.raises(InsufficientInventory) as refused:
         reserve((variant, 1))
 
-    assert refused.value.extras["items"] == [
-        {"variant_id": str(variant.pk), "requested": 1, "available": 0}
-    ]
+    assert refused.value.extras["items"] == [{"variant_id": str(variant.pk), "requested": 1, "available": 0}]
     assert not InventoryLevel.objects.filter(variant=variant).exists()
 
 
@@ -236,9 +234,7 @@ def test_fulfill_of_a_backorder_waits_for_the_stock(shop):
     with pytest.raises(InsufficientInventory) as refused:
         reservations.fulfill(checkout_id=CHECKOUT)
 
-    assert refused.value.extras["items"] == [
-        {"variant_id": str(variant.pk), "requested": 5, "available": 2}
-    ]
+    assert refused.value.extras["items"] == [{"variant_id": str(variant.pk), "requested": 5, "available": 2}]
     assert stock_of(variant) == (2, 0, 5)
     assert statuses() == [(CHECKOUT, 5, "committed")]
 
@@ -291,7 +287,11 @@ def test_statements_do_not_depend_on_the_number_of_variants(shop, number):
         count_statements(reservations.fulfill, checkout_id=CHECKOUT),
         count_statements(reservations.reserve, checkout_id=OTHER_CHECKOUT, wanted=wanted, now=timezone.now()),
         count_statements(
-            reservations.reserve, checkout_id=73, wanted=wanted, instead_of=[OTHER_CHECKOUT], now=timezone.now()
+            reservations.reserve,
+            checkout_id=73,
+            wanted=wanted,
+            instead_of=[OTHER_CHECKOUT],
+            now=timezone.now(),
         ),
         count_statements(reservations.release, checkout_ids=[73]),
     ]

@@ -71,7 +71,10 @@ def test_put_pricing_of_a_foreign_variant_or_market_is_not_found(shop, other_sho
     foreign = make_variant(other_shop, price_cents=None)
 
     assert refusal(shop.admin.put(path_of(foreign, shop.market), {"price_cents": 1})) == (404, "not_found")
-    assert refusal(shop.admin.put(path_of(variant, other_shop.market), {"price_cents": 1})) == (404, "not_found")
+    assert refusal(shop.admin.put(path_of(variant, other_shop.market), {"price_cents": 1})) == (
+        404,
+        "not_found",
+    )
     assert prices_of(shop, variant) == prices_of(other_shop, foreign) == []
 
 

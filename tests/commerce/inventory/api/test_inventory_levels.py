@@ -30,8 +30,8 @@ def hold(shop, variant, **fields):
         InventoryLevel.objects.filter(variant=variant).update(**fields)
 
 
-def adjust(shop, variant, delta, **fields):
-    body = {"variant_id": variant.pk, "location_id": main_location(shop).pk, "delta": delta}
+def adjust(shop, variant, units, **fields):
+    body = {"variant_id": variant.pk, "location_id": main_location(shop).pk, "delta": units}
     return shop.admin.post("inventory_levels/adjust.json", body | {"reason": "correction"} | fields)
 
 

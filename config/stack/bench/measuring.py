@@ -1,0 +1,123 @@
+"""What is measured, in the order in which one operation makes what the next one needs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle, repeat, starmap
+from time import perf_counter
+from typing import NamedTuple
+
+from . import shopping as operations
+from .load import Client, Measurement, drive
+from .messages import Request
+from .shopping import LINES_OF_JOURNEY, Shopping, journey
+
+JOURNEY = "a whole journey, from cart to order"
+_LINES_OF_READ_CART = 10
+
+
+class Row(NamedTuple):
+    operation: str
+    measurement: Measurement
+
+
+class Bench:
+    """Drives requests to one address: each operation for some seconds, some clients at once."""
+
+    def __init__(self, address: tuple[str, int], *, seconds: float, clients: int) -> None:
+        self.address = address
+        self.seconds = seconds
+        self.clients = clients
+
+    def run(self, make_client: Callable[[], Client]) -> Measurement:
+        return drive(self.address, [make_client() for _ in range(self.clients)], seconds=self.seconds)
+
+    def repeated(self, operation: str, make: Callable[[], Request]) -> Row:
+        """Any number of requests of one kind."""
+        row, _ = self.each(operation, starmap(make, repeat(())))
+        return row
+
+    def each(self, operation: str, requests: Iterable[Request]) -> tuple[Row, list[str]]:
+        """Requests that the clients share out among themselves, and the tokens that were answered."""
+        shared = iter(requests)
+        tokens: list[str] = []
+
+        def client() -> Client:
+            for request in shared:
+                tokens.append((yield request).token)  # noqa: PERF401  a generator's own steps
+
+        return Row(operation, self.run(client)), tokens
+
+
+def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
+    yield bench.repeated(operations.HEALTH, shopping.check_health)
+    yield bench.repeated(operations.MARKETS, shopping.list_markets)
+    yield bench.repeated(operations.ADMIN_QUOTE, shopping.quote_as_admin)
+    cart = _full_cart(bench, shopping)
+    yield bench.repeated(operations.READ_CART, lambda: shopping.read_cart(cart))
+    row, carts = bench.each(operations.CREATE_CART, starmap(shopping.create_cart, repeat(())))
+    yield row
+    carts = _filled(bench, shopping, carts)
+    any_cart = cycle(carts)
+    yield bench.repeated(operations.ADD_LINE, lambda: shopping.add_line(next(any_cart)))
+    row, checkouts = bench.each(operations.ENTER_CHECKOUT, map(shopping.enter_checkout, carts))
+    yield row
+    yield from _walk(bench, shopping, checkouts)
+    yield _journeys(bench, shopping)
+
+
+def _walk(bench: Bench, shopping: Shopping, checkouts: list[str]) -> Iterator[Row]:
+    """Take each step with all checkouts before the next step."""
+    row, checkouts = bench.each(operations.SET_ADDRESS, map(shopping.set_address, checkouts))
+    yield row
+    any_checkout = cycle(checkouts)
+    yield bench.repeated(operations.CHECKOUT_QUOTE, lambda: shopping.quote(next(any_checkout)))
+    for operation, step in (
+        (operations.SET_SHIPPING, shopping.set_shipping),
+        (operations.CHOOSE_PAYMENT, shopping.choose_payment),
+        (operations.START_PAYMENT, shopping.start_payment),
+        (operations.CONFIRM, shopping.confirm),
+        (operations.COMPLETE, shopping.complete),
+    ):
+        row, checkouts = bench.each(operation, map(step, checkouts))
+        yield row
+
+
+def _full_cart(bench: Bench, shopping: Shopping) -> str:
+    """The token of a cart with as many lines as the one that is read."""
+    tokens: list[str] = []
+
+    def client() -> Client:
+        tokens.append((yield shopping.create_cart()).token)
+        for _ in range(_LINES_OF_READ_CART):
+            yield shopping.add_line(tokens[0])
+
+    drive(bench.address, [client()], seconds=bench.seconds)
+    return tokens[0]
+
+
+def _filled(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[str]:
+    """Those carts that got all of their lines within the time for one operation."""
+    empty = iter(carts)
+    filled: list[str] = []
+
+    def client() -> Client:
+        for cart in empty:
+            for _ in range(LINES_OF_JOURNEY):
+                yield shopping.add_line(cart)
+            filled.append(cart)
+
+    bench.run(client)
+    return filled
+
+
+def _journeys(bench: Bench, shopping: Shopping) -> Row:
+    """One journey after the other by each client; a row of orders, not of requests."""
+    latencies: list[float] = []
+
+    def client() -> Client:
+        while True:
+            began = perf_counter()
+            yield from journey(shopping)
+            latencies.append(perf_counter() - began)
+
+    whole = bench.run(client)
+    return Row(JOURNEY, Measurement(latencies, whole.elapsed, whole.own_time))

@@ -1,0 +1,50 @@
+"""Requests as the bytes that go over the wire, and as little of the answers as has to be looked at."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+_TOKEN = re.compile(rb'"token":"([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request of an operation; `encoded` is the whole of it."""
+
+    operation: str
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    encoded: bytes
+
+    @classmethod
+    def make(
+        cls, operation: str, line: str, *, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
+    ) -> "Request":
+        """`line` is method and path; `headers` name the host and the key."""
+        method, _, path = line.partition(" ")
+        content = b"" if body is None else json.dumps(body).encode()
+        head = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+        head += ["Content-Type: application/json", f"Content-Length: {len(content)}", "", ""]
+        return cls(
+            operation=operation,
+            method=method,
+            path=path,
+            headers=headers,
+            body=content,
+            encoded="\r\n".join(head).encode() + content,
+        )
+
+
+class Answer(NamedTuple):
+    status: int
+    body: bytes
+
+    @property
+    def token(self) -> str:
+        """The first token in it, that of the resource answered; empty when there is none."""
+        found = _TOKEN.search(self.body)
+        return found[1].decode() if found else ""
