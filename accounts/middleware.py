@@ -1,11 +1,11 @@
 """The way in: a key is resolved, its limits and scopes are checked, and the request runs inside its scope."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse
 
 from accounts import authentication
@@ -18,7 +18,7 @@ from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.tenancy.scope import account_scope, workspace_scope
 
-View = Callable[..., HttpResponse]
+_SURFACES = ("/admin/", "/storefront/")
 
 
 class AccountScopeMiddleware:
@@ -28,7 +28,10 @@ class AccountScopeMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if request.path_info.startswith(_SURFACES):
+            response["X-Api-Version"] = settings.API_VERSION
+        return response
 
     def process_view(
         self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -44,7 +47,6 @@ class AccountScopeMiddleware:
             if refusal is None:
                 raise
             response = refusal_response(refusal, request)
-        response["X-Api-Version"] = settings.API_VERSION
         for name, value in request.rate_limit_headers.items():  # type: ignore[attr-defined]
             response[name] = value
         return response
@@ -53,10 +55,10 @@ class AccountScopeMiddleware:
         self, request: HttpRequest, view: Any, view_class: type[SurfaceViewSet], kwargs: dict[str, Any]
     ) -> HttpResponse:
         handle = kwargs.pop("handle", None)
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
+        if _content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
         grant = self._admitted(request, view_class, handle, kwargs.get("token"))
-        action = view.actions.get(request.method.lower(), "")
+        action = view.actions.get(str(request.method).lower(), "")
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
         with _scope(grant, view_class):
@@ -85,9 +87,16 @@ class AccountScopeMiddleware:
         return authentication.confirmed(grant, secret, handle=handle, version=version)
 
 
+def _content_length(request: HttpRequest) -> int:
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0
+
+
 def _scope(grant: Grant, view_class: type[SurfaceViewSet]) -> AbstractContextManager[None]:
     if view_class.binding == "reference":
-        return nullcontext()
+        return transaction.atomic(durable=True)
     if view_class.binding == "workspace":
         return workspace_scope(authentication.require_workspace(grant))
     account_id = authentication.require_account(grant)

@@ -2,11 +2,11 @@ from django.db.models import QuerySet
 
 from accounts.models import Account, ApiKey, Market
 from commerce.errors import NotFound
-from commerce.tenancy.scope import account_in_scope, workspace_in_scope
+from commerce.tenancy.scope import current_account_id, current_workspace_id
 
 
 def workspace_accounts(*, include_archived: bool) -> QuerySet[Account]:
-    accounts = Account.objects.filter(workspace_id=workspace_in_scope())
+    accounts = Account.objects.filter(workspace_id=current_workspace_id())
     return accounts if include_archived else accounts.exclude(status=Account.Status.ARCHIVED)
 
 
@@ -52,4 +52,4 @@ def get_key(key_id: int) -> ApiKey:
 
 def current_account() -> Account:
     """The account in scope."""
-    return Account.objects.get(pk=account_in_scope())
+    return Account.objects.get(pk=current_account_id())

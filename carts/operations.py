@@ -93,7 +93,7 @@ def add_line(
     _require_quantity(quantity)
     attributes = canonical(custom_attributes)
     account_id = current_account_id()
-    values = [
+    values: list[Any] = [
         account_id,
         cart.id,
         variant_id,
@@ -160,7 +160,12 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
 
 
 def _move_lines(*, source: Cart, target: Cart, now: datetime) -> None:
-    parameters = {"account": current_account_id(), "source": source.pk, "target": target.pk, "now": now}
+    parameters: dict[str, Any] = {
+        "account": current_account_id(),
+        "source": source.pk,
+        "target": target.pk,
+        "now": now,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_MOVE_LINES, parameters)
     is_source = When(pk=source.pk, then=Value(Cart.Status.MERGED))

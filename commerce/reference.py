@@ -45,7 +45,7 @@ EU_COUNTRIES = frozenset(
 @cache
 def countries() -> frozenset[str]:
     """The 249 codes of ISO 3166-1 alpha-2."""
-    territories = Locale("en").territories
+    territories = [str(code) for code in Locale("en").territories]
     return frozenset(code for code in territories if len(code) == 2 and code.isalpha()) - _NOT_COUNTRIES
 
 
@@ -54,7 +54,7 @@ def currencies() -> frozenset[str]:
     """Codes of the currencies that are tender somewhere today."""
     histories = get_global("territory_currencies").values()
     return frozenset(
-        code for history in histories for code, _, end, is_tender in history if end is None and is_tender
+        str(code) for history in histories for code, _, end, is_tender in history if end is None and is_tender
     )
 
 

@@ -210,5 +210,9 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": OUTBOX_POLL_INTERVAL_S},
     },
     "sweep-checkouts": {"task": "checkouts.tasks.sweep", "schedule": 15, "options": {"expires": 15}},
-    "prune-idempotency-records": {"task": "commerce.rest.tasks.prune", "schedule": 600, "options": {"expires": 600}},
+    "prune-idempotency-records": {
+        "task": "commerce.rest.tasks.prune",
+        "schedule": 600,
+        "options": {"expires": 600},
+    },
 }

@@ -130,8 +130,8 @@ class DiscountAdmin(EditableAdmin):
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
-    def has_change_permission(self, request: HttpRequest, obj: Discount | None = None) -> bool:
-        is_archived = obj is not None and obj.status == Discount.Status.ARCHIVED
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        is_archived = isinstance(obj, Discount) and obj.status == Discount.Status.ARCHIVED
         return super().has_change_permission(request, obj) and not is_archived
 
     @admin.action(description="Archive the selected discounts", permissions=["write"])

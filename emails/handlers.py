@@ -1,5 +1,6 @@
 """The task `send_email`: from a dispatch to a message that a provider has accepted."""
 
+from contextlib import AbstractContextManager
 from functools import partial
 
 from django.utils import timezone
@@ -25,9 +26,9 @@ from emails.requests import EmailRequest
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)
-    with account_scope(dispatch.account_id):
+    with _scope_of(dispatch):
         account = current_account()
-        customer = Customer.objects.filter(pk=request.customer_id).first()
+        customer = _customer_of(request)
         is_sent = deliveries(idempotency_key=dispatch.idempotency_key).exists()
     if is_sent:
         return Outcome()
@@ -38,6 +39,14 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     else:
         message = _render(dispatch, request, account, customer)
     return _hand_off(dispatch, request, message)
+
+
+def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
+    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable
+
+
+def _customer_of(request: EmailRequest) -> Customer | None:
+    return Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
 
 
 def may_notify(customer: Customer, template_key: str) -> bool:
@@ -54,7 +63,7 @@ def _render(
         message = render_message(account=account, request=request, locale=locale)
     except (TemplateNotFound, TemplateRefused) as error:
         raise PermanentFailure(str(error)) from error
-    with account_scope(dispatch.account_id):
+    with _scope_of(dispatch):
         store_message(dispatch=dispatch, message=message.as_dict())
     return message
 

@@ -20,7 +20,7 @@ from commerce.tenancy.scope import current_account_id
 
 
 class AccountRules(AccountUpdate):
-    expected_version = None  # the form has it as `version`
+    expected_version = None  # type: ignore[assignment]  # the form has it as `version`
 
 
 class AccountForm(RuledModelForm):

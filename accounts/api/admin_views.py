@@ -10,7 +10,7 @@ from accounts.models import Account, ApiKey, Market
 from commerce.errors import ValidationFailed
 from commerce.rest.errors import InsufficientScope
 from commerce.rest.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 
 from . import serializers as shapes
@@ -24,11 +24,10 @@ class AccountsViewSet(AdminViewSet):
 
     @answers(
         many("accounts", shapes.AccountOutput),
-        parameters=[*PAGE_PARAMETERS, OpenApiParameter("include_archived", bool)],
+        parameters=[*PAGE_PARAMETERS, shapes.AccountFilter],
     )
     def list(self, request: Request) -> Response:
-        include_archived = request.query_params.get("include_archived") == "true"
-        accounts = queries.workspace_accounts(include_archived=include_archived)
+        accounts = queries.workspace_accounts(**self.valid_query(shapes.AccountFilter))
         return Response(newest_first(accounts, self.cursor).answer("accounts", _account))
 
     @answers(one("account", shapes.AccountOutput), request=shapes.AccountInput, status=201)

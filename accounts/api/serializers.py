@@ -47,6 +47,10 @@ class AccountUpdate(AccountDetails):
     default_currency = fields.CurrencyField(required=False)
 
 
+class AccountFilter(Input):
+    include_archived = fields.QueryBooleanField(required=False, default=False)
+
+
 class AccountOutput(Output):
     id = fields.IdField()
     workspace_id = serializers.UUIDField()
@@ -58,7 +62,7 @@ class AccountOutput(Output):
     country_code = serializers.CharField(allow_null=True)
     vat_number = serializers.CharField(allow_null=True)
     email_from = serializers.CharField(allow_null=True)
-    status = serializers.ChoiceField(Account.Status)
+    status = serializers.ChoiceField(Account.Status.choices)
     version = serializers.IntegerField()
     archived_at = TimestampField(allow_null=True)
     created_at = TimestampField()
@@ -76,7 +80,7 @@ class MarketInput(Input):
 
 
 class MarketChanges(MarketInput):
-    status = serializers.ChoiceField(Market.Status, required=False)
+    status = serializers.ChoiceField(Market.Status.choices, required=False)
 
 
 class MarketOutput(Output):
@@ -88,13 +92,13 @@ class MarketOutput(Output):
     country_code = serializers.CharField()
     domain = serializers.CharField(allow_null=True)
     prices_include_tax = serializers.BooleanField()
-    status = serializers.ChoiceField(Market.Status)
+    status = serializers.ChoiceField(Market.Status.choices)
     created_at = TimestampField()
     updated_at = TimestampField()
 
 
 class ApiKeyInput(Input):
-    kind = serializers.ChoiceField(ApiKey.Kind)
+    kind = serializers.ChoiceField(ApiKey.Kind.choices)
     name = fields.TextField(max_length=200)
     scopes = fields.ListField(
         child=serializers.ChoiceField(SCOPES), required=False, allow_null=True, max_length=len(SCOPES)
@@ -109,7 +113,7 @@ class RotationInput(Input):
 
 class ApiKeyOutput(Output):
     id = fields.IdField()
-    kind = serializers.ChoiceField(ApiKey.Kind)
+    kind = serializers.ChoiceField(ApiKey.Kind.choices)
     name = serializers.CharField()
     prefix = serializers.CharField()
     scopes = serializers.ListField(child=serializers.CharField())

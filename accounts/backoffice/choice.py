@@ -11,7 +11,8 @@ from commerce.backoffice.membership import Membership
 _SESSION_KEY = "account_id"
 
 _MEMBERSHIPS = """
-    SELECT account_id, handle, name, status, role FROM staff_accounts(%(user_id)s::bigint)
+    SELECT account_id, handle, name, status, role, %(is_operator)s::boolean
+      FROM staff_accounts(%(user_id)s::bigint)
      WHERE status <> 'archived'
        AND (%(account_id)s::bigint IS NULL OR account_id = %(account_id)s::bigint)
        AND (name ILIKE %(pattern)s::text OR handle ILIKE %(pattern)s::text)
@@ -26,13 +27,14 @@ def memberships(
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
+        "is_operator": user.is_superuser,
         "account_id": account_id,
         "pattern": f"%{escaped}%",
         "limit": limit,
     }
     with connection.cursor() as cursor:
         cursor.execute(_MEMBERSHIPS, parameters)
-        return [Membership(*row, is_operator=user.is_superuser) for row in cursor.fetchall()]
+        return [Membership(*row) for row in cursor.fetchall()]
 
 
 def chosen_membership(request: HttpRequest) -> Membership | None:

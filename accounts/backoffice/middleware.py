@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.middleware.csrf import CsrfViewMiddleware
 
 PREFIX = "/backoffice/"
@@ -38,8 +38,12 @@ class Messages(_BackOfficeOnly, MessageMiddleware):
 
 
 class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
-    def process_view(self, request: HttpRequest, *args: Any) -> HttpResponse | None:
-        return super().process_view(request, *args) if request.path_info.startswith(PREFIX) else None
+    def process_view(
+        self, request: HttpRequest, callback: Any, callback_args: Any, callback_kwargs: Any
+    ) -> HttpResponseForbidden | None:
+        if not request.path_info.startswith(PREFIX):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
 
 
 class ContentPolicy:

@@ -105,7 +105,7 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         membership = membership_of(request)
-        context = super().each_context(request) | {"membership": membership}
+        context = super().each_context(request)
         if membership is not None:
             context["site_header"] = membership.name
             context["site_subheader"] = f"{membership.handle} · {membership.title}"

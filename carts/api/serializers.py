@@ -71,7 +71,7 @@ class CartOutput(Output):
     market_id = fields.IdField()
     customer_id = fields.IdField(allow_null=True)
     currency = serializers.CharField()
-    status = serializers.ChoiceField(Cart.Status)
+    status = serializers.ChoiceField(Cart.Status.choices)
     line_items = CartLineOutput(many=True)
     totals = CartTotalsOutput()
     expires_at = TimestampField()

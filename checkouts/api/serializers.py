@@ -92,7 +92,7 @@ class CheckoutOutput(Output):
     id = fields.IdField()
     token = serializers.CharField()
     cart_token = serializers.CharField()
-    phase = serializers.ChoiceField(Phase)
+    phase = serializers.ChoiceField(Phase.choices)
     market_id = fields.IdField()
     customer_id = fields.IdField(allow_null=True)
     email = serializers.CharField()
@@ -126,7 +126,7 @@ class CheckoutOutput(Output):
 class PaymentAttemptOutput(Output):
     id = fields.IdField()
     payment_method = serializers.CharField()
-    status = serializers.ChoiceField(CheckoutPaymentAttempt.Status)
+    status = serializers.ChoiceField(CheckoutPaymentAttempt.Status.choices)
     amount_cents = fields.CentsField()
     currency = serializers.CharField()
     redirect_url = serializers.CharField(allow_null=True)

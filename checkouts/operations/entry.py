@@ -37,7 +37,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     older = _end_older_session(cart, now=now)
     settings = effective_all()
     checkout = _new_checkout(
-        cart, email=email, ttl_minutes=settings["commerce.checkout.session_ttl_minutes"], now=now
+        cart, email=email, ttl_minutes=int(settings["commerce.checkout.session_ttl_minutes"]), now=now
     )
     lines = [
         _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)

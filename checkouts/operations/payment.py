@@ -22,7 +22,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     connector = get_connector(payment_method)
     if connector is None:
         raise PaymentMethodNotSupported("There is no such payment method.", supported=connector_codes())
-    if not connector.accepts(checkout.shipping_method):
+    if not connector.accepts(checkout.shipping_method or {}):
         raise PaymentMethodNotSupported("The shipping method can't be paid so.", supported=connector_codes())
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.payment_method = payment_method

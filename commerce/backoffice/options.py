@@ -1,6 +1,6 @@
 """What every page of an account's rows stands on: refusals shown to staff, and a log of what they did."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -50,10 +50,10 @@ def whole_or_explained(view: View) -> View:
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     """The pages of one kind of row of the account in scope."""
 
-    actions = (export_as_csv,)
+    actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
     show_full_result_count = False
-    ordering = ("-pk",)
+    ordering: Sequence[str] = ("-pk",)
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any

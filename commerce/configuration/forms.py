@@ -27,7 +27,7 @@ def _as_typed(value: Value) -> str | int:
 
 
 def _field(setting: Setting) -> forms.Field:
-    shared = {"label": setting.name, "help_text": setting.help, "required": False}
+    shared: dict[str, Any] = {"label": setting.name, "help_text": setting.help, "required": False}
     if setting.is_secret:
         widget = UnfoldAdminPasswordWidget(render_value=True)
         return forms.CharField(empty_value=None, widget=widget, **shared)

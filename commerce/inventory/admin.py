@@ -55,7 +55,7 @@ class StockingForm(AdjustmentForm):
     """As for a level that there is, with the place of one that may not be there yet."""
 
     variant = forms.CharField(label="SKU", max_length=64, widget=UnfoldAdminTextInputWidget)
-    location = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)
+    location: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)
     field_order = ("variant", "location", "delta", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -3,11 +3,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.decorators import display
+from unfold.enums import ActionVariant
 
+from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
+from . import operations
 from .models import Order, OrderLineItem
 
 # The amounts of an order, or of a checkout, as staff read them.
@@ -77,6 +81,7 @@ class OrderAdmin(ReadOnlyAdmin):
     search_fields = ("email", "token")
     search_help_text = "Number, email or token"
     inlines = (OrderLineRows,)
+    actions_detail = ("mark_paid", "fulfill", "cancel")
     fieldsets = (
         (
             None,
@@ -137,3 +142,29 @@ class OrderAdmin(ReadOnlyAdmin):
         if number.isascii() and number.isdigit() and len(number) < 19:
             return queryset.filter(number=int(number)), False
         return super().get_search_results(request, queryset, search_term)
+
+    @asking("Mark as paid", description="The money has come.", submit="Mark as paid", icon="payments")
+    def mark_paid(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+        operations.mark_order_paid(order_id=order.pk, now=timezone.now())
+        return "The order is paid."
+
+    @asking(
+        "Fulfil",
+        description="The parcel has left: its units leave the stock.",
+        submit="Fulfil",
+        icon="local_shipping",
+    )
+    def fulfill(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+        operations.fulfill_order(order_id=order.pk, now=timezone.now())
+        return "The order is fulfilled."
+
+    @asking(
+        "Cancel",
+        description="The units go back on sale. A cancelled order stays cancelled.",
+        submit="Cancel the order",
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def cancel(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+        operations.cancel_order(order_id=order.pk, now=timezone.now())
+        return "The order is cancelled."

@@ -72,5 +72,5 @@ class ListenerStep(bootsteps.StartStopStep):
 
     requires = ("celery.worker.components:Pool",)
 
-    def create(self, parent: Any) -> Listener:
+    def create(self, parent: Any) -> Any:
         return Listener(wake_worker)

@@ -58,6 +58,3 @@ class OutboxDispatch(AccountOwned):
     @property
     def task_name(self) -> str:
         return self.target["task_name"]
-
-    def __str__(self) -> str:
-        return f"dispatch {self.pk}"

@@ -62,8 +62,9 @@ def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Cl
     """Due work of every account for one worker alone; called outside of any scope."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT account_id, dispatch_id, lease_until FROM claim_outbox_dispatches(%s::int, %s::interval)",
-            (batch, lease),
+            "SELECT account_id, dispatch_id, lease_until "
+            "FROM claim_outbox_dispatches(%s::int, make_interval(secs => %s))",
+            [batch, lease.total_seconds()],
         )
         return [Claim(*row) for row in cursor.fetchall()]
 

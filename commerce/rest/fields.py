@@ -149,7 +149,12 @@ class BooleanField(serializers.BooleanField):
 
 
 class QueryBooleanField(serializers.BooleanField):
-    """`true` or `false` of a query string."""
+    """`true` or `false` of a query string, where everything is text."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if data not in {"true", "false"}:
+            self.fail("invalid", input=data)
+        return data == "true"
 
 
 class CurrencyField(TextField):
@@ -220,7 +225,11 @@ class EmailField(serializers.EmailField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        return super().to_internal_value(data)
+        email = super().to_internal_value(data)
+        # Some letters become two in lower case, and the address is kept in that form as well.
+        if len(email.lower()) > (self.max_length or 0):
+            self.fail("max_length", max_length=self.max_length)
+        return email
 
 
 class ObjectField(serializers.Field):
@@ -271,7 +280,9 @@ class ListField(serializers.ListField):
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
-            raise serializers.ValidationError(f"At most {self.max_length} items are taken.", code="max_length")
+            raise serializers.ValidationError(
+                f"At most {self.max_length} items are taken.", code="max_length"
+            )
         return super().to_internal_value(data)
 
 

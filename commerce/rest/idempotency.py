@@ -2,24 +2,24 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 import orjson
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-from commerce.tenancy.scope import account_in_scope, current_account_id, workspace_in_scope
+from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
 
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgress
 
 HEADER = "Idempotency-Key"
 
-# One statement takes the lock and looks for the answer. Its snapshot may be older than the lock, so
-# that an answer committed in between is missed; the unique key then refuses the second record.
-_CLAIM = """
-    SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0)), r.fingerprint, r.status, r.body
-      FROM (VALUES (1)) AS one
-      LEFT JOIN {table} r ON r.{owner} = %s AND r.surface = %s AND r.key = %s
-"""
+# The answer is looked for in a statement of its own, after the lock: the snapshot of a single one would be
+# older than the lock, and miss an answer that was committed in between.
+_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+_FIND = "SELECT fingerprint, status, body FROM {table} WHERE {owner} = %s AND surface = %s AND key = %s"
 _STORE = """
     INSERT INTO {table} ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, %s, %s, now())
@@ -51,25 +51,27 @@ def answer_once(
     `hidden` are secrets that are shown once: they are stored, and replayed, as null.
     Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
-    table, owner, owner_id = _place()
-    names = {"table": table, "owner": owner}
+    place = _place()
     fingerprint = fingerprint_of(request)
-    with connection.cursor() as cursor:
-        lock = f"{owner_id}:{surface}:{key}"
-        cursor.execute(_CLAIM.format(**names), [lock, owner_id, surface, key])
-        is_ours, stored_fingerprint, status, body = cursor.fetchone()
-    if status is not None:
-        return _replay(bytes(stored_fingerprint) == fingerprint, status, bytes(body))
+    is_ours = _fetch(_LOCK, f"{place.owner_id}:{surface}:{key}")[0]
+    stored = _fetch(place.naming(_FIND), place.owner_id, surface, key)
+    if stored is not None:
+        return _replay(*stored, fingerprint=fingerprint)
     if not is_ours:
         raise RequestInProgress
     response = _rendered(respond())
     if response.status_code < 400:
         kept = without(response.content, hidden)
         with connection.cursor() as cursor:
-            cursor.execute(
-                _STORE.format(**names), [owner_id, surface, key, fingerprint, response.status_code, kept]
-            )
+            row = [place.owner_id, surface, key, fingerprint, response.status_code, kept]
+            cursor.execute(place.naming(_STORE), row)
     return response
+
+
+def _fetch(sql: str, *parameters: Any) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchone()
 
 
 def fingerprint_of(request: HttpRequest) -> bytes:
@@ -79,7 +81,7 @@ def fingerprint_of(request: HttpRequest) -> bytes:
     except orjson.JSONDecodeError:
         body = request.body
     return hashlib.sha256(
-        b"\n".join([request.method.encode(), request.get_full_path().encode(), body])
+        b"\n".join([str(request.method).encode(), request.get_full_path().encode(), body])
     ).digest()
 
 
@@ -93,17 +95,29 @@ def without(content: bytes, hidden: tuple[str, ...]) -> bytes:
     return orjson.dumps(document)
 
 
-def _place() -> tuple[str, str, object]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the answers of the scope are kept, and whose they are."""
+
+    table: str
+    owner: str
+    owner_id: int | UUID
+
+    def naming(self, sql: str) -> str:
+        return sql.format(table=self.table, owner=self.owner)
+
+
+def _place() -> _Place:
     if account_in_scope() is not None:
-        return "idempotency_records", "account_id", current_account_id()
-    return "workspace_idempotency_records", "workspace_id", workspace_in_scope()
+        return _Place("idempotency_records", "account_id", current_account_id())
+    return _Place("workspace_idempotency_records", "workspace_id", current_workspace_id())
 
 
-def _replay(is_same_request: bool, status: int, body: bytes) -> HttpResponse:
-    if not is_same_request:
+def _replay(stored_fingerprint: bytes, status: int, body: bytes, *, fingerprint: bytes) -> HttpResponse:
+    if bytes(stored_fingerprint) != fingerprint:
         raise IdempotencyKeyReused
     headers = {"Idempotent-Replayed": "true"}
-    return HttpResponse(body, status=status, content_type="application/json", headers=headers)
+    return HttpResponse(bytes(body), status=status, content_type="application/json", headers=headers)
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:

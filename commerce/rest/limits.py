@@ -104,7 +104,7 @@ def count(
         for bucket in buckets
     ]
     version, _ = _tally.versions.get(version_name, (None, 0.0))
-    return min(allowances, key=lambda allowance: allowance.remaining, default=None), version
+    return min(allowances, key=lambda allowance: allowance.remaining, default=None), version or b"0"
 
 
 def _exchange(sent: Counter[str], window: int, version_name: str, *, now: float) -> bool:

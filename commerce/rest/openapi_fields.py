@@ -22,7 +22,7 @@ class IntegerFieldSchema(OpenApiSerializerFieldExtension):
 class DecimalStringSchema(OpenApiSerializerFieldExtension):
     """Ids and cents: integers in requests, where the decimal strings of answers are taken too."""
 
-    target_class = fields.IdField
+    target_class: Any = fields.IdField
     match_subclasses = True
     priority = 1
 

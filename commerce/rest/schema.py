@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-PAGE_PARAMETERS = [
+PAGE_PARAMETERS: list[OpenApiParameter | type[serializers.Serializer]] = [
     OpenApiParameter("limit", int, description="1 to 250, 50 unless given; larger is taken as 250."),
     OpenApiParameter("cursor_id", int, description="`next_cursor_id` of the page before."),
 ]
@@ -39,7 +39,7 @@ def answers(
     request: type[serializers.Serializer] | None = None,
     partial: bool = False,
     status: int = 200,
-    parameters: list[OpenApiParameter] | None = None,
+    parameters: list[OpenApiParameter | type[serializers.Serializer]] | None = None,
 ) -> Callable[[F], F]:
     """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status."""
     body = request(partial=True) if request and partial else request

@@ -29,6 +29,6 @@ class AccountForeignKey(models.ForeignKey):
         """`alias` is the table referred to, `related_alias` the one that holds this column."""
         if alias is None or related_alias is None:
             return None
-        referred = self.remote_field.model._meta.get_field("account")
-        holding = self.model._meta.get_field("account")
+        referred: Any = self.remote_field.model._meta.get_field("account")
+        holding: Any = self.model._meta.get_field("account")
         return Exact(referred.get_col(alias), holding.get_col(related_alias))

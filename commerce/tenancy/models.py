@@ -1,6 +1,6 @@
 """What every account-owned table has in common."""
 
-from typing import Any, Self
+from typing import Any
 
 from django.db import models
 
@@ -22,11 +22,6 @@ class AccountManager(models.Manager):
     def get_queryset(self) -> models.QuerySet:
         return super().get_queryset().filter(account_id=current_account_id())
 
-    @classmethod
-    def of(cls, queryset_class: type[AccountQuerySet]) -> Self:
-        """The manager with the filters of `queryset_class`."""
-        return cls.from_queryset(queryset_class)()
-
 
 class AccountOwned(models.Model):
     """A row of exactly one account. Its Meta must derive from this one, and its migration must isolate it."""
@@ -41,7 +36,7 @@ class AccountOwned(models.Model):
         db_index=False,
     )
 
-    objects = AccountManager.of(AccountQuerySet)
+    objects = AccountManager.from_queryset(AccountQuerySet)()
 
     class Meta:
         abstract = True
@@ -51,7 +46,7 @@ class AccountOwned(models.Model):
         # Django's own names the id alone, which a sharded table would have to look for on every shard.
         return type(self)._base_manager.filter(pk=self.pk).delete()
 
-    def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, *args: Any) -> bool:
+    def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, *args: Any) -> Any:
         # The distribution column of a sharded table may not stand in a SET list, even unchanged.
         kept = [value for value in values if value[0].attname != "account_id"]
-        return super()._do_update(base_qs, using, pk_val, kept, *args)  # type: ignore[misc]
+        return super()._do_update(base_qs, using, pk_val, kept, *args)

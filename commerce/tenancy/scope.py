@@ -15,6 +15,10 @@ class NoAccountInScope(RuntimeError):
     """Account-owned rows were asked for outside of `account_scope`."""
 
 
+class NoWorkspaceInScope(RuntimeError):
+    """A workspace's directory was asked for outside of `workspace_scope`."""
+
+
 class ScopeAlreadyOpen(RuntimeError):
     """A scope was opened inside another one: the setting would outlive the inner savepoint."""
 
@@ -27,12 +31,18 @@ def current_account_id() -> int:
     return account_id
 
 
+def current_workspace_id() -> UUID:
+    """The id of the workspace in scope; raises `NoWorkspaceInScope` when there is none."""
+    workspace_id = _workspace_id.get()
+    if workspace_id is None:
+        raise NoWorkspaceInScope(
+            "Open workspace_scope(workspace_id) before touching a workspace's directory."
+        )
+    return workspace_id
+
+
 def account_in_scope() -> int | None:
     return _account_id.get()
-
-
-def workspace_in_scope() -> UUID | None:
-    return _workspace_id.get()
 
 
 @contextmanager

@@ -127,7 +127,7 @@ TAX_RATES = {
 # A market's price of what costs 100 in euro; prices are explicit for each market.
 PRICE_PERCENT = {"EUR": 100, "CZK": 2500, "USD": 110}
 
-PICKUP_POINTS = (
+PICKUP_POINTS: tuple[dict[str, Any], ...] = (
     {
         "carrier": "packeta",
         "external_id": "demo-1",

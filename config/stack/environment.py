@@ -49,7 +49,6 @@ def process_environment(
         "STATIC_ROOT": str(data.static),
         "COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET": memory.webhook_secret,
         "COMMERCE_PAYMENTS_TEST_CARD": "true",
-        "DEMO_STAFF_PASSWORD": memory.staff_password,
         "PYTHONUNBUFFERED": "1",
     }
     given = {name: value for name, value in surroundings.items() if value or name not in ours}

@@ -3,9 +3,9 @@
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from config.stack.data import write_json
 from config.stack.ports import free_port
@@ -23,26 +23,34 @@ class Memory:
     app_password: str = field(default_factory=_secret)
     redis_password: str = field(default_factory=_secret)
     webhook_secret: str = field(default_factory=_secret)
-    staff_password: str = field(default_factory=_secret)
     postgres_port: int
     redis_port: int
     renderer_port: int
     # Not remembered: whether there was nothing to remember.
-    is_new: bool
+    is_new: bool = False
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        return cls(**json.loads(path.read_text()))
+
+    def write(self, path: Path) -> None:
+        write_json(path, {name: value for name, value in asdict(self).items() if name != "is_new"})
 
 
 def recall(path: Path, *, web_port: int) -> Memory:
-    """Read what is remembered, make up what is missing, move ports that others have taken, and keep it all."""
-    remembered = json.loads(path.read_text()) if path.exists() else {}
-    ports = _free_ports(remembered, web_port=web_port)
-    memory = Memory(**(remembered | ports), is_new=not remembered)
-    write_json(path, {name: value for name, value in asdict(memory).items() if name != "is_new"})
+    """Read what is remembered, or make it up; move ports that others have taken, and keep it all."""
+    if path.exists():
+        memory = Memory.read(path)
+        memory = replace(memory, **_free_ports(asdict(memory), web_port=web_port))
+    else:
+        memory = Memory(**_free_ports({}, web_port=web_port), is_new=True)
+    memory.write(path)
     return memory
 
 
-def _free_ports(remembered: Mapping[str, Any], *, web_port: int) -> dict[str, int]:
+def _free_ports(preferred: Mapping[str, Any], *, web_port: int) -> dict[str, Any]:
     ports: dict[str, int] = {}
     for name in ("postgres_port", "redis_port", "renderer_port"):
         taken = {web_port, *ports.values()}
-        ports[name] = free_port(preferred=remembered.get(name, 0), taken=taken)
+        ports[name] = free_port(preferred=preferred.get(name, 0), taken=taken)
     return ports

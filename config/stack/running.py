@@ -54,7 +54,7 @@ class RunningStack:
 
     def environment(self) -> dict[str, str]:
         """What the stack's own processes have in their environment."""
-        memory = Memory(**json.loads(self.data.memory.read_text()), is_new=False)
+        memory = Memory.read(self.data.memory)
         _, web_port = self.socket_address
         servers = Servers.of(self.data, memory)
         return process_environment(servers, web_port=web_port, surroundings=os.environ)

@@ -18,7 +18,7 @@ _WATCH_SECONDS = 0.2
 
 
 @dataclass
-class _Watched:
+class Watched:
     """A service, when it died, and when it may be started again (in seconds of the monotonic clock)."""
 
     service: Service
@@ -49,12 +49,12 @@ class Supervisor:
 
     def __init__(self, signals: StopSignals) -> None:
         self._signals = signals
-        self._watched: list[_Watched] = []
+        self._watched: list[Watched] = []
 
     def start(self, *services: Service) -> None:
         for service in services:
             # Known before it runs, so that whatever happens next it is stopped.
-            self._watched.append(_Watched(service))
+            self._watched.append(Watched(service))
             service.start()
 
     def wait_until_ready(self, *, seconds: float) -> None:

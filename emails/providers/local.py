@@ -56,7 +56,7 @@ def _mime_bytes(message: Message, *, message_id: str) -> bytes:
             message.subject, message.text, str(sender), [message.to_email], headers=headers
         )
         mail.attach_alternative(message.html, "text/html")
-        return mail.message().as_bytes(linesep="\r\n")
+        return mail.message().as_bytes()
     except (ValidationError, MessageError, ValueError) as error:
         raise MessageRefused(f"This is no message that can be sent: {error}") from error
 

@@ -94,7 +94,7 @@ def test_subject_may_be_long(provider):
 
     (path,) = provider.folder.glob("*.eml")
     assert decoded(header_of(provider, "Subject")) == subject
-    assert max(len(line) for line in path.read_bytes().split(b"\r\n")) <= 78
+    assert max(len(line) for line in path.read_bytes().splitlines()) <= 78
 
 
 def test_recipient_may_have_a_domain_of_any_script(provider):

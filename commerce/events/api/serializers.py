@@ -14,4 +14,4 @@ class EventOutput(Output):
     api_version = serializers.CharField()
     account_id = fields.IdField()
     occurred_at = TimestampField()
-    data = fields.ObjectField()  # type: ignore[assignment]  DRF takes fields out of the class
+    data = fields.ObjectField()  # type: ignore[assignment]  # DRF takes fields out of the class

@@ -45,9 +45,9 @@ class TotalsOutput(Output):
 
 
 class OrderFilter(Input):
-    status = serializers.ChoiceField(Order.Status, required=False)
-    payment_status = serializers.ChoiceField(Order.PaymentStatus, required=False)
-    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus, required=False)
+    status = serializers.ChoiceField(Order.Status.choices, required=False)
+    payment_status = serializers.ChoiceField(Order.PaymentStatus.choices, required=False)
+    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus.choices, required=False)
     customer_id = fields.IdField(required=False)
     email = fields.TextField(required=False, max_length=254)
     number = fields.IdField(required=False)
@@ -58,9 +58,9 @@ class OrderOutput(Output):
     id = fields.IdField()
     number = serializers.CharField()
     token = serializers.CharField()
-    status = serializers.ChoiceField(Order.Status)
-    payment_status = serializers.ChoiceField(Order.PaymentStatus)
-    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus)
+    status = serializers.ChoiceField(Order.Status.choices)
+    payment_status = serializers.ChoiceField(Order.PaymentStatus.choices)
+    fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus.choices)
     market_id = fields.IdField()
     customer_id = fields.IdField()
     checkout_id = fields.IdField()
@@ -89,10 +89,26 @@ class OrderOutput(Output):
 
 
 _AS_STORED = (
-    "token status payment_status fulfillment_status email currency locale prices_include_tax shipping_address "
-    "billing_address shipping_method pickup_point payment_method discount_codes automatic_discounts vat "
-    "customer_note utm referrer"
-).split()
+    "token",
+    "status",
+    "payment_status",
+    "fulfillment_status",
+    "email",
+    "currency",
+    "locale",
+    "prices_include_tax",
+    "shipping_address",
+    "billing_address",
+    "shipping_method",
+    "pickup_point",
+    "payment_method",
+    "discount_codes",
+    "automatic_discounts",
+    "vat",
+    "customer_note",
+    "utm",
+    "referrer",
+)
 
 
 def order_answer(order: Order) -> dict[str, Any]:

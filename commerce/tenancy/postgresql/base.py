@@ -1,6 +1,8 @@
 import time
+from collections.abc import Callable
 from typing import Any
 
+from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
@@ -23,11 +25,15 @@ def check_now_and_then(connection: Connection[Any]) -> None:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    # Django's own, which its stubs leave out.
+    _connection_pools: dict[str, ConnectionPool]
+    _configure_connection: Callable[[Connection[Any]], None]
+
     @property
     def pool(self) -> ConnectionPool | None:
         """As Django makes it, but for the check."""
         options = self.settings_dict["OPTIONS"].get("pool")
-        if self.alias == base.NO_DB_ALIAS or not options:
+        if self.alias == NO_DB_ALIAS or not options:
             return None
         if self.alias not in self._connection_pools:
             pool = ConnectionPool(

@@ -1,11 +1,10 @@
-from argparse import ArgumentParser
-
+from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 
 
 class Command(migrate.Command):
     """Django's own command, over the connection of the role that owns the tables."""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.set_defaults(database="owner")

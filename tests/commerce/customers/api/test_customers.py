@@ -63,6 +63,7 @@ def test_create_customer_answers_all_fields(shop):
         ({"email": 5}, "email", "invalid"),
         ({"email": "a\x00@example.com"}, "email", "invalid"),
         ({"email": f"{'a' * 250}@example.com"}, "email", "max_length"),
+        ({"email": f"{'İ' * 200}@example.com"}, "email", "max_length"),
         ({"first_name": "a" * 101}, "first_name", "max_length"),
         ({"last_name": None}, "last_name", "null"),
         ({"phone": 123}, "phone", "invalid"),

@@ -76,6 +76,7 @@ def test_create_segment_keeps_values_in_one_form(shop):
         ({"field": "total_spent_cents", "op": "gte", "value": 1.5}, "value", "invalid"),
         ({"field": "created_at", "op": "gte", "value": "yesterday"}, "value", "invalid"),
         ({"field": "created_at", "op": "gte", "value": "2026-11-20T00:00:00"}, "value", "no_offset"),
+        ({"field": "created_at", "op": "lte", "value": "0001-01-01T00:00:00+14:00"}, "value", "overflow"),
     ],
 )
 def test_create_segment_refuses_bad_conditions(shop, condition, field, code):

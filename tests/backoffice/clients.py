@@ -1,0 +1,95 @@
+"""The back office as a browser sees it: a session, forms that are filled in and sent back."""
+
+from itertools import count
+from typing import Any
+
+from django.forms import BoundField
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.models import User
+from accounts.operations import add_member
+from tests.shops import Shop
+
+ROOT = "/backoffice/"
+
+_numbers = count(1)
+
+
+class StaffClient:
+    """A logged-in user; paths are relative to the back office."""
+
+    def __init__(self, user: User, **options: Any) -> None:
+        self.user = user
+        self.browser = Client(**options)
+        self.browser.force_login(user)
+
+    def get(self, path: str = "", **query: Any) -> HttpResponse:
+        return self.browser.get(ROOT + path, query)
+
+    def post(self, path: str, data: dict[str, Any] | None = None) -> HttpResponse:
+        return self.browser.post(ROOT + path, data or {})
+
+    def choose(self, shop: Shop) -> HttpResponse:
+        return self.post("account/", {"account_id": shop.id})
+
+    def fill(self, path: str, **changes: Any) -> HttpResponse:
+        """Open the form at a path, change fields of it, and send it. Names of inlines have `__` for `-`."""
+        data = filled(self.get(path)) | {name.replace("__", "-"): value for name, value in changes.items()}
+        return self.post(path, {name: value for name, value in data.items() if value is not None})
+
+    def act(self, path: str, action: str, *ids: int) -> HttpResponse:
+        """Run an action of a list on the rows of these ids."""
+        return self.post(path, {"action": action, "_selected_action": list(ids), "index": 0})
+
+    def confirm(self, path: str, **fields: Any) -> HttpResponse:
+        """Fill in and send the dialog of an action."""
+        return self.post(path, {"_form_submitted": "on"} | fields)
+
+
+def make_user(**fields: Any) -> User:
+    """A user who may log in, without a usable password unless one is given."""
+    defaults = {"username": f"user-{next(_numbers)}", "is_staff": True}
+    return User.objects.create_user(**defaults | fields)
+
+
+def make_operator() -> StaffClient:
+    return StaffClient(make_user(is_superuser=True))
+
+
+def make_staff(*shops: Shop, role: str = "owner", **options: Any) -> StaffClient:
+    """A member of the staff of these shops, who has chosen the first."""
+    client = StaffClient(make_user(), **options)
+    for shop in shops:
+        with shop.scope():
+            add_member(account_id=shop.id, user_id=client.user.pk, role=role)
+    if shops:
+        session = client.browser.session
+        session["account_id"] = shops[0].id
+        session.save()
+    return client
+
+
+def filled(page: HttpResponse) -> dict[str, Any]:
+    """What a browser would send for the form of an admin page as it was opened."""
+    assert page.status_code == 200, page.status_code
+    formsets = [inline.formset for inline in page.context["inline_admin_formsets"]]
+    forms = [page.context["adminform"].form]
+    for formset in formsets:
+        forms += [formset.management_form, *formset.forms]
+    return {name: value for form in forms for field in form for name, value in _sent(field).items()}
+
+
+def _sent(field: BoundField) -> dict[str, Any]:
+    value = field.value()
+    if hasattr(field.field.widget, "widgets"):
+        parts = field.field.widget.decompress(value)
+        return {f"{field.html_name}_{index}": part or "" for index, part in enumerate(parts)}
+    if value is None or value is False:
+        return {} if value is False else {field.html_name: ""}
+    return {field.html_name: "on" if value is True else value}
+
+
+def messages_of(response: HttpResponse) -> list[str]:
+    """What staff are told by the page that a POST leads to."""
+    return [str(message) for message in response.wsgi_request._messages]

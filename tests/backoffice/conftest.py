@@ -1,0 +1,32 @@
+from collections.abc import Callable
+
+import pytest
+
+from tests.backoffice.clients import StaffClient, make_operator, make_staff
+from tests.shops import Shop
+
+
+@pytest.fixture
+def owner(shop: Shop) -> StaffClient:
+    """An owner of the shop, at work in it."""
+    return make_staff(shop)
+
+
+@pytest.fixture
+def support(shop: Shop) -> StaffClient:
+    """A member of the shop's staff who may only read."""
+    return make_staff(shop, role="support")
+
+
+@pytest.fixture
+def operator(shop: Shop) -> StaffClient:
+    """A superuser, at work in the shop."""
+    client = make_operator()
+    client.choose(shop)
+    return client
+
+
+@pytest.fixture
+def staff_of(db: None) -> Callable[..., StaffClient]:
+    """Makes staff: `staff_of(shop, other_shop, role="support")`."""
+    return make_staff

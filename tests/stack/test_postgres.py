@@ -1,0 +1,104 @@
+import os
+import signal
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from config.stack.postgres import Cluster
+from config.stack.privileges import service_user
+from config.stack.proctable import command_of
+
+
+def test_server_keeps_its_data_over_a_restart(cluster: Cluster, place: Path, started):
+    first = started(cluster.service(log=place / "log"))
+    first.wait_until_ready(seconds=20)
+    with psycopg.connect(cluster.superuser_url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    first.stop()
+
+    started(cluster.service(log=place / "log")).wait_until_ready(seconds=20)
+
+    assert _kept_number(cluster) == 7
+
+
+def test_server_left_behind_is_stopped_by_the_next_start(cluster: Cluster, place: Path, started):
+    abandoned = started(cluster.service(log=place / "log"))
+    abandoned.wait_until_ready(seconds=20)
+    with psycopg.connect(cluster.superuser_url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+
+    started(cluster.service(log=place / "log")).wait_until_ready(seconds=20)
+
+    assert abandoned.exit_status() == 0
+    assert _kept_number(cluster) == 7
+
+
+def test_killed_server_starts_again_on_its_data(cluster: Cluster, place: Path, started):
+    service = started(cluster.service(log=place / "log"))
+    service.wait_until_ready(seconds=20)
+    with psycopg.connect(cluster.superuser_url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    session = psycopg.connect(cluster.superuser_url)
+
+    os.kill(_postmaster(cluster), signal.SIGKILL)
+    service.wait_until_ended(seconds=5)
+    service.start()
+    service.wait_until_ready(seconds=20)
+
+    assert _kept_number(cluster) == 7
+    session.close()
+
+
+def test_lock_file_that_names_another_program_does_not_hinder_the_start(
+    cluster: Cluster, place: Path, started
+):
+    service = started(cluster.service(log=place / "log"))
+    service.wait_until_ready(seconds=20)
+    service.stop()
+    (cluster.data_dir / "postmaster.pid").write_text(f"{os.getpid()}\n")
+
+    service.start()
+    service.wait_until_ready(seconds=20)
+
+    assert command_of(os.getpid()) != ""
+
+
+def test_half_made_data_directory_is_made_anew(cluster: Cluster, place: Path):
+    partial = cluster.data_dir.with_name("postgres.partial")
+    partial.mkdir()
+    (partial / "PG_VERSION").write_text("18\n")
+
+    cluster.service(log=place / "log")
+
+    assert cluster.exists
+    assert not partial.exists()
+
+
+def test_server_wants_the_password_and_sorts_by_code_point(cluster: Cluster, place: Path, started):
+    started(cluster.service(log=place / "log")).wait_until_ready(seconds=20)
+
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(cluster.url("postgres", "wrong", database="postgres"))
+    with psycopg.connect(cluster.superuser_url) as connection:
+        row = connection.execute(
+            "SELECT datlocprovider::text, datlocale, lower('É') FROM pg_database WHERE datname = 'postgres'"
+        ).fetchone()
+    assert row == ("b", "C.UTF-8", "é")
+
+
+def test_server_does_not_run_as_root(cluster: Cluster, place: Path, started):
+    started(cluster.service(log=place / "log")).wait_until_ready(seconds=20)
+
+    user = service_user()
+    assert cluster.data_dir.stat().st_uid == (user.uid if user else os.getuid())
+    assert cluster.data_dir.stat().st_mode & 0o777 == 0o700
+
+
+def _postmaster(cluster: Cluster) -> int:
+    return int((cluster.data_dir / "postmaster.pid").read_text().split("\n", 1)[0])
+
+
+def _kept_number(cluster: Cluster) -> int:
+    with psycopg.connect(cluster.superuser_url) as connection:
+        return connection.execute("SELECT number FROM kept").fetchone()[0]

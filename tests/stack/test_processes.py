@@ -1,0 +1,147 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config.stack.data import DataDirectory
+from config.stack.errors import StackError
+from config.stack.orphans import stop_orphans
+from config.stack.processes import PROJECT_DIR, Process, Service
+from config.stack.proctable import command_of, group_members
+from config.stack.waiting import until_deadline
+
+SLEEPS = "import time; time.sleep(60)"
+IGNORES_SIGTERM = (
+    f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); {SLEEPS}"
+)
+HAS_A_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', '{SLEEPS}']); {SLEEPS}"
+
+
+def test_process_is_asked_to_end(place: Path, started):
+    process = started(_python(SLEEPS, place))
+
+    process.stop()
+
+    assert process.exit_status() == -signal.SIGTERM
+
+
+def test_process_that_does_not_end_is_killed(place: Path, started):
+    process = started(_python(IGNORES_SIGTERM, place))
+    _wait_for(lambda: "deaf" in process.log.read_text())
+
+    process.stop(seconds=0.2)
+
+    assert process.exit_status() == -signal.SIGKILL
+
+
+def test_children_of_a_killed_process_end_with_it(place: Path, started):
+    process = started(_python(HAS_A_CHILD, place, pid_file=place / "pid"))
+    group = _noted_pid(process)
+    _wait_for(lambda: len(group_members(group)) == 2)
+    os.kill(group, signal.SIGKILL)
+
+    process.kill()
+
+    assert group_members(group) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's death")
+def test_process_ends_with_the_one_that_started_it(place: Path):
+    starts_another = (
+        "import pathlib, sys; from config.stack.processes import Process; place = pathlib.Path(sys.argv[1]); "
+        f"Process(name='child', command=[sys.executable, '-c', '{SLEEPS}'], log=place / 'log', "
+        f"pid_file=place / 'pid').start(); {SLEEPS}"
+    )
+    with subprocess.Popen([sys.executable, "-c", starts_another, str(place)], cwd=PROJECT_DIR) as parent:
+        _wait_for(lambda: (place / "pid").exists() and (place / "pid").read_text())
+        child = int((place / "pid").read_text().split()[0])
+
+        parent.kill()
+
+    _wait_for(lambda: not command_of(child))
+
+
+def test_service_that_ends_while_starting_shows_its_log(place: Path, started):
+    service = started(
+        Service(
+            name="broken",
+            command=[sys.executable, "-c", "raise SystemExit('no such colour')"],
+            log=place / "broken.log",
+            is_ready=lambda: False,
+        )
+    )
+
+    with pytest.raises(StackError) as refused:
+        service.wait_until_ready(seconds=10)
+
+    assert str(refused.value) == (
+        f"broken ended while it was starting.\nThe end of {place}/broken.log:\nno such colour"
+    )
+
+
+def test_service_that_never_answers_is_not_waited_for_longer(place: Path, started):
+    service = started(
+        Service(
+            name="silent",
+            command=[sys.executable, "-c", SLEEPS],
+            log=place / "silent.log",
+            is_ready=lambda: False,
+        )
+    )
+
+    with pytest.raises(StackError, match=r"^Waited 0.1 s for silent, in vain\."):
+        service.wait_until_ready(seconds=0.1)
+
+
+def test_orphan_is_stopped_with_its_children(data: DataDirectory, started):
+    orphan = started(_python(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
+    group = _noted_pid(orphan)
+    _wait_for(lambda: len(group_members(group)) == 2)
+
+    stop_orphans(data, pause=lambda seconds: None)
+
+    assert group_members(group) == []
+    assert not data.pid_file("web").exists()
+
+
+def test_orphans_children_are_stopped_when_it_is_dead(data: DataDirectory, started):
+    orphan = started(_python(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
+    group = _noted_pid(orphan)
+    _wait_for(lambda: len(group_members(group)) == 2)
+    os.kill(group, signal.SIGKILL)
+    orphan.wait_until_ended(seconds=5)
+
+    stop_orphans(data, pause=lambda seconds: None)
+
+    assert group_members(group) == []
+
+
+def test_stranger_with_an_orphans_id_is_left_alone(data: DataDirectory, started):
+    stranger = started(
+        Process(
+            name="stranger", command=["sleep", "60"], log=data.log("stranger"), pid_file=data.pid_file("web")
+        )
+    )
+
+    stop_orphans(data, pause=lambda seconds: None)
+
+    assert stranger.exit_status() is None
+    assert not data.pid_file("web").exists()
+
+
+def _python(code: str, folder: Path, *, pid_file: Path | None = None) -> Process:
+    return Process(name="python", command=[sys.executable, "-c", code], log=folder / "log", pid_file=pid_file)
+
+
+def _noted_pid(process: Process) -> int:
+    return int(process.pid_file.read_text().split()[0])
+
+
+def _wait_for(condition) -> None:
+    for _ in until_deadline(10):
+        if condition():
+            return
+    pytest.fail("Waited for 10 s in vain.")
