@@ -3,7 +3,7 @@ BIN := .venv/bin
 UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 
 .SILENT:
-.PHONY: run test demo bench lint embedded dev install
+.PHONY: run test demo bench lint openapi embedded dev install
 
 # Everything on this machine: DATA_DIR and PORT say where, Ctrl-C ends it.
 run: embedded
@@ -25,6 +25,15 @@ lint: dev
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
+
+# Writes the API document anew; a test compares the committed one with the code.
+openapi: export SECRET_KEY := lint
+openapi: export DATABASE_URL := postgres://commerce_app@localhost/commerce
+openapi: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
+openapi: export REDIS_URL := redis://localhost
+openapi: dev
+	$(BIN)/python manage.py spectacular --format openapi-json --file docs/openapi.json
 
 # The environment keeps a copy of the requirements that it was made from. Development needs include all others.
 embedded:

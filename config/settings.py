@@ -67,6 +67,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 TEMPLATES = [
     {

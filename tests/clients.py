@@ -7,6 +7,8 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.test import Client, TestCase
 
+from tests.openapi import assert_documented
+
 ADMIN_ROOT = f"/admin/{settings.API_VERSION}/"
 STOREFRONT_ROOT = f"/storefront/{settings.API_VERSION}/"
 
@@ -52,12 +54,9 @@ class ApiClient:
         sent = self.headers | {name.replace("_", "-").title(): value for name, value in headers.items()}
         content_type = sent.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
+        full_path = path if path.startswith("/") else self.prefix + path
         # In a test's own transaction nothing commits: what hangs on the commit is run as if it had.
         with TestCase.captureOnCommitCallbacks(execute=True):
-            return self._client.generic(
-                method,
-                path if path.startswith("/") else self.prefix + path,
-                data,
-                content_type=content_type,
-                headers=sent,
-            )
+            answer = self._client.generic(method, full_path, data, content_type=content_type, headers=sent)
+        assert_documented(method, full_path.partition("?")[0], answer.status_code, answer.content)
+        return answer

@@ -119,13 +119,6 @@ SETTINGS: dict[str, Setting] = {
             max_value=1440,
             help="Minutes until an open checkout is abandoned and its stock released.",
         ),
-        Integer(
-            name="commerce.cart.ttl_days",
-            default=30,
-            min_value=1,
-            max_value=365,
-            help="Days that a cart lives on after its last change.",
-        ),
         Flag(
             name="commerce.payments.test_card",
             default=False,

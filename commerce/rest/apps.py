@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 
 
 class RestConfig(AppConfig):
@@ -6,3 +7,7 @@ class RestConfig(AppConfig):
     label = "rest"
     verbose_name = "REST ground"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # Constraint names are mapped by the refusals that are loaded, also by those that nothing raises.
+        autodiscover_modules("errors")

@@ -1,5 +1,6 @@
 """The OpenAPI document of the two surfaces: paths, security, the problem document, the headers."""
 
+import inspect
 import re
 from typing import Any
 
@@ -59,6 +60,8 @@ class SurfaceSchema(AutoSchema):
         if operation is None or not isinstance(self.view, SurfaceViewSet):
             return operation
         operation["security"] = [{"AdminKey" if self.view.surface == "admin" else "StorefrontKey": []}]
+        for response in operation["responses"].values():
+            response.get("content", {}).pop("application/problem+json", None)
         operation["responses"]["default"] = _PROBLEM_RESPONSE
         action = getattr(self.view, "action", "") or ""
         if self.method == "POST":
@@ -84,8 +87,12 @@ class SurfaceSchema(AutoSchema):
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
         return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
 
-    def get_override_parameters(self) -> list[Any]:
-        return []
+    def get_description(self) -> str:
+        """What the action's own docstring says, else its class's; never a base class's."""
+        action = getattr(self.view, self.view.action or "", None)
+        return inspect.cleandoc(
+            getattr(action, "__doc__", None) or type(self.view).__dict__.get("__doc__") or ""
+        )
 
 
 def only_surfaces(endpoints: list[Any]) -> list[Any]:

@@ -18,14 +18,14 @@ PAGE_PARAMETERS: list[OpenApiParameter | type[serializers.Serializer]] = [
 @cache
 def one(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
     """`{name: {...}}`."""
-    return inline_serializer(f"{_camel(name)}{output.__name__}Answer", {name: output()})
+    return inline_serializer(f"{_subject(output)}Answer", {name: output()})
 
 
 @cache
 def many(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
     """`{name: [...], next_cursor_id}`."""
     fields = {name: output(many=True), "next_cursor_id": serializers.CharField(allow_null=True)}
-    return inline_serializer(f"{_camel(name)}{output.__name__}Page", fields)
+    return inline_serializer(f"{_subject(output)}Page", fields)
 
 
 def envelope(name: str, **fields: serializers.Field) -> serializers.Serializer:
@@ -46,5 +46,5 @@ def answers(
     return extend_schema(request=body, responses={status: response}, parameters=parameters)
 
 
-def _camel(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_"))
+def _subject(output: type[serializers.Serializer]) -> str:
+    return output.__name__.removesuffix("Output")

@@ -32,6 +32,7 @@ class SurfaceViewSet(ViewSet):
     renderer_classes = (JSONRenderer, ProblemRenderer)
     parser_classes = (JSONObjectParser,)
     metadata_class = None
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

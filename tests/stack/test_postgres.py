@@ -1,5 +1,7 @@
 import os
 import signal
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -7,7 +9,6 @@ import pytest
 
 from config.stack.postgres import Cluster
 from config.stack.privileges import service_user
-from config.stack.proctable import command_of
 
 
 def test_server_keeps_its_data_over_a_restart(cluster: Cluster, place: Path, started):
@@ -35,19 +36,19 @@ def test_server_left_behind_is_stopped_by_the_next_start(cluster: Cluster, place
 
 
 def test_killed_server_starts_again_on_its_data(cluster: Cluster, place: Path, started):
+    cluster = replace(cluster, is_durable=True)
     service = started(cluster.service(log=place / "log"))
     service.wait_until_ready(seconds=20)
     with psycopg.connect(cluster.superuser_url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
-    session = psycopg.connect(cluster.superuser_url)
 
-    os.kill(_postmaster(cluster), signal.SIGKILL)
-    service.wait_until_ended(seconds=5)
-    service.start()
-    service.wait_until_ready(seconds=20)
+    with closing(psycopg.connect(cluster.superuser_url)):
+        os.kill(_postmaster(cluster), signal.SIGKILL)
+        service.wait_until_ended(seconds=5)
+        service.start()
+        service.wait_until_ready(seconds=20)
 
     assert _kept_number(cluster) == 7
-    session.close()
 
 
 def test_lock_file_that_names_another_program_does_not_hinder_the_start(
@@ -59,9 +60,9 @@ def test_lock_file_that_names_another_program_does_not_hinder_the_start(
     (cluster.data_dir / "postmaster.pid").write_text(f"{os.getpid()}\n")
 
     service.start()
-    service.wait_until_ready(seconds=20)
 
-    assert command_of(os.getpid()) != ""
+    service.wait_until_ready(seconds=20)
+    assert _postmaster(cluster) != os.getpid()
 
 
 def test_half_made_data_directory_is_made_anew(cluster: Cluster, place: Path):

@@ -13,15 +13,13 @@ from config.stack.processes import PROJECT_DIR, Process, Service
 from config.stack.proctable import command_of, group_members
 from config.stack.waiting import until_deadline
 
-SLEEPS = "import time; time.sleep(60)"
-IGNORES_SIGTERM = (
-    f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); {SLEEPS}"
-)
-HAS_A_CHILD = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', '{SLEEPS}']); {SLEEPS}"
+SLEEPS = "exec sleep 60"
+IGNORES_SIGTERM = "trap '' TERM; echo deaf; sleep 60"
+HAS_A_CHILD = "sh -c 'sleep 60; true' $0 & sleep 60"
 
 
 def test_process_is_asked_to_end(place: Path, started):
-    process = started(_python(SLEEPS, place))
+    process = started(_shell(SLEEPS, place))
 
     process.stop()
 
@@ -29,7 +27,7 @@ def test_process_is_asked_to_end(place: Path, started):
 
 
 def test_process_that_does_not_end_is_killed(place: Path, started):
-    process = started(_python(IGNORES_SIGTERM, place))
+    process = started(_shell(IGNORES_SIGTERM, place))
     _wait_for(lambda: "deaf" in process.log.read_text())
 
     process.stop(seconds=0.2)
@@ -38,9 +36,9 @@ def test_process_that_does_not_end_is_killed(place: Path, started):
 
 
 def test_children_of_a_killed_process_end_with_it(place: Path, started):
-    process = started(_python(HAS_A_CHILD, place, pid_file=place / "pid"))
+    process = started(_shell(HAS_A_CHILD, place, pid_file=place / "pid"))
     group = _noted_pid(process)
-    _wait_for(lambda: len(group_members(group)) == 2)
+    _wait_for(lambda: len(group_members(group)) > 1)
     os.kill(group, signal.SIGKILL)
 
     process.kill()
@@ -52,8 +50,8 @@ def test_children_of_a_killed_process_end_with_it(place: Path, started):
 def test_process_ends_with_the_one_that_started_it(place: Path):
     starts_another = (
         "import pathlib, sys; from config.stack.processes import Process; place = pathlib.Path(sys.argv[1]); "
-        f"Process(name='child', command=[sys.executable, '-c', '{SLEEPS}'], log=place / 'log', "
-        f"pid_file=place / 'pid').start(); {SLEEPS}"
+        "Process(name='child', command=['sleep', '60'], log=place / 'log', "
+        "pid_file=place / 'pid').start(); import time; time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", starts_another, str(place)], cwd=PROJECT_DIR) as parent:
         _wait_for(lambda: (place / "pid").exists() and (place / "pid").read_text())
@@ -68,7 +66,7 @@ def test_service_that_ends_while_starting_shows_its_log(place: Path, started):
     service = started(
         Service(
             name="broken",
-            command=[sys.executable, "-c", "raise SystemExit('no such colour')"],
+            command=["sh", "-c", "echo no such colour; exit 1"],
             log=place / "broken.log",
             is_ready=lambda: False,
         )
@@ -86,7 +84,7 @@ def test_service_that_never_answers_is_not_waited_for_longer(place: Path, starte
     service = started(
         Service(
             name="silent",
-            command=[sys.executable, "-c", SLEEPS],
+            command=["sleep", "60"],
             log=place / "silent.log",
             is_ready=lambda: False,
         )
@@ -97,9 +95,9 @@ def test_service_that_never_answers_is_not_waited_for_longer(place: Path, starte
 
 
 def test_orphan_is_stopped_with_its_children(data: DataDirectory, started):
-    orphan = started(_python(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
+    orphan = started(_shell(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
     group = _noted_pid(orphan)
-    _wait_for(lambda: len(group_members(group)) == 2)
+    _wait_for(lambda: len(group_members(group)) > 1)
 
     stop_orphans(data, pause=lambda seconds: None)
 
@@ -108,9 +106,9 @@ def test_orphan_is_stopped_with_its_children(data: DataDirectory, started):
 
 
 def test_orphans_children_are_stopped_when_it_is_dead(data: DataDirectory, started):
-    orphan = started(_python(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
+    orphan = started(_shell(HAS_A_CHILD, data.logs, pid_file=data.pid_file("web")))
     group = _noted_pid(orphan)
-    _wait_for(lambda: len(group_members(group)) == 2)
+    _wait_for(lambda: len(group_members(group)) > 1)
     os.kill(group, signal.SIGKILL)
     orphan.wait_until_ended(seconds=5)
 
@@ -132,8 +130,10 @@ def test_stranger_with_an_orphans_id_is_left_alone(data: DataDirectory, started)
     assert not data.pid_file("web").exists()
 
 
-def _python(code: str, folder: Path, *, pid_file: Path | None = None) -> Process:
-    return Process(name="python", command=[sys.executable, "-c", code], log=folder / "log", pid_file=pid_file)
+def _shell(script: str, folder: Path, *, pid_file: Path | None = None) -> Process:
+    """A shell whose command line names the folder, as those of the stack's own programs do."""
+    command = ["sh", "-c", script, str(folder)]
+    return Process(name="shell", command=command, log=folder / "log", pid_file=pid_file)
 
 
 def _noted_pid(process: Process) -> int:

@@ -12,7 +12,7 @@ from config.stack.data import DataDirectory
 from config.stack.environment import external_servers
 from config.stack.errors import StackError
 from config.stack.memory import recall
-from config.stack.ports import free_port
+from config.stack.ports import free_port, web_port
 from config.stack.processes import PROJECT_DIR
 
 
@@ -37,11 +37,11 @@ def test_busy_port_is_refused_before_anything_starts(data: DataDirectory):
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
-def test_port_that_is_none_is_refused(data: DataDirectory, port: str):
-    done = _run(data, port=port)
+def test_port_that_is_none_is_refused(port: str):
+    with pytest.raises(StackError) as refused:
+        web_port(port)
 
-    assert done.returncode == 1
-    assert done.stderr == f"PORT must be a number between 1 and 65535, not '{port}'.\n"
+    assert str(refused.value) == f"PORT must be a number between 1 and 65535, not '{port}'."
 
 
 def test_lock_is_free_again_after_its_holder(data: DataDirectory):

@@ -1,6 +1,5 @@
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,8 @@ from config.stack.processes import Service
 from config.stack.supervisor import Supervisor, Watched
 from config.stack.waiting import StopSignals, until_deadline
 
-SLEEPS = "import time; time.sleep(60)"
+SLEEPS = "exec sleep 60"
+FAILS = "echo no such colour; exit 1"
 
 
 class Impatient(StopSignals):
@@ -42,18 +42,18 @@ def test_killed_service_is_started_again(place: Path):
 
 
 def test_service_that_keeps_dying_ends_the_run(place: Path):
-    watched = Watched(_service("raise SystemExit('no such colour')", place))
+    watched = Watched(_service(FAILS, place))
     watched.service.start()
 
     for death in range(9):
         _die(watched, now=death)
         watched.tend(now=death + 5.0)
-    with pytest.raises(StackError, match=r"^python ended 10 times within a minute\.[^§]*no such colour"):
+    with pytest.raises(StackError, match=r"^shell ended 10 times within a minute\.[^§]*no such colour"):
         _die(watched, now=10)
 
 
 def test_deaths_of_long_ago_do_not_count(place: Path):
-    watched = Watched(_service("", place))
+    watched = Watched(_service(FAILS, place))
     watched.service.start()
 
     for death in range(20):
@@ -65,7 +65,7 @@ def test_deaths_of_long_ago_do_not_count(place: Path):
 
 
 def test_restarts_wait_longer_each_time(place: Path):
-    watched = Watched(_service("", place))
+    watched = Watched(_service(FAILS, place))
     watched.service.start()
     waits = []
 
@@ -80,7 +80,7 @@ def test_restarts_wait_longer_each_time(place: Path):
 
 def test_stop_ends_the_last_started_first(place: Path):
     order = place / "order"
-    says_so = f"import signal, sys; signal.signal(signal.SIGTERM, lambda *_: (open({str(order)!r}, 'a').write(sys.argv[1]), sys.exit())); print('on', flush=True); {SLEEPS}"
+    says_so = f"trap 'printf %s $0 >> {order}; exit' TERM; echo on; while :; do sleep 0.01; done"
     supervisor = Supervisor(StopSignals())
     supervisor.start(*(_service(says_so, place, name=name) for name in "abc"))
     for name in "abc":
@@ -91,12 +91,12 @@ def test_stop_ends_the_last_started_first(place: Path):
     assert order.read_text() == "cba"
 
 
-def _service(code: str, place: Path, *, name: str = "python") -> Service:
+def _service(script: str, place: Path, *, name: str = "shell") -> Service:
     return Service(
         name=name,
-        command=[sys.executable, "-c", code, name],
+        command=["sh", "-c", script, name],
         log=place / f"{name}.log",
-        pid_file=place / ("pid" if name == "python" else f"{name}.pid"),
+        pid_file=place / ("pid" if name == "shell" else f"{name}.pid"),
         is_ready=lambda: True,
     )
 

@@ -9,11 +9,12 @@ from django.db import DataError, connection, transaction
 from accounts.models import Market
 from commerce.tenancy.scope import (
     NoAccountInScope,
+    NoWorkspaceInScope,
     ScopeAlreadyOpen,
     account_in_scope,
     account_scope,
     current_account_id,
-    workspace_in_scope,
+    current_workspace_id,
     workspace_scope,
 )
 from tests.threads import run_threads
@@ -33,6 +34,11 @@ def settings_of_the_connection():
         return tuple(value or "" for value in cursor.fetchone())
 
 
+def assert_no_workspace_in_scope():
+    with pytest.raises(NoWorkspaceInScope):
+        current_workspace_id()
+
+
 def test_scope_binds_the_orm_and_the_database(shop):
     with shop.scope():
         assert current_account_id() == shop.id
@@ -46,7 +52,6 @@ def test_scope_with_a_workspace_shows_its_directory(shop, make_shop):
 
     with account_scope(shop.id, workspace_id=shop.workspace_id):
         assert settings_of_the_connection() == (str(shop.id), str(shop.workspace_id))
-        assert workspace_in_scope() is None
         assert [market.account_id for market in Market.objects.all()] == [shop.id]
         with connection.cursor() as cursor:
             cursor.execute("SELECT id FROM accounts ORDER BY id")
@@ -119,7 +124,7 @@ def test_scope_of_a_workspace_leaves_nothing_on_the_connection(shop):
         assert settings_of_the_connection() == ("", str(shop.workspace_id))
 
     assert settings_of_the_connection() == ("", "")
-    assert workspace_in_scope() is None
+    assert_no_workspace_in_scope()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -157,7 +162,7 @@ def test_scope_of_a_workspace_inside_another_one_raises(shop, other_shop):
         with pytest.raises(ScopeAlreadyOpen), workspace_scope(other_shop.workspace_id):
             pass
 
-        assert workspace_in_scope() == shop.workspace_id
+        assert current_workspace_id() == shop.workspace_id
 
 
 @pytest.mark.django_db(transaction=True)
@@ -179,7 +184,7 @@ def test_scope_of_a_workspace_takes_no_sql(db, workspace_id):
     with pytest.raises(ValueError, match="UUID"), workspace_scope(workspace_id):
         pass
 
-    assert workspace_in_scope() is None
+    assert_no_workspace_in_scope()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from uuid import uuid4
 from config.stack.client import ApiClient
 from config.stack.running import RunningStack
 
-_VARIANTS = 30
+_VARIANTS = 100
 _UNITS = 1_000_000
 _PRICE_CENTS = 1190
 _TAX_RATE_BP = 1900

@@ -1,0 +1,65 @@
+"""The committed API document, as what every answer of the test suite is held against."""
+
+import copy
+import re
+from functools import cache
+from typing import Any
+
+import orjson
+from django.conf import settings
+from jsonschema import Draft202012Validator
+
+PATH = settings.BASE_DIR / "docs" / "openapi.json"
+
+
+@cache
+def document() -> dict[str, Any]:
+    return orjson.loads(PATH.read_bytes())
+
+
+def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
+    """An answer is one that the document names, with exactly the fields that it names."""
+    operation = _operation(method, path)
+    if operation is None:
+        return
+    response = operation["responses"].get(str(status), operation["responses"]["default"])
+    schema = next(iter(response.get("content", {}).values()), {}).get("schema")
+    if schema is None:
+        assert body == b"", f"{method} {path} answers {status} with a body"
+        return
+    errors = list(_validator(orjson.dumps(schema)).iter_errors(orjson.loads(body)))
+    assert not errors, f"{method} {path} answers {status} otherwise than documented: {errors[0]}"
+
+
+@cache
+def _routes() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+    paths = document()["paths"]
+    # The most specific first: `accounts/{id}.json` also fits what `{handle}/markets.json` means.
+    ordered = sorted(paths, key=lambda template: template.count("{"))
+    return [
+        (
+            re.compile(re.sub(r"\{\w+\}", "[^/]+", re.escape(t).replace(r"\{", "{").replace(r"\}", "}"))),
+            paths[t],
+        )
+        for t in ordered
+    ]
+
+
+def _operation(method: str, path: str) -> dict[str, Any] | None:
+    route = next((operations for pattern, operations in _routes() if pattern.fullmatch(path)), {})
+    return route.get(method.lower())
+
+
+@cache
+def _validator(schema: bytes) -> Draft202012Validator:
+    return Draft202012Validator(orjson.loads(schema) | {"components": _closed_components()})
+
+
+@cache
+def _closed_components() -> dict[str, Any]:
+    """The components with objects closed, but for the problem document, whose extras are its point."""
+    components = copy.deepcopy(document()["components"])
+    for name, schema in components["schemas"].items():
+        if name != "Problem" and "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    return components

@@ -1,0 +1,122 @@
+"""Rate limits per key and per token, in windows of a minute."""
+
+import socket
+from datetime import UTC, datetime
+
+import pytest
+import redis
+import time_machine
+
+from commerce.redis import client as redis_client
+from tests import factories
+
+# The twentieth second of a minute: 40 s are left.
+NOW = datetime(2026, 11, 20, 10, 0, 20, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _still_clock():
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+def headers(response):
+    return tuple(response.get(f"RateLimit-{name}") for name in ("Limit", "Remaining", "Reset"))
+
+
+def test_limit_counts_down_in_the_headers(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 3
+
+    assert [headers(shop.admin.get("markets.json")) for _ in range(3)] == [
+        ("3", "2", "40"),
+        ("3", "1", "40"),
+        ("3", "0", "40"),
+    ]
+
+
+def test_limit_spent_refuses_until_the_next_minute(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 1
+    shop.admin.get("markets.json")
+
+    refused = shop.admin.get("markets.json")
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert refused["Retry-After"] == "40"
+    assert headers(refused) == ("1", "0", "40")
+    assert refused["X-Api-Version"] == "2026-01"
+    with time_machine.travel(datetime(2026, 11, 20, 10, 1, 0, tzinfo=UTC), tick=False):
+        assert shop.admin.get("markets.json").status_code == 200
+
+
+def test_limit_refuses_before_anything_is_done(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 1
+    shop.admin.get("markets.json")
+    body = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
+
+    assert shop.admin.post("markets.json", body).status_code == 429
+
+    settings.RATE_LIMIT_PER_KEY = 0
+    assert len(shop.admin.get("markets.json").json()["markets"]) == 1
+
+
+def test_limit_is_of_one_key(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 1
+    shop.admin.get("markets.json")
+
+    assert shop.storefront.get("markets.json").status_code == 200
+    assert shop.client_with().get("markets.json").status_code == 200
+    assert shop.admin.get("markets.json").status_code == 429
+
+
+def test_limit_of_a_token_is_apart_from_the_keys(shop, settings):
+    settings.RATE_LIMIT_PER_TOKEN = 2
+    first, second = (factories.make_cart(shop).token for _ in range(2))
+
+    answers = [shop.storefront.get(f"carts/{first}.json") for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert headers(answers[0]) == ("2", "1", "40")
+    assert shop.storefront.get(f"carts/{second}.json").status_code == 200
+
+
+def test_limit_of_zero_is_none(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = settings.RATE_LIMIT_PER_TOKEN = 0
+
+    response = shop.admin.get("markets.json")
+
+    assert (response.status_code, headers(response)) == (200, (None, None, None))
+
+
+def test_limit_counts_refused_requests_too(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 2
+    shop.admin.get("markets/1.json")
+    shop.client_with().get("markets/1.json")
+
+    assert headers(shop.admin.get("markets.json")) == ("2", "0", "40")
+
+
+def test_limits_are_off_without_redis(shop, settings, monkeypatch, caplog):
+    settings.RATE_LIMIT_PER_KEY = 1
+    monkeypatch.setattr("commerce.rest.limits.client", unreachable)
+
+    responses = [shop.admin.get("markets.json") for _ in range(3)]
+
+    assert [response.status_code for response in responses] == [200] * 3
+    assert headers(responses[0]) == (None, None, None)
+    assert "Rate limits are off" in caplog.text
+
+
+def unreachable():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return redis.Redis(host="127.0.0.1", port=port, socket_connect_timeout=0.2, retry=None)
+
+
+def test_counters_expire(shop, settings):
+    shop.admin.get("markets.json")
+
+    lives = [redis_client().ttl(name) for name in redis_client().scan_iter("limit:*")]
+
+    assert len(lives) == 1
+    assert 0 < lives[0] <= 120

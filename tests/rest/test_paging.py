@@ -1,0 +1,73 @@
+"""Lists: newest first, in pages that follow one another without loss or repetition."""
+
+import pytest
+
+from tests import factories
+
+
+@pytest.fixture
+def zones(shop):
+    """Seven zones, oldest first."""
+    return [factories.make_zone(shop) for _ in range(7)]
+
+
+def page(shop, query=""):
+    answer = shop.admin.get(f"shipping/zones.json{query}").json()
+    return [int(zone["id"]) for zone in answer["zones"]], answer["next_cursor_id"]
+
+
+def test_list_is_newest_first_with_the_cursor_of_the_next_page(shop, zones):
+    ids = [zone.pk for zone in reversed(zones)]
+
+    assert page(shop) == (ids, None)
+    assert page(shop, "?limit=3") == (ids[:3], str(ids[2]))
+    assert page(shop, f"?limit=3&cursor_id={ids[2]}") == (ids[3:6], str(ids[5]))
+    assert page(shop, f"?limit=3&cursor_id={ids[5]}") == (ids[6:], None)
+
+
+def test_last_page_that_is_full_has_no_cursor(shop, zones):
+    ids = [zone.pk for zone in reversed(zones)]
+
+    assert page(shop, "?limit=7") == (ids, None)
+
+
+def test_list_that_is_empty_has_no_cursor(shop):
+    assert page(shop) == ([], None)
+
+
+def test_row_that_comes_in_between_moves_no_page(shop, zones):
+    ids = [zone.pk for zone in reversed(zones)]
+    _, cursor = page(shop, "?limit=3")
+
+    factories.make_zone(shop)
+
+    assert page(shop, f"?limit=3&cursor_id={cursor}") == (ids[3:6], str(ids[5]))
+
+
+def test_cursor_of_a_row_that_is_gone_or_another_accounts_still_says_where(shop, other_shop, zones):
+    foreign = factories.make_zone(other_shop)
+    ids = [zone.pk for zone in reversed(zones)]
+    shop.admin.delete(f"shipping/zones/{ids[2]}.json")
+
+    assert page(shop, f"?cursor_id={ids[2]}") == (ids[3:], None)
+    assert page(shop, f"?cursor_id={foreign.pk}") == ([*ids[:2], *ids[3:]], None)
+
+
+def test_limit_is_fifty_unless_given_and_never_past_two_hundred_and_fifty(shop):
+    for _ in range(260):
+        factories.make_zone(shop)
+
+    assert len(page(shop)[0]) == 50
+    assert len(page(shop, "?limit=250")[0]) == 250
+    assert len(page(shop, "?limit=251")[0]) == 250
+    assert len(page(shop, "?limit=999999")[0]) == 250
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_list_takes_as_many_statements_for_one_row_as_for_three(shop, rows, django_assert_num_queries):
+    for _ in range(rows):
+        factories.make_zone(shop)
+    shop.admin.get("shipping/zones.json")
+
+    with django_assert_num_queries(5):  # savepoint, scope, the rows, savepoint, the scope's end
+        shop.admin.get("shipping/zones.json")
