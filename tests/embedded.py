@@ -103,8 +103,9 @@ def _run_as_superuser(statement: sql.Composed) -> None:
 
 def _set_environment(*, database: str, redis_database: int) -> None:
     data_dir = Path(os.environ["DATA_DIR"])
-    for folder in ("mail", "static"):
-        (data_dir / folder).mkdir(exist_ok=True)
+    mail, static = data_dir / f"mail-{database}", data_dir / "static"
+    for folder in (mail, static):
+        folder.mkdir(exist_ok=True)
     os.environ |= {
         "DATABASE_URL": _role_url(roles.APP, database=database),
         "DATABASE_OWNER_URL": _role_url(roles.OWNER, database=database),
@@ -112,8 +113,8 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "SECRET_KEY": "only-for-tests",
         "DEBUG": "false",
         "ALLOWED_HOSTS": "*",
-        "MAIL_DIR": str(data_dir / "mail"),
-        "STATIC_ROOT": str(data_dir / "static"),
+        "MAIL_DIR": str(mail),
+        "STATIC_ROOT": str(static),
     }
 
 
@@ -127,7 +128,9 @@ def truncate_tables(test_case: object) -> None:
     """What follows a transactional test, in place of Django's flush: the serving role may not truncate."""
     from django.db import connections
 
-    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as connection:
+    # A transaction that a test left open must not hold up the suite.
+    options = "-c lock_timeout=10s"
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True, options=options) as connection:
         rows = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> ALL(%s)",
             [list(KEPT_TABLES)],

@@ -83,6 +83,10 @@ class SurfaceSchema(AutoSchema):
             else super().get_operation_id()
         )
 
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Every answer is an object that names its resource, also that of an action called `list`."""
+        return False
+
     def get_tags(self) -> list[str]:
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
         return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()

@@ -66,6 +66,8 @@ class Cluster:
         programs = find_programs(copies=self.data_dir.parent)
         if not self.exists:
             _initialise(self, programs=programs)
+        elif user := service_user():
+            user.own(self.data_dir)
         settings = _SETTINGS | ({} if self.is_durable else _THROWAWAY_SETTINGS) | {"port": str(self.port)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Service(

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from config.stack.errors import StackError
+
 _CANDIDATES = ("postgres", "nobody")
 
 
@@ -55,7 +57,7 @@ def service_user() -> ServiceUser | None:
         except KeyError:
             continue
         return ServiceUser(name, entry.pw_uid, entry.pw_gid)
-    raise LookupError(f"As root, one of the users {', '.join(_CANDIDATES)} is needed to run PostgreSQL.")
+    raise StackError(f"Root can't run PostgreSQL itself and finds no user {' or '.join(_CANDIDATES)} for it.")
 
 
 def servers_dir(data_dir: Path) -> Path:
@@ -69,7 +71,7 @@ def _enterable_dir(data_dir: Path) -> Path:
     place = Path("/var/tmp") / f"commerce-{digest}"  # noqa: S108  checked to be ours below
     place.mkdir(mode=0o711, exist_ok=True)
     if place.is_symlink() or place.stat().st_uid != os.geteuid():
-        raise PermissionError(f"{place} belongs to someone else.")
+        raise StackError(f"{place} belongs to someone else; set DATA_DIR to a place of your own.")
     place.chmod(0o711)
     return place
 

@@ -55,10 +55,8 @@ class RedisServer:
         path = self.data_dir / "redis.conf"
         path.touch(mode=0o600)
         path.write_text(
-            f"bind {LOOPBACK}\nport {self.port}\nrequirepass {self.password}\ndir {self.data_dir}\n"
+            f'bind {LOOPBACK}\nport {self.port}\nrequirepass {self.password}\ndir "{self.data_dir}"\n'
             f'appendonly {"yes" if self.is_durable else "no"}\nsave ""\ndatabases 64\nset-proc-title no\n'
-            # Nothing here is a cache: writes are refused rather than other keys dropped.
-            "maxmemory-policy noeviction\n"
         )
         if user := service_user():
             os.chown(path, user.uid, user.gid)

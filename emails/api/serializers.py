@@ -38,6 +38,6 @@ class DeliveryOutput(Output):
 
 
 class DeliveryBodyOutput(DeliveryOutput):
-    html = serializers.CharField()
-    text = serializers.CharField()
-    ctx = fields.ObjectField(help_text="The variables that the template was rendered with.")
+    html = serializers.CharField(required=False)
+    text = serializers.CharField(required=False)
+    ctx = fields.ObjectField(required=False, help_text="The variables that the template was rendered with.")

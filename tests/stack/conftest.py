@@ -1,6 +1,8 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,12 @@ from config.stack.processes import Process
 
 @pytest.fixture
 def place() -> Iterator[Path]:
+    with _traversable_directory() as directory:
+        yield directory
+
+
+@contextmanager
+def _traversable_directory() -> Iterator[Path]:
     """A directory that the servers' user can get through, which pytest's own are not when root runs it."""
     directory = Path(tempfile.mkdtemp(prefix="commerce-stack-"))
     directory.chmod(0o711)
@@ -27,10 +35,20 @@ def data(place: Path) -> DataDirectory:
     return data
 
 
+@pytest.fixture(scope="session")
+def _made_cluster() -> Iterator[Cluster]:
+    """Made once: it takes longer than everything else here."""
+    with _traversable_directory() as directory:
+        cluster = Cluster(data_dir=directory / "postgres", port=free_port(), password="secret")
+        cluster.service(log=directory / "log")
+        yield cluster
+
+
 @pytest.fixture
-def cluster(place: Path) -> Cluster:
-    """Nothing of it exists yet."""
-    return Cluster(data_dir=place / "postgres", port=free_port(), password="secret", is_durable=False)
+def cluster(_made_cluster: Cluster, place: Path) -> Cluster:
+    """Nobody serves it yet."""
+    shutil.copytree(_made_cluster.data_dir, place / "postgres")
+    return replace(_made_cluster, data_dir=place / "postgres", port=free_port(), is_durable=False)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from config.stack.ports import free_port
 from config.stack.postgres import Cluster
 from config.stack.privileges import service_user
 
@@ -65,7 +66,8 @@ def test_lock_file_that_names_another_program_does_not_hinder_the_start(
     assert _postmaster(cluster) != os.getpid()
 
 
-def test_half_made_data_directory_is_made_anew(cluster: Cluster, place: Path):
+def test_half_made_data_directory_is_made_anew(place: Path):
+    cluster = Cluster(data_dir=place / "postgres", port=free_port(), password="secret")
     partial = cluster.data_dir.with_name("postgres.partial")
     partial.mkdir()
     (partial / "PG_VERSION").write_text("18\n")

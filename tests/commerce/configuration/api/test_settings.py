@@ -13,7 +13,6 @@ SECRET = "commerce.email.provider_webhook_secret"
 DEFAULTS = {
     RESERVE_AT: "checkout_enter",
     TTL: 60,
-    "commerce.cart.ttl_days": 30,
     "commerce.payments.test_card": False,
     SECRET: "",
 }
@@ -59,7 +58,7 @@ def test_put_settings_again_replaces_the_value(shop):
 def test_put_null_takes_the_accounts_own_value_away(shop):
     put(shop, **{TTL: 15, RESERVE_AT: "payment_start"})
 
-    answer = put(shop, **{TTL: None, "commerce.cart.ttl_days": None})
+    answer = put(shop, **{TTL: None, "commerce.payments.test_card": None})
 
     assert answer.json() == {"settings": DEFAULTS | {RESERVE_AT: "payment_start"}}
     assert own_settings(shop) == {RESERVE_AT: "payment_start"}
@@ -91,7 +90,6 @@ def test_a_secret_is_masked_and_survives_being_sent_back(shop):
         (TTL, "60", "invalid"),
         (TTL, True, "invalid"),
         (TTL, 60.0, "invalid"),
-        ("commerce.cart.ttl_days", 366, "out_of_range"),
         ("commerce.payments.test_card", "true", "invalid"),
         ("commerce.payments.test_card", 1, "invalid"),
         (SECRET, 5, "invalid"),
@@ -100,7 +98,7 @@ def test_a_secret_is_masked_and_survives_being_sent_back(shop):
     ],
 )
 def test_put_settings_refuses_unknown_names_and_bad_values(shop, name, value, code):
-    answer = put(shop, **{name: value, "commerce.cart.ttl_days": 10} | {name: value})
+    answer = put(shop, **{name: value, "commerce.payments.test_card": True} | {name: value})
 
     assert field_errors(answer) == [(f"settings.{name}", code)]
     assert own_settings(shop) == {}
@@ -132,7 +130,7 @@ def test_settings_need_the_scope_of_settings(shop):
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_put_settings_takes_a_fixed_number_of_statements(shop, django_assert_num_queries, number):
-    changes = {TTL: 15, RESERVE_AT: "payment_start", "commerce.cart.ttl_days": 10}
+    changes = {TTL: 15, RESERVE_AT: "payment_start", "commerce.payments.test_card": True}
     shop.admin.get("settings.json")
 
     with django_assert_num_queries(6):

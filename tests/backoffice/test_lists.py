@@ -1,0 +1,138 @@
+"""Lists take a fixed number of statements, find what they are searched for, and sort by every column."""
+
+import pytest
+from django.contrib import admin
+
+from accounts.models import ApiKey, Market, StaffMembership
+from carts.models import Cart
+from checkouts.models import Checkout
+from commerce.configuration.models import AccountSetting
+from commerce.inventory.models import InventoryLevel
+from commerce.orders.models import Order
+from commerce.taxes.models import TaxRate
+from commerce.tenancy.models import AccountOwned
+from shipping.models import PickupPoint, ShippingZone
+from tests import factories
+from tests.backoffice.clients import make_staff
+from tests.rows import make_row
+
+ROW_MODELS = sorted(
+    (
+        model
+        for model in admin.site._registry
+        if issubclass(model, AccountOwned) and model is not AccountSetting
+    ),
+    key=lambda model: model._meta.label,
+)
+
+# Session, user, membership, the scope's four (savepoint, setting and their ends), count and rows.
+STATEMENTS = 9
+# These offer a filter whose choices are read: markets, locations, tax classes.
+WITH_FILTER = {Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
+
+
+def path_of(model):
+    return f"{model._meta.app_label}/{model._meta.model_name}/"
+
+
+def add_row(model, shop):
+    if model is InventoryLevel:
+        return factories.set_stock(shop, factories.make_variant(shop, stock=None), 1)
+    if model is Checkout:
+        return make_row(model, cart=factories.make_cart(shop))
+    return make_row(model)
+
+
+@pytest.mark.parametrize("model", ROW_MODELS, ids=lambda model: model._meta.label)
+def test_list_takes_a_fixed_number_of_statements(shop, owner, model, django_assert_num_queries):
+    expected = STATEMENTS + (model in WITH_FILTER)
+    owner.get()
+
+    for more in (1, 2):
+        with shop.scope():
+            for _ in range(more):
+                add_row(model, shop)
+        with django_assert_num_queries(expected):
+            page = owner.get(path_of(model))
+
+    assert page.context["cl"].result_count >= 3
+
+
+def test_list_of_keys_takes_a_fixed_number_of_statements(shop, owner, django_assert_num_queries):
+    for more in (1, 2):
+        for _ in range(more):
+            shop.issue("admin")
+        with django_assert_num_queries(STATEMENTS):
+            owner.get(path_of(ApiKey))
+
+
+def test_list_of_staff_takes_a_fixed_number_of_statements(shop, owner, django_assert_num_queries):
+    for more in (1, 2):
+        for _ in range(more):
+            make_staff(shop)
+        with django_assert_num_queries(STATEMENTS):
+            owner.get(path_of(StaffMembership))
+
+
+def test_overview_takes_a_fixed_number_of_statements(shop, owner, django_assert_num_queries):
+    for more in (1, 2):
+        with shop.scope():
+            for _ in range(more):
+                make_row(Order)
+        # The figures of the overview are four, the latest orders one.
+        with django_assert_num_queries(STATEMENTS - 2 + 5):
+            owner.get()
+
+
+@pytest.mark.parametrize("model", ROW_MODELS, ids=lambda model: model._meta.label)
+def test_list_sorts_by_every_column_and_searches(shop, owner, model):
+    with shop.scope():
+        add_row(model, shop)
+    columns = range(1, len(admin.site._registry[model].list_display) + 1)
+
+    pages = [owner.get(path_of(model), o=column) for column in columns]
+    searched = owner.get(path_of(model), q="nothing-has-this")
+
+    assert {page.status_code for page in pages} == {200}
+    assert searched.context["cl"].result_count == 0
+
+
+def test_pickup_points_are_the_same_in_every_shop(shop, other_shop, staff_of):
+    point = factories.make_pickup_point(zip="101 15", normalised_zip="10115")
+    clients = [staff_of(shop), staff_of(other_shop)]
+
+    pages = [client.get(path_of(PickupPoint), q="101") for client in clients]
+
+    assert [[row.pk for row in page.context["cl"].result_list] for page in pages] == [[point.pk]] * 2
+
+
+def test_order_is_found_by_its_number(shop, owner):
+    with shop.scope():
+        first = make_row(Order, number=1001)
+        make_row(Order, number=11001)
+
+    page = owner.get(path_of(Order), q="#1001")
+
+    assert [row.pk for row in page.context["cl"].result_list] == [first.pk]
+
+
+def test_amounts_are_shown_in_the_rows_currency(shop, owner):
+    with shop.scope():
+        market = make_row(Market)
+        totals = {"subtotal_with_tax_cents": 1990, "total_cents": 1990, "amount_due_cents": 1990}
+        for currency in ("EUR", "JPY"):
+            make_row(Order, market=market, currency=currency, prices_include_tax=True, **totals)
+
+    page = owner.get(path_of(Order))
+
+    assert "€19.90" in page.content.decode()
+    assert "¥1,990" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", [{"status__exact": "\0"}, {"status__exact": "nonsense"}, {"p": "x"}, {"q": "\0"}]
+)
+def test_list_takes_any_query(shop, owner, query):
+    answer = owner.get("catalog/product/", **query)
+
+    assert answer.status_code in {200, 302, 422}
