@@ -13,7 +13,6 @@ RUN SECRET_KEY=build DATABASE_URL=postgres://build DATABASE_OWNER_URL=postgres:/
 
 RUN useradd --system --uid 10001 commerce && install --directory --owner=commerce /data
 USER commerce
-VOLUME /data
 EXPOSE 8000
 CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--no-ws", "--workers", "2", \
      "--blocking-threads", "8", "--backlog", "1024", "--log-level", "warning", "--respawn-failed-workers", \

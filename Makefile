@@ -27,13 +27,14 @@ lint: dev
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
 
-# Writes the API document anew; a test compares the committed one with the code.
+# Writes the API document and that of the error codes anew; tests compare the committed ones with the code.
 openapi: export SECRET_KEY := lint
 openapi: export DATABASE_URL := postgres://commerce_app@localhost/commerce
 openapi: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
 openapi: export REDIS_URL := redis://localhost
 openapi: dev
 	$(BIN)/python manage.py spectacular --format openapi-json --file docs/openapi.json
+	$(BIN)/python manage.py error_codes > docs/errors.md
 
 # The environment keeps a copy of the requirements that it was made from. Development needs include all others.
 embedded:

@@ -28,7 +28,9 @@ def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
         assert body == b"", f"{method} {path} answers {status} with a body"
         return
     errors = list(_validator(orjson.dumps(schema)).iter_errors(orjson.loads(body)))
-    assert not errors, f"{method} {path} answers {status} otherwise than documented: {errors[0].json_path}: {errors[0].message}"
+    assert not errors, (
+        f"{method} {path} answers {status} otherwise than documented: {errors[0].json_path}: {errors[0].message}"
+    )
 
 
 @cache

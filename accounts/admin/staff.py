@@ -46,7 +46,7 @@ class StaffMembershipAdmin(EditableAdmin):
         return members.select_related("user")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        return ("username",) if obj else ()
+        return ("username", "user") if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("username", "role") if obj else ("user", "role")

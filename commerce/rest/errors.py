@@ -41,6 +41,7 @@ class RequestInProgress(Refusal):
     status = 409
     code = "request_in_progress"
     title = "A request with this Idempotency-Key is being worked on"
+    constraints = ("idempotency_records_key", "workspace_idempotency_records_key")
 
 
 class UnsupportedApiVersion(Refusal):

@@ -142,13 +142,20 @@ def stop_leftovers(data_dir: Path) -> None:
     program's by now.
     """
     lock_file = data_dir / "postmaster.pid"
-    if not lock_file.exists():
-        return
-    postmaster = int(lock_file.read_text().split("\n", 1)[0])
-    if str(data_dir) in command_of(postmaster):
-        end_group(postmaster, stop_signal=signal.SIGINT, seconds=5)
-    # Sessions of a killed server notice within moments; until then they hold its shared memory.
+    if lock_file.exists():
+        postmaster = int(lock_file.read_text().split("\n", 1)[0])
+        if str(data_dir) in command_of(postmaster):
+            end_group(postmaster, stop_signal=signal.SIGINT, seconds=5)
+    # Sessions outlive a killed server while they are busy, and hold the shared memory that a new one refuses.
     for _ in until_deadline(5):
-        if not processes_in(data_dir):
+        if not (sessions := _sessions_in(data_dir)):
             break
+        for pid in sessions:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     lock_file.unlink(missing_ok=True)
+
+
+def _sessions_in(data_dir: Path) -> list[int]:
+    """PostgreSQL's own processes there, as opposed to somebody's shell that stands in the directory."""
+    return [pid for pid in processes_in(data_dir) if command_of(pid).startswith("postgres:")]

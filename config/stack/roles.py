@@ -20,8 +20,8 @@ _ROLES = (
     f"ALTER ROLE {OWNER} LOGIN {_UNPRIVILEGED} PASSWORD {{owner_password}}",
     f"ALTER ROLE {APP} LOGIN {_UNPRIVILEGED} PASSWORD {{app_password}}",
     f"ALTER ROLE {RESOLVER} NOLOGIN {_UNPRIVILEGED}",
-    # So that migrations may hand functions over to it.
-    f"GRANT {RESOLVER} TO {OWNER}",
+    # So that migrations may hand functions over to it, without seeing what its policies let it see.
+    f"GRANT {RESOLVER} TO {OWNER} WITH INHERIT FALSE, SET TRUE",
 )
 
 _CREATE_DATABASE = f"CREATE DATABASE {{database}} OWNER {OWNER} TEMPLATE template0 ENCODING 'UTF8'"

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.forms import BoundField
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, TestCase
 
 from accounts.models import User
 from accounts.operations import add_member
@@ -28,7 +28,9 @@ class StaffClient:
         return self.browser.get(ROOT + path, query)
 
     def post(self, path: str, data: dict[str, Any] | None = None) -> HttpResponse:
-        return self.browser.post(ROOT + path, data or {})
+        # In a test's own transaction nothing commits: what hangs on the commit is run as if it had.
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            return self.browser.post(ROOT + path, data or {})
 
     def choose(self, shop: Shop) -> HttpResponse:
         return self.post("account/", {"account_id": shop.id})

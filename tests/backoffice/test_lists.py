@@ -39,7 +39,7 @@ def add_row(model, shop):
     if model is InventoryLevel:
         return factories.set_stock(shop, factories.make_variant(shop, stock=None), 1)
     if model is Checkout:
-        return make_row(model, cart=factories.make_cart(shop))
+        return make_row(model, cart_id=factories.make_cart(shop).pk)
     return make_row(model)
 
 

@@ -1,5 +1,6 @@
 import os
 import signal
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,22 @@ def test_killed_server_starts_again_on_its_data(cluster: Cluster, place: Path, s
         service.wait_until_ready(seconds=20)
 
     assert _kept_number(cluster) == 7
+
+
+def test_busy_session_of_a_killed_server_does_not_hinder_the_start(cluster: Cluster, place: Path, started):
+    service = started(cluster.service(log=place / "log"))
+    service.wait_until_ready(seconds=20)
+    with closing(psycopg.connect(cluster.superuser_url)) as session:
+        # Such a query looks up only when it is done, long after its server has died.
+        session.pgconn.send_query(b"SELECT sum(sqrt(a)) FROM generate_series(1, 200000000) a")
+        time.sleep(0.3)
+
+        os.kill(_postmaster(cluster), signal.SIGKILL)
+        service.wait_until_ended(seconds=5)
+        service.start()
+        service.wait_until_ready(seconds=20)
+
+    assert cluster.answers()
 
 
 def test_lock_file_that_names_another_program_does_not_hinder_the_start(

@@ -6,6 +6,7 @@ sequence of steps, while all clients share one loop.
 
 import socket
 from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from selectors import EVENT_READ, DefaultSelector
 from time import perf_counter, process_time
@@ -51,6 +52,10 @@ class _Connection:
         self.sent_at = 0.0
         self._received = b""
 
+    def close(self) -> None:
+        self.client.close()
+        self.socket.close()
+
     def begin(self, answer: Answer | None = None) -> bool:
         """Hand the client its answer and send what it asks next; False when it asks nothing more."""
         try:
@@ -64,11 +69,13 @@ class _Connection:
     def receive(self) -> Answer | None:
         """Read what has come: the answer once it is whole. Raises `StackError` for a refusal."""
         part = self.socket.recv(65536)
+        if not part:
+            raise StackError(f"{self.request} was not answered: the connection was closed.")
         self._received += part
         end_of_head = self._received.find(b"\r\n\r\n")
-        if part and (end_of_head < 0 or not _is_whole(self._received, end_of_head + 4)):
+        if end_of_head < 0 or not _is_whole(self._received, end_of_head + 4):
             return None
-        answer = Answer(int(self._received[9:12] or 0), self._received[end_of_head + 4 :])
+        answer = Answer(int(self._received[9:12]), self._received[end_of_head + 4 :])
         self._received = b""
         if not 200 <= answer.status < 300:
             raise StackError(f"{self.request} was answered {answer.status}: {answer.body.decode()}")
@@ -78,8 +85,8 @@ class _Connection:
 def drive(address: tuple[str, int], clients: Sequence[Client], *, seconds: float) -> Measurement:
     """Run all clients at once until they end, or the time is over; what is under way then is not counted."""
     measurement = Measurement()
-    with DefaultSelector() as selector:
-        connections = [_Connection(address, client) for client in clients]
+    with ExitStack() as stack, DefaultSelector() as selector:
+        connections = [stack.enter_context(closing(_Connection(address, client))) for client in clients]
         began, own_began = perf_counter(), process_time()
         for connection in connections:
             if connection.begin():
@@ -87,9 +94,6 @@ def drive(address: tuple[str, int], clients: Sequence[Client], *, seconds: float
         _serve(selector, measurement, deadline=began + seconds)
         measurement.elapsed = perf_counter() - began
         measurement.own_time = process_time() - own_began
-        for connection in connections:
-            connection.socket.close()
-            connection.client.close()
     return measurement
 
 
@@ -97,7 +101,7 @@ def _serve(selector: DefaultSelector, measurement: Measurement, *, deadline: flo
     while selector.get_map():
         events = selector.select(timeout=_TIMEOUT_SECONDS)
         if not events:
-            raise StackError(f"No answer within {_TIMEOUT_SECONDS} s.")
+            raise StackError(f"Nothing was answered within {_TIMEOUT_SECONDS} s.")
         for key, _ in events:
             connection: _Connection = key.data
             answer = connection.receive()

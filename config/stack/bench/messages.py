@@ -38,6 +38,9 @@ class Request:
             encoded="\r\n".join(head).encode() + content,
         )
 
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
 
 class Answer(NamedTuple):
     status: int

@@ -3,7 +3,7 @@ import time
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.utils import timezone
 
 from commerce.outbox.listener import Listener
@@ -87,12 +87,16 @@ def test_listener_comes_back_after_its_connection_was_killed(listener, wakes, sh
     assert wakes.wait_for(3)
 
 
-def test_listener_stops_while_the_database_cannot_be_reached(wakes, settings):
+def test_listener_stops_while_the_database_cannot_be_reached(wakes, monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "PORT", 9)
     unreachable = Listener(wakes)
+    # As after many failures, when it waits for half a minute before it tries again.
     unreachable._failures = 5
-    unreachable._listen = lambda: (_ for _ in ()).throw(OSError("unreachable"))
-
     unreachable.start()
+    time.sleep(0.3)
+
     unreachable.stop()
 
     assert not unreachable.is_alive()
+    assert unreachable._failures == 6
+    assert wakes.count == 0

@@ -1,0 +1,12 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from commerce.rest.catalogue import error_document
+
+
+class Command(BaseCommand):
+    help = "Prints the document of error codes, docs/errors.md."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(error_document(), ending="")

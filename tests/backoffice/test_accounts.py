@@ -1,0 +1,337 @@
+"""The account, its markets, keys, staff and settings."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.authentication import hash_secret
+from accounts.models import Account, ApiKey, Market, StaffMembership, User
+from commerce.backoffice.models import StaffAction
+from commerce.configuration.models import AccountSetting
+from commerce.configuration.queries import effective
+from tests.backoffice.clients import make_user, messages_of
+from tests.clients import ApiClient
+
+MARKET = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
+
+
+def errors_of(answer):
+    return answer.context["adminform"].form.errors
+
+
+def account_path(shop):
+    return f"accounts/account/{shop.id}/change/"
+
+
+def test_account_is_changed_and_its_version_rises(shop, owner):
+    owner.fill(account_path(shop), name="New name", vat_number="DE136695976")
+
+    with shop.scope():
+        account = Account.objects.get(pk=shop.id)
+    assert (account.name, account.vat_number, account.version) == ("New name", "DE136695976", 2)
+
+
+def test_account_that_has_changed_meanwhile_is_not_overwritten(shop, owner):
+    owner.fill(account_path(shop), name="First")
+
+    answer = owner.fill(account_path(shop), name="Second", version=1)
+
+    assert errors_of(answer) == {"__all__": ["The account has changed since it was read"]}
+    with shop.scope():
+        assert Account.objects.get(pk=shop.id).name == "First"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("default_currency", "EURO"),
+        ("default_locale", "german"),
+        ("default_timezone", "Mars/Olympus"),
+        ("country_code", "XX"),
+        ("name", ""),
+        ("email_from", "nobody"),
+    ],
+)
+def test_account_field_that_the_api_refuses_is_a_form_error(shop, owner, field, value):
+    answer = owner.fill(account_path(shop), **{field: value})
+
+    assert list(errors_of(answer)) == [field]
+    with shop.scope():
+        assert Account.objects.get(pk=shop.id).version == 1
+
+
+def test_operator_suspends_the_shop_and_lifts_it(shop, operator):
+    operator.confirm(f"accounts/account/{shop.id}/suspend/")
+    suspended = shop.admin.get("markets.json").status_code
+
+    operator.confirm(f"accounts/account/{shop.id}/lift_suspension/")
+
+    assert suspended == 403
+    assert shop.admin.get("markets.json").status_code == 200
+
+
+def test_owner_can_not_suspend_the_shop(shop, owner):
+    answer = owner.confirm(f"accounts/account/{shop.id}/suspend/")
+
+    assert answer.status_code == 403
+    assert shop.admin.get("markets.json").status_code == 200
+
+
+def test_market_is_added(shop, owner):
+    owner.fill("accounts/market/add/", **MARKET, domain="Shop.Example.AT")
+
+    with shop.scope():
+        market = Market.objects.get(handle="at")
+    assert (market.currency, market.domain, market.prices_include_tax) == ("EUR", "shop.example.at", True)
+
+
+def test_market_of_the_same_surface_is_a_form_error(shop, owner):
+    same = {"currency": "EUR", "locale": "de-DE", "country_code": "DE"}
+
+    answer = owner.fill("accounts/market/add/", **MARKET | same)
+
+    assert errors_of(answer) == {
+        "__all__": ["The account has a market of this currency, locale, country and domain"]
+    }
+    with shop.scope():
+        assert Market.objects.count() == 1
+
+
+def test_domain_of_another_shops_market_is_a_form_error(shop, make_shop, owner):
+    make_shop(domain="shop.example.at")
+
+    answer = owner.fill("accounts/market/add/", **MARKET, domain="shop.example.at")
+
+    assert errors_of(answer) == {"__all__": ["Another market has this domain"]}
+    with shop.scope():
+        assert Market.objects.count() == 1
+
+
+def test_market_is_deactivated(shop, owner):
+    owner.act("accounts/market/", "deactivate", shop.market.pk)
+
+    with shop.scope():
+        assert Market.objects.get().status == "inactive"
+
+
+def test_key_is_issued_and_its_secret_shown_once(shop, owner):
+    answer = owner.confirm("accounts/apikey/issue/", kind="admin", name="CI", scopes=["read_markets"])
+
+    secret = answer.context["issued"].secret
+    assert secret in answer.content.decode()
+    assert ApiClient.admin(secret, shop.handle).get("markets.json").status_code == 200
+    assert ApiClient.admin(secret, shop.handle).get("products.json").status_code == 403
+    assert secret not in owner.get("accounts/apikey/").content.decode()
+    with shop.scope():
+        key = ApiKey.objects.get(name="CI")
+        assert StaffAction.objects.get().subject_id == key.pk
+    assert bytes(key.secret_hash) == hash_secret(secret)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "workspace", "name": "CI"},
+        {"kind": "admin", "name": ""},
+        {"kind": "admin", "name": "CI", "scopes": ["read_everything"]},
+        {"kind": "storefront", "name": "CI", "scopes": ["read_markets"]},
+        {"kind": "admin", "name": "CI", "expires_at_0": "2020-01-01", "expires_at_1": "00:00"},
+    ],
+)
+def test_key_that_can_not_be_issued_is_refused(shop, owner, fields):
+    answer = owner.confirm("accounts/apikey/issue/", **fields)
+
+    assert answer.context["form"].errors
+    with shop.scope():
+        assert ApiKey.objects.count() == 2
+
+
+def test_issue_dialog_makes_no_key_when_it_is_opened(shop, owner):
+    owner.get("accounts/apikey/issue/", kind="admin", name="CI", _form_submitted="on")
+
+    with shop.scope():
+        assert ApiKey.objects.count() == 2
+
+
+def test_key_is_rotated_with_a_grace_period(shop, owner):
+    secret = shop.issue("admin")
+    with shop.scope():
+        key = ApiKey.objects.get(secret_hash=hash_secret(secret))
+
+    answer = owner.confirm(f"accounts/apikey/{key.pk}/rotate/", grace_seconds=3600)
+
+    successor = ApiClient.admin(answer.context["issued"].secret, shop.handle)
+    assert successor.get("markets.json").status_code == 200
+    with shop.scope():
+        key.refresh_from_db()
+    assert timedelta(minutes=59) < key.expires_at - timezone.now() <= timedelta(hours=1)
+
+
+def test_key_is_revoked(shop, owner):
+    secret = shop.issue("admin")
+    with shop.scope():
+        key = ApiKey.objects.get(secret_hash=hash_secret(secret))
+
+    answer = owner.confirm(f"accounts/apikey/{key.pk}/revoke/")
+
+    assert answer["HX-Refresh"] == "true"
+    assert messages_of(answer) == ["The key is revoked."]
+    assert ApiClient.admin(secret, shop.handle).get("markets.json").status_code == 401
+
+
+def test_revoked_key_can_not_be_rotated(shop, owner):
+    with shop.scope():
+        key = ApiKey.objects.filter(kind="admin").get()
+    owner.confirm(f"accounts/apikey/{key.pk}/revoke/")
+
+    answer = owner.confirm(f"accounts/apikey/{key.pk}/rotate/", grace_seconds=0)
+
+    assert messages_of(answer)[-1] == "The key is revoked or expired."
+    with shop.scope():
+        assert ApiKey.objects.count() == 2
+
+
+def test_member_is_added_by_the_whole_username(shop, owner):
+    user = make_user(username="bea")
+
+    owner.fill("accounts/staffmembership/add/", user="bea", role="support")
+
+    with shop.scope():
+        assert StaffMembership.objects.get(user=user).role == "support"
+
+
+@pytest.mark.parametrize("username", ["nobody", "shopper", "gone", ""])
+def test_user_who_is_no_staff_can_not_be_added(shop, owner, username):
+    make_user(username="shopper", is_staff=False)
+    make_user(username="gone", is_active=False)
+
+    answer = owner.fill("accounts/staffmembership/add/", user=username, role="staff")
+
+    assert list(errors_of(answer)) == ["user"]
+    with shop.scope():
+        assert StaffMembership.objects.count() == 1
+
+
+def test_form_for_members_names_no_users(shop, owner):
+    make_user(username="stranger")
+
+    page = owner.get("accounts/staffmembership/add/")
+
+    assert "stranger" not in page.content.decode()
+
+
+def test_member_who_is_one_already_is_a_form_error(shop, owner, staff_of):
+    staff_of(shop).user.refresh_from_db()
+    username = User.objects.order_by("-pk")[0].username
+
+    answer = owner.fill("accounts/staffmembership/add/", user=username, role="support")
+
+    assert errors_of(answer) == {"__all__": ["The shop's data does not allow this: staff_memberships_once."]}
+    with shop.scope():
+        assert StaffMembership.objects.count() == 2
+
+
+def test_role_of_a_member_is_changed(shop, owner, staff_of):
+    member = staff_of(shop, role="staff").user
+    with shop.scope():
+        membership = StaffMembership.objects.get(user=member)
+
+    owner.fill(f"accounts/staffmembership/{membership.pk}/change/", role="support")
+
+    with shop.scope():
+        membership.refresh_from_db()
+    assert (membership.role, membership.user_id) == ("support", member.pk)
+
+
+def test_member_is_removed(shop, owner, staff_of):
+    member = staff_of(shop).user
+    with shop.scope():
+        membership = StaffMembership.objects.get(user=member)
+
+    owner.post(f"accounts/staffmembership/{membership.pk}/delete/", {"post": "yes"})
+
+    with shop.scope():
+        assert [row.user_id for row in StaffMembership.objects.all()] == [owner.user.pk]
+        assert StaffAction.objects.get().kind == "deleted"
+
+
+def test_owner_can_not_take_the_own_rights_away(shop, owner):
+    with shop.scope():
+        own = StaffMembership.objects.get()
+    path = f"accounts/staffmembership/{own.pk}/"
+
+    answers = [
+        owner.post(f"{path}change/", {"role": "support"}),
+        owner.post(f"{path}delete/", {"post": "yes"}),
+    ]
+    owner.post(
+        "accounts/staffmembership/",
+        {"action": "delete_selected", "_selected_action": [own.pk], "index": 0, "post": "yes"},
+    )
+
+    assert [answer.status_code for answer in answers] == [403, 403]
+    with shop.scope():
+        own.refresh_from_db()
+    assert own.role == "owner"
+
+
+def test_settings_are_saved_and_taken_back(shop, owner):
+    owner.post("configuration/accountsetting/", {"commerce.cart.ttl_days": "7"})
+    with shop.scope():
+        own = effective("commerce.cart.ttl_days")
+
+    owner.post("configuration/accountsetting/", {"commerce.cart.ttl_days": ""})
+
+    assert own == 7
+    with shop.scope():
+        assert not AccountSetting.objects.exists()
+        assert [row.summary for row in StaffAction.objects.all()] == ["commerce.cart.ttl_days"] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("commerce.cart.ttl_days", "0"),
+        ("commerce.cart.ttl_days", "many"),
+        ("commerce.checkout.reserve_at", "never"),
+        ("commerce.payments.test_card", "perhaps"),
+        ("commerce.email.provider_webhook_secret", "x" * 256),
+    ],
+)
+def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):
+    answer = owner.post("configuration/accountsetting/", {name: value})
+
+    assert list(answer.context["form"].errors) == [name]
+    with shop.scope():
+        assert not AccountSetting.objects.exists()
+
+
+def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
+    name = "commerce.email.provider_webhook_secret"
+    owner.post("configuration/accountsetting/", {name: "hush"})
+
+    page = owner.get("configuration/accountsetting/")
+    owner.post("configuration/accountsetting/", {name: page.context["form"][name].value()})
+
+    assert page.context["form"][name].value() == "********"
+    assert "hush" not in page.content.decode()
+    with shop.scope():
+        assert effective(name) == "hush"
+
+
+def test_operator_adds_a_user(operator):
+    passwords = {"password1": "battery staple", "password2": "battery staple", "usable_password": "true"}
+
+    operator.fill("accounts/user/add/", username="bea", **passwords)
+
+    assert User.objects.get(username="bea").check_password("battery staple")
+
+
+def test_users_can_not_be_deleted(operator):
+    user = make_user()
+
+    answer = operator.post(f"accounts/user/{user.pk}/delete/", {"post": "yes"})
+
+    assert answer.status_code == 403
+    assert User.objects.filter(pk=user.pk).exists()
