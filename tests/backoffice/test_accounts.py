@@ -277,23 +277,25 @@ def test_owner_can_not_take_the_own_rights_away(shop, owner):
 
 
 def test_settings_are_saved_and_taken_back(shop, owner):
-    owner.post("configuration/accountsetting/", {"commerce.cart.ttl_days": "7"})
+    owner.post("configuration/accountsetting/", {"commerce.checkout.session_ttl_minutes": "7"})
     with shop.scope():
-        own = effective("commerce.cart.ttl_days")
+        own = effective("commerce.checkout.session_ttl_minutes")
 
-    owner.post("configuration/accountsetting/", {"commerce.cart.ttl_days": ""})
+    owner.post("configuration/accountsetting/", {"commerce.checkout.session_ttl_minutes": ""})
 
     assert own == 7
     with shop.scope():
         assert not AccountSetting.objects.exists()
-        assert [row.summary for row in StaffAction.objects.all()] == ["commerce.cart.ttl_days"] * 2
+        assert [row.summary for row in StaffAction.objects.all()] == [
+            "commerce.checkout.session_ttl_minutes"
+        ] * 2
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("commerce.cart.ttl_days", "0"),
-        ("commerce.cart.ttl_days", "many"),
+        ("commerce.checkout.session_ttl_minutes", "0"),
+        ("commerce.checkout.session_ttl_minutes", "many"),
         ("commerce.checkout.reserve_at", "never"),
         ("commerce.payments.test_card", "perhaps"),
         ("commerce.email.provider_webhook_secret", "x" * 256),

@@ -160,7 +160,7 @@ def test_staff_can_not_issue_keys(shop, staff_of):
 def test_staff_can_not_change_settings(shop, staff_of):
     client = staff_of(shop, role="staff")
 
-    answer = client.post(path_of(AccountSetting), {"commerce.cart.ttl_days": "7"})
+    answer = client.post(path_of(AccountSetting), {"commerce.checkout.session_ttl_minutes": "7"})
 
     assert answer.status_code == 403
     with shop.scope():

@@ -1,0 +1,360 @@
+"""accounts.json: shops of a workspace."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from accounts.models import Account
+from accounts.operations import set_suspended
+from commerce.inventory.models import Location
+from commerce.tenancy.scope import workspace_scope
+from tests.threads import run_threads
+
+SHOP = {"handle": "tea-house", "name": "Tea House", "default_currency": "EUR"}
+FULL_SHOP = SHOP | {
+    "default_locale": "cs-CZ",
+    "default_timezone": "Europe/Prague",
+    "country_code": "CZ",
+    "vat_number": "CZ12345678",
+    "email_from": "tea@example.com",
+}
+
+
+def accounts(shop, query=""):
+    return shop.workspace.get(f"accounts.json{query}").json()["accounts"]
+
+
+def problem(response):
+    return response.status_code, response.json()["code"]
+
+
+def field_errors(response):
+    assert problem(response) == (422, "validation_failed")
+    return {(error["field"], error["code"]) for error in response.json()["errors"]}
+
+
+def test_create_answers_the_whole_account(shop):
+    response = shop.workspace.post("accounts.json", FULL_SHOP)
+
+    account = response.json()["account"]
+    assert response.status_code == 201
+    assert re.fullmatch(r"\d+", account.pop("id"))
+    assert account.pop("created_at").endswith("Z")
+    assert account.pop("updated_at").endswith("Z")
+    assert account == FULL_SHOP | {
+        "workspace_id": str(shop.workspace_id),
+        "status": "active",
+        "version": 1,
+        "archived_at": None,
+    }
+
+
+def test_create_fills_in_what_is_not_given(shop):
+    account = shop.workspace.post("accounts.json", SHOP).json()["account"]
+
+    assert (account["default_locale"], account["default_timezone"]) == ("en-US", "UTC")
+    assert (account["country_code"], account["vat_number"], account["email_from"]) == (None, None, None)
+
+
+def test_create_gives_the_account_its_first_location(shop):
+    shop.workspace.post("accounts.json", SHOP)
+
+    locations = shop.workspace.get("tea-house/locations.json").json()["locations"]
+    assert [(location["handle"], location["priority"]) for location in locations] == [("main", 1)]
+
+
+def test_create_with_a_taken_handle_is_refused_and_makes_nothing(shop, other_shop):
+    response = shop.workspace.post("accounts.json", SHOP | {"handle": other_shop.handle})
+
+    assert problem(response) == (409, "handle_taken")
+    assert [account["handle"] for account in accounts(shop)] == [shop.handle]
+    with other_shop.scope():
+        assert Location.objects.count() == 1
+
+
+def test_create_with_the_handle_of_an_archived_account_is_refused(shop):
+    shop.workspace.post("accounts.json", SHOP)
+    shop.workspace.delete("accounts/tea-house.json")
+
+    assert problem(shop.workspace.post("accounts.json", SHOP)) == (409, "handle_taken")
+
+
+@pytest.mark.parametrize(
+    ("handle", "code"),
+    [
+        ("accounts", "reserved"),
+        ("shipping", "reserved"),
+        ("webhooks", "reserved"),
+        ("storefront", "reserved"),
+        ("openapi", "reserved"),
+        ("123", "needs_letter"),
+        ("1-2", "needs_letter"),
+        ("a", "invalid_handle"),
+        ("-ab", "invalid_handle"),
+        ("Tea", "invalid_handle"),
+        ("te a", "invalid_handle"),
+        ("te_a", "invalid_handle"),
+        ("t\u00e9a", "invalid_handle"),
+        ("a" * 64, "invalid_handle"),
+        ("", "blank"),
+    ],
+)
+def test_create_with_a_handle_of_another_form_is_refused(shop, handle, code):
+    assert field_errors(shop.workspace.post("accounts.json", SHOP | {"handle": handle})) == {("handle", code)}
+
+
+@pytest.mark.parametrize("handle", ["ab", "1a", "a" * 63, "a-", "a--b", "account", "shipping-2"])
+def test_create_with_any_other_handle_is_done(shop, handle):
+    assert shop.workspace.post("accounts.json", SHOP | {"handle": handle}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("name", "", "blank"),
+        ("name", "x" * 201, "max_length"),
+        ("default_currency", "EURO", "unknown_currency"),
+        ("default_currency", "XXX", "unknown_currency"),
+        ("default_locale", "de", "invalid_locale"),
+        ("default_timezone", "Mars/Olympus", "unknown_time_zone"),
+        ("country_code", "XX", "unknown_country"),
+        ("country_code", "DEU", "unknown_country"),
+        ("vat_number", "x" * 33, "max_length"),
+        ("email_from", "nobody", "invalid"),
+    ],
+)
+def test_create_with_a_bad_field_is_refused(shop, field, value, code):
+    assert field_errors(shop.workspace.post("accounts.json", SHOP | {field: value})) == {(field, code)}
+    assert len(accounts(shop)) == 1
+
+
+def test_create_without_what_is_required_names_each(shop):
+    assert field_errors(shop.workspace.post("accounts.json", {})) == {
+        ("handle", "required"),
+        ("name", "required"),
+        ("default_currency", "required"),
+    }
+
+
+def test_create_ignores_unknown_keys_and_fields_of_the_platform(shop):
+    sent = SHOP | {"workspace_id": str(uuid4()), "status": "suspended", "version": 9, "id": 1, "nonsense": []}
+
+    account = shop.workspace.post("accounts.json", sent).json()["account"]
+
+    assert (account["workspace_id"], account["status"], account["version"]) == (
+        str(shop.workspace_id),
+        "active",
+        1,
+    )
+
+
+def test_list_shows_the_workspaces_accounts_newest_first(shop, other_shop, make_shop):
+    sister = make_shop(workspace_id=shop.workspace_id)
+
+    assert [account["handle"] for account in accounts(shop)] == [sister.handle, shop.handle]
+    assert [account["handle"] for account in accounts(other_shop)] == [other_shop.handle]
+
+
+def test_list_hides_archived_accounts_unless_asked(shop, make_shop):
+    make_shop(workspace_id=shop.workspace_id, handle="old-shop")
+    shop.workspace.delete("accounts/old-shop.json")
+
+    assert [account["handle"] for account in accounts(shop)] == [shop.handle]
+    assert [account["handle"] for account in accounts(shop, "?include_archived=false")] == [shop.handle]
+    assert [account["handle"] for account in accounts(shop, "?include_archived=true")] == [
+        "old-shop",
+        shop.handle,
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_list_takes_a_fixed_number_of_statements(shop, make_shop, django_assert_num_queries, number):
+    for _ in range(number - 1):
+        make_shop(workspace_id=shop.workspace_id)
+    accounts(shop)
+
+    with django_assert_num_queries(5):  # savepoint, scope, the accounts, savepoint, the scope's end
+        assert len(accounts(shop)) == number
+
+
+def test_retrieve_takes_id_or_handle(shop):
+    by_handle = shop.workspace.get(f"accounts/{shop.handle}.json").json()["account"]
+    by_id = shop.workspace.get(f"accounts/{shop.id}.json").json()["account"]
+
+    assert by_id == by_handle
+    assert by_id["id"] == str(shop.id)
+
+
+@pytest.mark.parametrize("name", ["no-such-shop", "999999999999", "9" * 30, "0", "%D9%A1", "SHOP", "a_b"])
+def test_retrieve_of_an_unknown_account_is_not_found(shop, name):
+    assert problem(shop.workspace.get(f"accounts/{name}.json")) == (404, "not_found")
+
+
+def test_retrieve_of_another_workspaces_account_is_not_found(shop, other_shop):
+    for name in (other_shop.id, other_shop.handle):
+        assert problem(shop.workspace.get(f"accounts/{name}.json")) == (404, "not_found")
+
+
+def test_retrieve_shows_an_archived_account(shop):
+    shop.workspace.delete(f"accounts/{shop.handle}.json")
+
+    account = shop.workspace.get(f"accounts/{shop.handle}.json").json()["account"]
+
+    assert account["status"] == "archived"
+    assert account["archived_at"].endswith("Z")
+
+
+def test_update_changes_what_was_sent_and_counts_the_version(shop):
+    before = shop.workspace.get(f"accounts/{shop.id}.json").json()["account"]
+
+    response = shop.workspace.put(
+        f"accounts/{shop.id}.json", {"expected_version": 1, "name": "New", "vat_number": "DE1"}
+    )
+
+    after = response.json()["account"]
+    assert response.status_code == 200
+    assert after == before | {
+        "name": "New",
+        "vat_number": "DE1",
+        "version": 2,
+        "updated_at": after["updated_at"],
+    }
+    assert after["updated_at"] > before["updated_at"]
+
+
+def test_update_without_a_change_counts_the_version_too(shop):
+    response = shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1})
+
+    assert response.json()["account"]["version"] == 2
+
+
+def test_update_clears_what_may_be_null(shop):
+    shop.workspace.post("accounts.json", FULL_SHOP)
+    cleared = {"expected_version": 1, "country_code": None, "vat_number": None, "email_from": None}
+
+    account = shop.workspace.put("accounts/tea-house.json", cleared).json()["account"]
+
+    assert (account["country_code"], account["vat_number"], account["email_from"]) == (None, None, None)
+
+
+def test_update_with_a_stale_version_is_refused_and_changes_nothing(shop):
+    shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1, "name": "First"})
+
+    response = shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1, "name": "Second"})
+
+    assert problem(response) == (409, "version_conflict")
+    assert response.json()["current_version"] == 2
+    assert [account["name"] for account in accounts(shop)] == ["First"]
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [(None, "null"), ("1", "invalid"), (1.0, "invalid"), (True, "invalid"), (0, "min_value")],
+)
+def test_update_with_no_version_is_refused(shop, version, code):
+    response = shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": version, "name": "New"})
+
+    assert field_errors(response) == {("expected_version", code)}
+
+
+def test_update_without_the_version_is_refused_and_changes_nothing(shop):
+    response = shop.workspace.put(f"accounts/{shop.id}.json", {"name": "New"})
+
+    assert field_errors(response) == {("expected_version", "required")}
+    assert accounts(shop)[0]["version"] == 1
+
+
+def test_update_never_changes_handle_status_or_workspace(shop, other_shop):
+    sent = {
+        "expected_version": 1,
+        "handle": "other",
+        "status": "archived",
+        "workspace_id": str(other_shop.workspace_id),
+        "archived_at": "2026-01-01T00:00:00Z",
+    }
+
+    account = shop.workspace.put(f"accounts/{shop.id}.json", sent).json()["account"]
+
+    assert (account["handle"], account["status"], account["archived_at"]) == (shop.handle, "active", None)
+    assert account["workspace_id"] == str(shop.workspace_id)
+
+
+def test_update_of_an_archived_account_is_not_found(shop):
+    shop.workspace.delete(f"accounts/{shop.id}.json")
+
+    response = shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 2, "name": "New"})
+
+    assert problem(response) == (404, "not_found")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_updates_at_once_of_one_version_are_done_once(shop):
+    def rename(index):
+        return shop.workspace.put(
+            f"accounts/{shop.id}.json", {"expected_version": 1, "name": f"Name {index}"}
+        )
+
+    responses = run_threads(8, rename)
+
+    done = [response.json()["account"]["name"] for response in responses if response.status_code == 200]
+    refused = [response.json() for response in responses if response.status_code != 200]
+    assert len(done) == 1
+    assert {(document["code"], document["current_version"]) for document in refused} == {
+        ("version_conflict", 2)
+    }
+    assert [account["name"] for account in accounts(shop)] == done
+
+
+def test_delete_archives_and_answers_the_same_again(shop):
+    first = shop.workspace.delete(f"accounts/{shop.handle}.json")
+    second = shop.workspace.delete(f"accounts/{shop.id}.json")
+
+    account = first.json()["account"]
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert (account["status"], account["version"]) == ("archived", 2)
+    assert second.json() == first.json()
+
+
+def test_delete_takes_the_shop_off_both_surfaces_at_once(shop):
+    assert shop.admin.get("markets.json").status_code == 200
+    assert shop.storefront.get("markets.json").status_code == 200
+
+    shop.workspace.delete(f"accounts/{shop.handle}.json")
+
+    assert problem(shop.admin.get("markets.json")) == (404, "not_found")
+    assert problem(shop.workspace.get(f"{shop.handle}/markets.json")) == (404, "not_found")
+    assert problem(shop.storefront.get("markets.json")) == (401, "unauthenticated")
+
+
+def test_delete_keeps_the_rows(shop):
+    shop.workspace.delete(f"accounts/{shop.handle}.json")
+
+    with workspace_scope(shop.workspace_id):
+        assert Account.objects.get().handle == shop.handle
+    with shop.scope():
+        assert Location.objects.count() == 1
+
+
+def suspend(shop, *, suspended):
+    from django.utils import timezone
+
+    with workspace_scope(shop.workspace_id):
+        return set_suspended(account=Account.objects.get(pk=shop.id), suspended=suspended, now=timezone.now())
+
+
+def test_suspended_account_is_forbidden_on_both_surfaces_until_it_is_back(shop):
+    shop.admin.get("markets.json")
+
+    assert suspend(shop, suspended=True) is True
+    clients = (shop.admin, shop.storefront)
+    from accounts import authentication
+
+    authentication._cache.clear()
+    assert [problem(client.get("markets.json")) for client in clients] == [(403, "account_suspended")] * 2
+    assert problem(shop.workspace.get(f"{shop.handle}/markets.json")) == (403, "account_suspended")
+    assert accounts(shop)[0]["status"] == "suspended"
+
+    assert suspend(shop, suspended=False) is True
+    authentication._cache.clear()
+    assert [client.get("markets.json").status_code for client in clients] == [200, 200]
