@@ -1,3 +1,7 @@
+-- Run once by the postgres image, on an empty data directory: what `python -m config.stack roles` prints,
+-- with the passwords read from the container's environment.
+\getenv owner_password OWNER_PASSWORD
+\getenv app_password APP_PASSWORD
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'commerce_owner') THEN CREATE ROLE commerce_owner; END IF;
 END $$;
