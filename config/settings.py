@@ -53,6 +53,7 @@ MIDDLEWARE = [
     "commerce.rest.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.common.CommonMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "accounts.backoffice.middleware.ContentPolicy",
     "accounts.backoffice.middleware.Sessions",

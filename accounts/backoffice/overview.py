@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, F, Sum
+from django.template.defaultfilters import pluralize
 
 from commerce.backoffice.display import money
 from commerce.inventory.models import InventoryLevel
@@ -39,6 +40,9 @@ def _sales(now: datetime) -> list[tuple[str, str]]:
     by_currency = recent.order_by("currency").values("currency")
     sales = by_currency.annotate(total_cents=Sum("total_cents"), number=Count("pk"))
     return [
-        (f"{sale['number']} orders in 30 days", money(sale["total_cents"], sale["currency"]))
+        (
+            f"{sale['number']} order{pluralize(sale['number'])} in 30 days",
+            money(sale["total_cents"], sale["currency"]),
+        )
         for sale in sales
     ]

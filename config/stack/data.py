@@ -7,14 +7,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from config.stack.errors import StackError
+from config.stack.processes import PROJECT_DIR
 
 
 @dataclass(frozen=True)
 class DataDirectory:
     root: Path
+
+    @classmethod
+    def chosen(cls, surroundings: Mapping[str, str]) -> Self:
+        """The one that DATA_DIR names, else `.data` in the project."""
+        return cls(Path(surroundings.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
 
     @property
     def logs(self) -> Path:

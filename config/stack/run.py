@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from pathlib import Path
 
 from config.stack import steps
 from config.stack.announcement import announce
@@ -13,7 +12,7 @@ from config.stack.errors import Interrupted, StackError
 from config.stack.memory import recall
 from config.stack.orphans import stop_orphans
 from config.stack.ports import web_port
-from config.stack.processes import PROJECT_DIR, end_with_parent
+from config.stack.processes import end_with_parent
 from config.stack.programs import Programs
 from config.stack.servers import Servers
 from config.stack.supervisor import Supervisor
@@ -33,7 +32,7 @@ def main() -> int:
     if "MAKELEVEL" in os.environ:
         # A `make` that is killed doesn't pass the signal on.
         end_with_parent(signal.SIGTERM, parent=os.getppid())
-    data = DataDirectory(Path(os.environ.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
+    data = DataDirectory.chosen(os.environ)
     try:
         data.prepare()
         with data.locked():

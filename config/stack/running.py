@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -12,7 +11,6 @@ from config.stack.data import DataDirectory
 from config.stack.environment import process_environment
 from config.stack.errors import StackError
 from config.stack.memory import Memory
-from config.stack.processes import PROJECT_DIR
 from config.stack.programs import answers
 from config.stack.servers import Servers
 
@@ -27,7 +25,7 @@ class RunningStack:
     @classmethod
     def find(cls, surroundings: Mapping[str, str]) -> Self:
         """The stack on the data directory that the surroundings name; raises `StackError` if it isn't up."""
-        data = DataDirectory(Path(surroundings.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
+        data = DataDirectory.chosen(surroundings)
         try:
             demo = json.loads(data.demo.read_text())
         except FileNotFoundError:

@@ -1,5 +1,9 @@
+import re
+
 import pytest
-from django.test import Client
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from accounts.models import Account, StaffMembership, User
@@ -287,9 +291,46 @@ def test_unknown_address_is_a_page_of_its_own(owner):
     assert b"There is nothing at this address in this shop." in answer.content
 
 
-def test_pages_let_the_browser_fetch_nothing_from_outside(owner):
-    for page in (owner.get(), Client().get("/backoffice/login/")):
+def test_pages_let_the_browser_fetch_nothing_from_outside(shop, owner):
+    product = factories.make_product(shop)
+
+    for page in (
+        owner.get(),
+        owner.get(f"{PRODUCTS}{product.pk}/change/"),
+        Client().get("/backoffice/login/"),
+    ):
         assert page["Content-Security-Policy"].startswith("default-src 'self';")
+        assert not re.search(r"""(src|href)=["'](https?:)?//""", page.content.decode())
+
+
+def test_page_that_breaks_keeps_nothing_of_its_work(shop, owner):
+    def broken(request):
+        factories.make_product(shop)
+        raise ZeroDivisionError
+
+    request = RequestFactory().get("/backoffice/broken/")
+    request.user, request.session = owner.user, owner.browser.session
+
+    with pytest.raises(ZeroDivisionError):
+        admin.site.admin_view(broken)(request)
+
+    with shop.scope():
+        assert not Product.objects.exists()
+
+
+def test_page_that_is_refused_keeps_nothing_of_its_work(shop, owner):
+    def refused(request):
+        factories.make_product(shop)
+        raise PermissionDenied
+
+    request = RequestFactory().get("/backoffice/refused/")
+    request.user, request.session = owner.user, owner.browser.session
+
+    answer = admin.site.admin_view(refused)(request)
+
+    assert answer.status_code == 403
+    with shop.scope():
+        assert not Product.objects.exists()
 
 
 def _suspend(shop):

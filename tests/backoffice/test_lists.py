@@ -90,10 +90,10 @@ def test_list_sorts_by_every_column_and_searches(shop, owner, model):
         add_row(model, shop)
     columns = range(1, len(admin.site._registry[model].list_display) + 1)
 
-    pages = [owner.get(path_of(model), o=column) for column in columns]
+    page = owner.get(path_of(model), o=".".join(map(str, columns)))
     searched = owner.get(path_of(model), q="nothing-has-this")
 
-    assert {page.status_code for page in pages} == {200}
+    assert page.status_code == 200
     assert searched.context["cl"].result_count == 0
 
 

@@ -101,7 +101,7 @@ def test_overview_sums_up_the_shop(order, owner):
     page = owner.get()
 
     assert page.context["figures"] == [
-        ("1 orders in 30 days", "€44.70"),
+        ("1 order in 30 days", "€44.70"),
         ("Orders to fulfil", "1"),
         ("Sold out", "0"),
         ("Failed dispatches", "0"),

@@ -26,7 +26,7 @@ def test_stock_below_what_is_reserved_is_refused(shop, owner):
 
     answer = owner.confirm(adjust(level), delta=-2, reason="count")
 
-    assert messages_of(answer) == ["More of the stock is reserved or committed than would be left"]
+    assert messages_of(answer) == ["The stock would fall below what is reserved and committed"]
     with shop.scope():
         assert InventoryLevel.objects.get().on_hand == 5
         assert not InventoryAdjustment.objects.exists()

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from accounts.models import Account, ApiKey
+from accounts.models import Account, ApiKey, Workspace
 from accounts.operations import IssuedKey, issue_key, revoke_key, rotate_key
 from commerce.errors import Refusal
 from commerce.rest.principal import SCOPES
@@ -41,6 +41,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with workspace_scope(options["workspace"]), _refusals_shown():
+            if not Workspace.objects.exists():
+                raise CommandError(f"There is no workspace {options['workspace']}.")
             getattr(self, f"_{options['action']}")(options)
 
     def _issue(self, options: dict[str, Any]) -> None:

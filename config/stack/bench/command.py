@@ -36,7 +36,7 @@ def main() -> int:
             close_shop(stack, shop)
         if options.write:
             replace_block(_DOCUMENT, lines)
-    except (StackError, OSError, requests.RequestException) as error:
+    except (StackError, OSError, subprocess.SubprocessError, requests.RequestException) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

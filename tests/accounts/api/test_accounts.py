@@ -4,6 +4,7 @@ import re
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import Account
 from accounts.operations import set_suspended
@@ -336,25 +337,43 @@ def test_delete_keeps_the_rows(shop):
         assert Location.objects.count() == 1
 
 
-def suspend(shop, *, suspended):
-    from django.utils import timezone
+@pytest.fixture
+def suspend(shop, django_capture_on_commit_callbacks):
+    """Suspends the shop, or brings it back; whether that changed anything."""
 
-    with workspace_scope(shop.workspace_id):
-        return set_suspended(account=Account.objects.get(pk=shop.id), suspended=suspended, now=timezone.now())
+    def run(*, suspended):
+        with django_capture_on_commit_callbacks(execute=True), workspace_scope(shop.workspace_id):
+            account = Account.objects.get(pk=shop.id)
+            return set_suspended(account=account, suspended=suspended, now=timezone.now())
+
+    return run
 
 
-def test_suspended_account_is_forbidden_on_both_surfaces_until_it_is_back(shop):
-    shop.admin.get("markets.json")
-
-    assert suspend(shop, suspended=True) is True
+def test_suspended_account_is_forbidden_on_both_surfaces_until_it_is_back(shop, suspend):
     clients = (shop.admin, shop.storefront)
-    from accounts import authentication
 
-    authentication._cache.clear()
+    assert suspend(suspended=True) is True
     assert [problem(client.get("markets.json")) for client in clients] == [(403, "account_suspended")] * 2
     assert problem(shop.workspace.get(f"{shop.handle}/markets.json")) == (403, "account_suspended")
     assert accounts(shop)[0]["status"] == "suspended"
 
-    assert suspend(shop, suspended=False) is True
-    authentication._cache.clear()
+    assert suspend(suspended=False) is True
     assert [client.get("markets.json").status_code for client in clients] == [200, 200]
+
+
+def test_suspended_account_is_still_its_workspaces_to_change_and_archive(shop, suspend):
+    suspend(suspended=True)
+
+    changed = shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 2, "name": "New"})
+    archived = shop.workspace.delete(f"accounts/{shop.id}.json")
+
+    assert (changed.json()["account"]["status"], changed.json()["account"]["version"]) == ("suspended", 3)
+    assert archived.json()["account"]["status"] == "archived"
+
+
+def test_archived_account_can_not_be_suspended_or_brought_back(shop, suspend):
+    shop.workspace.delete(f"accounts/{shop.id}.json")
+
+    assert suspend(suspended=True) is False
+    assert suspend(suspended=False) is False
+    assert accounts(shop, "?include_archived=true")[0]["status"] == "archived"

@@ -1,0 +1,172 @@
+"""How long a key that has ended goes on working: not at all where Redis tells, and never for 5 s."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import redis
+import time_machine
+
+from accounts import authentication
+from accounts.models import ApiKey
+from accounts.operations import revoke_key
+from commerce.redis import client as redis_client
+from commerce.tenancy.scope import workspace_scope
+from tests.clients import ApiClient
+
+# All of these look at what is committed, by the clock of the database.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def status(client):
+    return client.get("markets.json").status_code
+
+
+class OtherProcess:
+    """Another process of the installation: a change that is made in it leaves this one's memory as it was."""
+
+    def __enter__(self):
+        self.remembered = dict(authentication._cache)
+
+    def __exit__(self, *error):
+        authentication._cache.clear()
+        authentication._cache.update(self.remembered)
+
+
+def revoke_all(shop):
+    with workspace_scope(shop.workspace_id):
+        for key in ApiKey.objects.all():
+            revoke_key(key=key, now=datetime.now(UTC))
+
+
+@pytest.fixture
+def without_redis(monkeypatch):
+    """Redis is away for keys and limits alike."""
+    away = redis.Redis(host="127.0.0.1", port=1, socket_connect_timeout=0.2, retry=None)
+    monkeypatch.setattr("commerce.rest.limits.client", lambda: away)
+    monkeypatch.setattr("accounts.authentication.client", lambda: away)
+
+
+def test_key_is_resolved_once_while_it_is_remembered(shop, django_assert_num_queries):
+    assert status(shop.admin) == 200
+
+    with django_assert_num_queries(4):  # begin, scope, the markets, commit: no key
+        status(shop.admin)
+
+
+def test_key_revoked_here_ends_at_once(shop):
+    assert status(shop.admin) == 200
+
+    revoke_all(shop)
+
+    assert status(shop.admin) == 401
+
+
+def test_key_revoked_in_another_process_ends_with_the_next_request(shop):
+    assert status(shop.admin) == 200
+
+    with OtherProcess():
+        revoke_all(shop)
+
+    assert status(shop.admin) == 401
+
+
+def test_storefront_key_revoked_in_another_process_ends_within_a_tenth_of_a_second(shop):
+    assert status(shop.storefront) == 200
+
+    with OtherProcess():
+        revoke_all(shop)
+
+    with time_machine.travel(datetime.now(UTC) + timedelta(seconds=0.2)):
+        assert status(shop.storefront) == 401
+
+
+def test_account_archived_in_another_process_is_gone_with_the_next_request(shop):
+    assert status(shop.admin) == 200
+
+    with OtherProcess():
+        shop.workspace.delete(f"accounts/{shop.handle}.json")
+
+    assert status(shop.admin) == 404
+
+
+def test_key_revoked_in_another_process_without_redis_ends_within_five_seconds(shop, without_redis):
+    assert status(shop.admin) == 200
+
+    with OtherProcess():
+        revoke_all(shop)
+
+    assert status(shop.admin) == 200
+    for key, grant in authentication._cache.items():
+        authentication._cache[key] = aged(grant, seconds=5)
+    assert status(shop.admin) == 401
+
+
+def aged(grant, *, seconds):
+    return authentication.replace(grant, resolved_at=grant.resolved_at - seconds)
+
+
+def test_key_is_remembered_for_less_than_five_seconds():
+    assert authentication.CACHE_S < 5
+
+
+def test_memory_of_redis_lost_is_no_way_back_for_a_key(shop):
+    assert status(shop.admin) == 200
+    with OtherProcess():
+        revoke_all(shop)
+    redis_client().flushdb()
+
+    for key, grant in authentication._cache.items():
+        authentication._cache[key] = aged(grant, seconds=5)
+
+    assert status(shop.admin) == 401
+
+
+def test_key_that_expires_ends(shop):
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
+    client = ApiClient.admin(shop.issue("admin", expires_at=soon), shop.handle)
+    assert status(client) == 200
+
+    with workspace_scope(shop.workspace_id):
+        ApiKey.objects.filter(expires_at=soon).update(expires_at=datetime.now(UTC))
+    authentication._cache.clear()
+
+    assert status(client) == 401
+
+
+def test_key_that_has_expired_never_works(shop):
+    gone = shop.issue("admin", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+
+    assert status(ApiClient.admin(gone, shop.handle)) == 401
+
+
+def test_key_of_one_account_is_remembered_for_no_other(shop, make_shop):
+    sister = make_shop(workspace_id=shop.workspace_id)
+
+    for _ in range(2):
+        assert shop.workspace.get(f"{shop.handle}/markets/{shop.market.pk}.json").status_code == 200
+        assert shop.workspace.get(f"{sister.handle}/markets/{shop.market.pk}.json").status_code == 404
+        assert shop.workspace.get(f"{sister.handle}/markets/{sister.market.pk}.json").status_code == 200
+
+
+def test_account_made_after_it_was_asked_for_is_found(shop):
+    assert shop.workspace.get("tea-house/markets.json").status_code == 404
+
+    shop.workspace.post("accounts.json", {"handle": "tea-house", "name": "Tea", "default_currency": "EUR"})
+
+    assert shop.workspace.get("tea-house/markets.json").status_code == 200
+
+
+def test_memory_of_keys_is_bounded(shop, monkeypatch):
+    monkeypatch.setattr(authentication, "CACHE_SIZE", 3)
+
+    for number in range(10):
+        shop.workspace.get(f"no-shop-{number}/markets.json")
+
+    assert len(authentication._cache) <= 4
+
+
+def test_unknown_keys_are_not_remembered(shop):
+    for number in range(10):
+        assert status(ApiClient.admin(f"sk_{number:032}", shop.handle)) == 401
+
+    assert authentication._cache == {}
