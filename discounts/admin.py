@@ -12,7 +12,7 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSplitDateTimeWidget,
+    UnfoldAdminSplitDateTimeVerticalWidget,
     UnfoldAdminTextInputWidget,
 )
 
@@ -174,7 +174,7 @@ class IssueForm(BaseDialogForm):
     )
     currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
     recipient_email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
-    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeWidget)
+    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
 
     def clean_currency(self) -> str:
         try:

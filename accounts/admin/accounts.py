@@ -8,6 +8,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from unfold.dataclasses import UnfoldAction
 from unfold.enums import ActionVariant
 
 from accounts import operations
@@ -57,6 +58,13 @@ class AccountAdmin(EditableAdmin):
     def has_operator_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         membership = membership_of(request)
         return membership is not None and membership.is_operator
+
+    def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
+        """Of suspending and lifting only what would change something."""
+        membership = membership_of(request)
+        is_suspended = membership is not None and membership.status == Account.Status.SUSPENDED
+        idle = "suspend" if is_suspended else "lift_suspension"
+        return [action for action in super().get_actions_detail(request, object_id) if action.path != idle]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

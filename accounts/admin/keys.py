@@ -14,7 +14,7 @@ from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectMultipleWidget,
     UnfoldAdminSelectWidget,
-    UnfoldAdminSplitDateTimeWidget,
+    UnfoldAdminSplitDateTimeVerticalWidget,
     UnfoldAdminTextInputWidget,
 )
 
@@ -41,7 +41,7 @@ class IssueForm(BaseDialogForm):
         choices=[(scope, scope) for scope in SCOPES],
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),
     )
-    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeWidget)
+    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
 
     def clean_expires_at(self) -> datetime | None:
         expires_at = self.cleaned_data["expires_at"]

@@ -23,6 +23,8 @@ class AccountSettingAdmin(ReadOnlyAdmin):
     """All settings on one page, in place of a list of those that the account has set."""
 
     owners_only = True
+    # The value may be a secret: it is shown by the form alone, which masks it.
+    fields = ("name", "updated_at")
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -159,7 +159,7 @@ class OrderAdmin(ReadOnlyAdmin):
         return "The order is fulfilled."
 
     @asking(
-        "Cancel",
+        "Cancel order",
         description="The units go back on sale. A cancelled order stays cancelled.",
         submit="Cancel the order",
         icon="cancel",

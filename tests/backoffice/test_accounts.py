@@ -71,6 +71,17 @@ def test_operator_suspends_the_shop_and_lifts_it(shop, operator):
     assert shop.admin.get("markets.json").status_code == 200
 
 
+def test_page_of_the_account_offers_what_would_change_its_status(shop, operator):
+    before = operator.get(account_path(shop)).context["actions_detail"]
+    operator.confirm(f"accounts/account/{shop.id}/suspend/")
+    after = operator.get(account_path(shop)).context["actions_detail"]
+
+    assert [[action["title"] for action in actions] for actions in (before, after)] == [
+        ["Suspend"],
+        ["Lift suspension"],
+    ]
+
+
 def test_owner_can_not_suspend_the_shop(shop, owner):
     answer = owner.confirm(f"accounts/account/{shop.id}/suspend/")
 
@@ -317,9 +328,12 @@ def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
     owner.post("configuration/accountsetting/", {name: page.context["form"][name].value()})
 
     assert page.context["form"][name].value() == "********"
-    assert "hush" not in page.content.decode()
     with shop.scope():
         assert effective(name) == "hush"
+        setting = AccountSetting.objects.get()
+    for shown in (page, owner.get(f"configuration/accountsetting/{setting.pk}/change/")):
+        assert shown.status_code == 200
+        assert "hush" not in shown.content.decode()
 
 
 def test_operator_adds_a_user(operator):

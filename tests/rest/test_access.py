@@ -6,6 +6,7 @@ import pytest
 
 from commerce.rest.principal import AREAS
 from tests.clients import ApiClient
+from tests.problems import problem
 from tests.rest.routes import routes, undone
 
 ADMIN_ROUTES = routes(surface="admin")
@@ -20,18 +21,9 @@ def ask(client, route, path):
     return client.send(route.method, path, {} if route.takes_body else None)
 
 
-def refused(response):
-    """Status and code of a refusal, which is a whole problem document."""
-    document = response.json()
-    assert response["Content-Type"] == "application/problem+json"
-    assert {"type", "title", "status", "detail", "code", "request_id"} <= document.keys()
-    assert document["status"] == response.status_code
-    return document["status"], document["code"]
-
-
 def refusals(client_of, asked, world):
     """How each route refuses the client that `client_of` gives for it, with the rows' shop unchanged."""
-    return {str(route): refused(ask(client_of(route), route, world.path(route))) for route in asked}
+    return {str(route): problem(ask(client_of(route), route, world.path(route))) for route in asked}
 
 
 def each(asked, outcome):
@@ -133,7 +125,7 @@ def test_routes_of_another_account_do_not_exist(world, other_shop, make_shop):
             theirs = ask(client, route, world.path(route))
             nobodys = ask(client, route, world.path(route).replace(world.shop.handle, "no-such-shop"))
 
-            assert (str(route), *refused(theirs)) == (str(route), 404, "not_found")
+            assert (str(route), *problem(theirs)) == (str(route), 404, "not_found")
             assert theirs.json() | {"request_id": ""} == nobodys.json() | {"request_id": ""}
 
 
@@ -150,5 +142,5 @@ def test_route_of_a_workspace_shows_nothing_of_another_one(world, other_shop, ro
     response = ask(other_shop.workspace, route, world.path(route))
 
     if route.placeholders:
-        assert refused(response) == (404, "not_found")
+        assert problem(response) == (404, "not_found")
     assert world.shop.handle.encode() not in response.content

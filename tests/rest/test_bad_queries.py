@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 from rest_framework import serializers
 
+from tests.problems import problem
 from tests.rest.routes import routes, undone
 
 READING_ROUTES = [route for route in routes() if route.method == "GET"]
@@ -102,11 +103,7 @@ def test_path_with_what_can_be_no_id_is_not_found(world, text):
         name = next(name for _, name in route.placeholders if name.endswith("_id"))
         response = get(world, route, "", path=world.path(route, **{name: text}))
 
-        assert (str(route), *is_refused_as(response)) == (str(route), 404, "not_found")
-
-
-def is_refused_as(response):
-    return response.status_code, response.json()["code"]
+        assert (str(route), *problem(response)) == (str(route), 404, "not_found")
 
 
 @pytest.mark.parametrize("text", ["x", "%00", "%F0%9F%A6%84", "x" * 65, "a.b", "'", "%27%20OR%201=1"])
@@ -115,4 +112,4 @@ def test_path_with_an_unknown_token_is_not_found(world, text):
         if any(name == "token" for _, name in route.placeholders):
             response = get(world, route, "", path=world.path(route, token=text))
 
-            assert (str(route), *is_refused_as(response)) == (str(route), 404, "not_found")
+            assert (str(route), *problem(response)) == (str(route), 404, "not_found")

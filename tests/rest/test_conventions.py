@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from tests.clients import ApiClient
+from tests.problems import field_errors, problem
 
 
 def test_answer_has_the_request_id_that_was_sent(shop):
@@ -62,8 +63,7 @@ def test_answer_without_a_key_has_the_api_version(db):
 def test_version_that_does_not_exist_is_not_found(db, path):
     response = ApiClient().get(path)
 
-    assert response.status_code == 404
-    assert response.json()["code"] == "unsupported_api_version"
+    assert problem(response) == (404, "unsupported_api_version")
     assert response.json()["supported"] == ["2026-01"]
 
 
@@ -71,8 +71,7 @@ def test_version_that_does_not_exist_is_not_found(db, path):
 def test_address_that_does_not_exist_is_not_found(db, path):
     response = ApiClient().get(path)
 
-    assert (response.status_code, response.json()["code"]) == (404, "not_found")
-    assert response["Content-Type"] == "application/problem+json"
+    assert problem(response) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_address_that_does_not_exist_is_not_found(db, path):
 def test_method_that_is_not_there_is_refused_with_those_that_are(shop, method, path, allowed):
     response = shop.admin.send(method, path)
 
-    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+    assert problem(response) == (405, "method_not_allowed")
     assert set(response["Allow"].split(", ")) - {"HEAD"} == set(allowed.split(", "))
 
 
@@ -104,8 +103,7 @@ def test_head_answers_as_get_without_a_body(shop):
 def test_media_type_that_is_not_there_is_not_acceptable(shop, accept):
     response = shop.admin.get("markets.json", accept=accept)
 
-    assert (response.status_code, response.json()["code"]) == (406, "not_acceptable")
-    assert response["Content-Type"] == "application/problem+json"
+    assert problem(response) == (406, "not_acceptable")
 
 
 @pytest.mark.parametrize("accept", ["application/json", "*/*", "application/*", "text/html, */*;q=0.8"])
@@ -135,8 +133,7 @@ def test_validation_names_every_field_with_a_dotted_path(shop):
         {"title": "", "variants": [{"sku": "A"}, {"sku": 1, "pricing": [{"price_cents": -1}]}]},
     )
 
-    assert response.status_code == 422
-    assert {(error["field"], error["code"]) for error in response.json()["errors"]} == {
+    assert field_errors(response) == {
         ("handle", "required"),
         ("title", "blank"),
         ("variants.1.sku", "invalid"),
@@ -156,7 +153,7 @@ def test_error_nobody_foresaw_is_a_problem_without_a_trace_and_keeps_nothing(sho
 
     response = shop.admin.post("markets.json", body)
 
-    assert (response.status_code, response.json()["code"]) == (500, "internal_error")
+    assert problem(response) == (500, "internal_error")
     assert b"secret" not in response.content
     assert [market["name"] for market in shop.admin.get("markets.json").json()["markets"]] == ["Germany"]
 

@@ -6,6 +6,7 @@ from django.db import connection
 from accounts.models import Market
 from commerce.rest.models import IdempotencyRecord
 from tests.clients import ApiClient
+from tests.problems import problem
 from tests.threads import run_threads
 
 AUSTRIA = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
@@ -51,7 +52,7 @@ def test_other_body_under_the_same_key_is_refused(shop):
 
     response = shop.admin.post("markets.json", AUSTRIA | {"handle": "at-2"}, idempotency_key="a")
 
-    assert (response.status_code, response.json()["code"]) == (422, "idempotency_key_reused")
+    assert problem(response) == (422, "idempotency_key_reused")
     assert market_handles(shop) == ["de", "at"]
 
 
@@ -60,7 +61,7 @@ def test_other_address_under_the_same_key_is_refused(shop):
 
     response = shop.admin.post("locations.json", AUSTRIA, idempotency_key="a")
 
-    assert (response.status_code, response.json()["code"]) == (422, "idempotency_key_reused")
+    assert problem(response) == (422, "idempotency_key_reused")
 
 
 def test_other_key_is_another_request(shop):
@@ -68,7 +69,7 @@ def test_other_key_is_another_request(shop):
 
     response = shop.admin.post("markets.json", AUSTRIA, idempotency_key="b")
 
-    assert (response.status_code, response.json()["code"]) == (409, "handle_taken")
+    assert problem(response) == (409, "handle_taken")
 
 
 def test_refused_request_leaves_no_record_and_may_be_sent_again(shop):
@@ -94,7 +95,7 @@ def test_failed_request_leaves_no_record(shop, monkeypatch):
 def test_key_that_is_none_is_refused(shop, key):
     response = shop.admin.post("markets.json", AUSTRIA, idempotency_key=key)
 
-    assert (response.status_code, response.json()["code"]) == (400, "idempotency_key_invalid")
+    assert problem(response) == (400, "idempotency_key_invalid")
     assert market_handles(shop) == ["de"]
 
 
@@ -140,7 +141,7 @@ def test_key_of_a_workspaces_request_replays(shop, make_shop):
 
     assert second.json() == first.json()
     assert second["Idempotent-Replayed"] == "true"
-    assert (other.status_code, other.json()["code"]) == (409, "handle_taken")
+    assert problem(other) == (409, "handle_taken")
 
 
 def test_replay_shows_no_secret(shop):
@@ -160,13 +161,13 @@ def test_replay_needs_the_scope_still(shop):
 
     response = shop.client_with("read_markets").post("markets.json", AUSTRIA, idempotency_key="a")
 
-    assert (response.status_code, response.json()["code"]) == (403, "insufficient_scope")
+    assert problem(response) == (403, "insufficient_scope")
 
 
 def test_complete_needs_a_key(shop):
     response = shop.storefront.post("checkouts/unknown/complete.json", {})
 
-    assert (response.status_code, response.json()["code"]) == (400, "idempotency_key_required")
+    assert problem(response) == (400, "idempotency_key_required")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -180,7 +181,7 @@ def test_request_in_flight_refuses_its_repetition(shop):
         lock(cursor)
         (response,) = run_threads(1, lambda _: shop.admin.post("markets.json", body, idempotency_key="a"))
 
-    assert (response.status_code, response.json()["code"]) == (409, "request_in_progress")
+    assert problem(response) == (409, "request_in_progress")
     assert market_handles(shop) == ["de"]
 
 

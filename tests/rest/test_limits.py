@@ -9,6 +9,7 @@ import time_machine
 
 from commerce.redis import client as redis_client
 from tests import factories
+from tests.problems import problem
 
 # The twentieth second of a minute: 40 s are left.
 NOW = datetime(2026, 11, 20, 10, 0, 20, tzinfo=UTC)
@@ -40,7 +41,7 @@ def test_limit_spent_refuses_until_the_next_minute(shop, settings):
 
     refused = shop.admin.get("markets.json")
 
-    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert problem(refused) == (429, "rate_limited")
     assert refused["Retry-After"] == "40"
     assert headers(refused) == ("1", "0", "40")
     assert refused["X-Api-Version"] == "2026-01"

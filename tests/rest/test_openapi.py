@@ -6,7 +6,6 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
 from tests.openapi import document
-from tests.rest.routes import routes
 
 
 def test_committed_document_is_current():

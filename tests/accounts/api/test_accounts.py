@@ -10,6 +10,7 @@ from accounts.models import Account
 from accounts.operations import set_suspended
 from commerce.inventory.models import Location
 from commerce.tenancy.scope import workspace_scope
+from tests.problems import field_errors, problem
 from tests.threads import run_threads
 
 SHOP = {"handle": "tea-house", "name": "Tea House", "default_currency": "EUR"}
@@ -24,15 +25,6 @@ FULL_SHOP = SHOP | {
 
 def accounts(shop, query=""):
     return shop.workspace.get(f"accounts.json{query}").json()["accounts"]
-
-
-def problem(response):
-    return response.status_code, response.json()["code"]
-
-
-def field_errors(response):
-    assert problem(response) == (422, "validation_failed")
-    return {(error["field"], error["code"]) for error in response.json()["errors"]}
 
 
 def test_create_answers_the_whole_account(shop):

@@ -10,17 +10,9 @@ from accounts.authentication import hash_secret
 from accounts.models import ApiKey
 from commerce.rest.principal import SCOPES
 from tests.clients import ApiClient
+from tests.problems import field_errors, problem
 
 NOW = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
-
-
-def problem(response):
-    return response.status_code, response.json()["code"]
-
-
-def field_errors(response):
-    assert problem(response) == (422, "validation_failed")
-    return {(error["field"], error["code"]) for error in response.json()["errors"]}
 
 
 def issue(client, kind="admin", **fields):

@@ -3,18 +3,10 @@
 import pytest
 
 from accounts.models import Market
+from tests.problems import field_errors, problem
 from tests.threads import run_threads
 
 AUSTRIA = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
-
-
-def problem(response):
-    return response.status_code, response.json()["code"]
-
-
-def field_errors(response):
-    assert problem(response) == (422, "validation_failed")
-    return {(error["field"], error["code"]) for error in response.json()["errors"]}
 
 
 def handles(shop):

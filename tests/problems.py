@@ -1,0 +1,18 @@
+"""Reads refusals: whole problem documents with one code."""
+
+from django.http import HttpResponse
+
+
+def problem(response: HttpResponse) -> tuple[int, str]:
+    """Status and code of a refusal."""
+    document = response.json()
+    assert response["Content-Type"] == "application/problem+json"
+    assert {"type", "title", "status", "detail", "code", "request_id"} <= document.keys()
+    assert document["status"] == response.status_code
+    return document["status"], document["code"]
+
+
+def field_errors(response: HttpResponse) -> set[tuple[str, str]]:
+    """Field and code of every field error of a refused body."""
+    assert problem(response) == (422, "validation_failed")
+    return {(error["field"], error["code"]) for error in response.json()["errors"]}
