@@ -1,0 +1,53 @@
+"""The system checks see a model that is wired past the isolation."""
+
+from django.core.checks import run_checks
+from django.db import models
+from django.test.utils import isolate_apps
+
+from carts.models import Cart
+from commerce.tenancy.checks import _model_messages as messages_of
+from commerce.tenancy.checks import check_account_owned_models
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+def ids(model):
+    return [message.id for message in messages_of(model)]
+
+
+def test_installed_models_pass():
+    assert check_account_owned_models() == []
+    assert run_checks(tags=["models"]) == []
+
+
+@isolate_apps("carts")
+def test_model_with_a_reference_of_the_account_passes():
+    class Note(AccountOwned):
+        cart = AccountForeignKey(Cart)
+
+        class Meta(AccountOwned.Meta):
+            app_label = "carts"
+
+    assert ids(Note) == []
+
+
+@isolate_apps("carts")
+def test_model_with_a_manager_of_its_own_is_found():
+    class Note(AccountOwned):
+        objects = models.Manager()
+
+        class Meta(AccountOwned.Meta):
+            app_label = "carts"
+
+    assert ids(Note) == ["tenancy.E002"]
+
+
+@isolate_apps("carts")
+def test_model_with_a_plain_reference_is_found():
+    class Note(AccountOwned):
+        cart = models.ForeignKey(Cart, models.CASCADE)
+
+        class Meta(AccountOwned.Meta):
+            app_label = "carts"
+
+    assert ids(Note) == ["tenancy.E003"]
