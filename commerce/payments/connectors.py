@@ -71,7 +71,9 @@ class BankTransfer:
         return Outcome(succeeded=True)
 
 
-_REGISTRY: dict[str, Connector] = {connector.code: connector for connector in (CashOnDelivery(), BankTransfer())}
+_REGISTRY: dict[str, Connector] = {
+    connector.code: connector for connector in (CashOnDelivery(), BankTransfer())
+}
 
 
 def get_connector(code: str) -> Connector | None:

@@ -15,9 +15,14 @@ class JSONFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _encodable(record.getMessage()),
             "request_id": request_id.get(),
         }
         if record.exc_info:
-            entry["traceback"] = self.formatException(record.exc_info)
+            entry["traceback"] = _encodable(self.formatException(record.exc_info))
         return orjson.dumps({key: value for key, value in entry.items() if value is not None}).decode()
+
+
+def _encodable(text: str) -> str:
+    """Text of outside services may hold halves of characters."""
+    return text.encode(errors="replace").decode()

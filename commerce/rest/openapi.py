@@ -91,9 +91,9 @@ class SurfaceSchema(AutoSchema):
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
         return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular takes no arguments, unlike DRF
         """What the action's own docstring says, else its class's; never a base class's."""
-        action = getattr(self.view, self.view.action or "", None)
+        action = getattr(self.view, getattr(self.view, "action", None) or "", None)
         return inspect.cleandoc(
             getattr(action, "__doc__", None) or type(self.view).__dict__.get("__doc__") or ""
         )

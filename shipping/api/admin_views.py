@@ -31,7 +31,7 @@ class ZonesViewSet(AdminViewSet):
     def retrieve(self, request: Request, zone_id: int) -> Response:
         return Response({"zone": _zone(queries.get_zone(zone_id))})
 
-    @answers(one("zone", shapes.ZoneOutput), request=shapes.ZoneInput)
+    @answers(one("zone", shapes.ZoneOutput), request=shapes.ZoneInput, partial=True)
     def update(self, request: Request, zone_id: int) -> Response:
         changes = self.valid(shapes.ZoneInput, partial=True)
         return Response({"zone": _zone(operations.update_zone(zone_id=zone_id, changes=changes))})
@@ -58,7 +58,7 @@ class MethodsViewSet(AdminViewSet):
     def retrieve(self, request: Request, method_id: int) -> Response:
         return Response({"method": _method(queries.get_method(method_id))})
 
-    @answers(one("method", shapes.MethodOutput), request=shapes.MethodInput)
+    @answers(one("method", shapes.MethodOutput), request=shapes.MethodInput, partial=True)
     def update(self, request: Request, method_id: int) -> Response:
         changes = self.valid(shapes.MethodInput, partial=True)
         method = operations.update_method(method_id=method_id, changes=changes, now=timezone.now())
@@ -87,7 +87,7 @@ class RatesViewSet(AdminViewSet):
     def retrieve(self, request: Request, rate_id: int) -> Response:
         return Response({"rate": _rate(queries.get_rate(rate_id))})
 
-    @answers(one("rate", shapes.RateOutput), request=shapes.RateInput)
+    @answers(one("rate", shapes.RateOutput), request=shapes.RateInput, partial=True)
     def update(self, request: Request, rate_id: int) -> Response:
         changes = self.valid(shapes.RateInput, partial=True)
         rate = operations.update_rate(rate_id=rate_id, changes=changes, now=timezone.now())

@@ -31,9 +31,7 @@ class ZoneInput(Input):
     handle = fields.HandleField()
     name = fields.TextField(max_length=200)
     market_id = fields.IdField(required=False, allow_null=True)
-    country_codes = fields.ListField(
-        child=fields.CountryField(), allow_empty=False, max_length=MAX_COUNTRIES
-    )
+    country_codes = fields.ListField(child=fields.CountryField(), allow_empty=False, max_length=MAX_COUNTRIES)
     zip_patterns = fields.ListField(
         child=ZipPatternField(max_length=16), required=False, max_length=MAX_ZIP_PATTERNS
     )
@@ -180,7 +178,7 @@ class PickupPointOutput(Output):
     country_code = serializers.CharField()
     latitude = serializers.FloatField(allow_null=True)
     longitude = serializers.FloatField(allow_null=True)
-    opening_hours = serializers.JSONField(allow_null=True)
+    opening_hours = serializers.DictField(allow_null=True)
     is_cod_supported = serializers.BooleanField()
     max_weight_grams = serializers.IntegerField(allow_null=True)
     status = serializers.ChoiceField(PickupPoint.Status.choices)

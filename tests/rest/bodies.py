@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.fields import empty
 
 from commerce.rest import fields
 from tests.rest.routes import MODELS_BY_ID_NAME, Route, World
@@ -77,13 +76,27 @@ BAD_VALUES: list[Any] = [None, True, False, *TEXTS, *NUMBERS, *TIMES, *NESTED]
 
 def serializer_of(route: Route) -> serializers.Serializer | None:
     """The serializer that the route declares for its body, or None where it takes none."""
-    view = route.view_class()
-    view.request, view.kwargs = None, {}
-    declared = getattr(route.view_class, route.action).kwargs["schema"]()
-    serializer = declared.__get__(view, route.view_class).get_request_serializer()
+    serializer = _declared(route).get_request_serializer()
     if isinstance(serializer, type):
         serializer = serializer()
     return serializer if isinstance(serializer, serializers.Serializer) else None
+
+
+def query_names(route: Route) -> Iterator[str]:
+    """The names that the route declares for its query string."""
+    for parameter in _declared(route).get_override_parameters():
+        if isinstance(parameter, type) and issubclass(parameter, serializers.Serializer):
+            yield from parameter().fields
+        else:
+            yield parameter.name
+
+
+def _declared(route: Route) -> Any:
+    """What `@answers` says of the route's action."""
+    view = route.view_class()
+    view.request, view.kwargs = None, {}
+    schema = getattr(route.view_class, route.action).kwargs["schema"]()
+    return schema.__get__(view, route.view_class)
 
 
 def sample(serializer: serializers.Serializer | None, world: World) -> dict[str, Any]:
@@ -142,13 +155,10 @@ def field_paths(
 
 
 def with_value(body: Any, path: Path, value: Any) -> Any:
-    """A copy of the body with one value replaced, or left out where it is `empty`."""
+    """A copy of the body with one value replaced."""
     if not path:
         return value
     first, *rest = path
     copy = dict(body) if isinstance(body, dict) else list(body)
-    if not rest and value is empty:
-        del copy[first]
-    else:
-        copy[first] = with_value(body[first], tuple(rest), value)
+    copy[first] = with_value(body[first], tuple(rest), value)
     return copy

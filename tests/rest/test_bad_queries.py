@@ -3,9 +3,9 @@
 from urllib.parse import quote
 
 import pytest
-from rest_framework import serializers
 
 from tests.problems import problem
+from tests.rest.bodies import query_names
 from tests.rest.routes import routes, undone
 
 READING_ROUTES = [route for route in routes() if route.method == "GET"]
@@ -27,18 +27,6 @@ TEXTS = [
     "true",
     "[]",
 ]
-
-
-def query_names(route):
-    """The names of the query string that the route declares, and those that every list takes."""
-    view = route.view_class()
-    view.request, view.kwargs = None, {}
-    declared = getattr(route.view_class, route.action).kwargs["schema"]().__get__(view, route.view_class)
-    for parameter in declared.get_override_parameters():
-        if isinstance(parameter, type) and issubclass(parameter, serializers.Serializer):
-            yield from parameter().fields
-        else:
-            yield parameter.name
 
 
 LISTS = [route for route in READING_ROUTES if "limit" in query_names(route)]

@@ -1,7 +1,7 @@
-"""Ids of another account, in every path and every body, are ids of nothing."""
+"""Ids of another account, in every path, query and body, are ids of nothing; its rows change no answer."""
 
-from tests.rest.bodies import id_paths, sample, serializer_of, with_value
-from tests.rest.routes import routes, undone
+from tests.rest.bodies import id_paths, query_names, sample, serializer_of, with_value
+from tests.rest.routes import MODELS_BY_ID_NAME, World, routes, undone
 
 NOBODYS_ID = 2**52
 
@@ -16,6 +16,11 @@ BODY_IDS = [
     for route in routes()
     if route.takes_body and (serializer := serializer_of(route))
     for path, name in id_paths(serializer)
+]
+
+READING_ROUTES = [route for route in routes() if route.method == "GET"]
+QUERY_IDS = [
+    (route, name) for route in READING_ROUTES for name in query_names(route) if name in MODELS_BY_ID_NAME
 ]
 
 
@@ -75,3 +80,22 @@ def test_bodies_with_an_own_id_are_not_refused_for_it(world):
     ]
 
     assert refused == []
+
+
+def test_queries_with_another_accounts_id_answer_as_if_it_named_nothing(world, other_world):
+    for route, name in QUERY_IDS:
+        path = world.path(route)
+
+        theirs = ask(world, route, f"{path}?{name}={other_world.row_id(name)}", None)
+        nobodys = ask(world, route, f"{path}?{name}={NOBODYS_ID}", None)
+
+        assert (str(route), name, theirs) == (str(route), name, nobodys)
+        assert theirs[0] in {200, 404, 422}
+
+
+def test_answers_stay_the_same_while_another_shop_fills(world, make_shop):
+    before = {str(route): ask(world, route, world.path(route), None) for route in READING_ROUTES}
+
+    World.of(make_shop())
+
+    assert {str(route): ask(world, route, world.path(route), None) for route in READING_ROUTES} == before

@@ -15,12 +15,12 @@ from config.stack.processes import Process
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    with _traversable_directory() as directory:
+    with traversable_directory() as directory:
         yield directory
 
 
 @contextmanager
-def _traversable_directory() -> Iterator[Path]:
+def traversable_directory() -> Iterator[Path]:
     """A directory that the servers' user can get through, which pytest's own are not when root runs it."""
     directory = Path(tempfile.mkdtemp(prefix="commerce-stack-"))
     directory.chmod(0o711)
@@ -38,7 +38,7 @@ def data(place: Path) -> DataDirectory:
 @pytest.fixture(scope="session")
 def _made_cluster() -> Iterator[Cluster]:
     """Made once: it takes longer than everything else here."""
-    with _traversable_directory() as directory:
+    with traversable_directory() as directory:
         cluster = Cluster(data_dir=directory / "postgres", port=free_port(), password="secret")
         cluster.service(log=directory / "log")
         yield cluster

@@ -1,12 +1,13 @@
 """The checker of statements, which the whole test run goes through, sees what it should."""
 
 import pytest
+from django.conf import settings
 
 from accounts.models import Market
 from accounts.operations import update_market
 from commerce.catalog.models import Variant
 from tests.factories import make_variant
-from tests.tenancy.sharding import problems
+from tests.tenancy.sharding import Watch, problems
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,18 @@ def test_statement_that_compares_the_account_passes(sql):
 )
 def test_statement_that_reaches_past_a_shard_is_found(sql, problem):
     assert problems(sql) == (problem,)
+
+
+def test_watch_tells_the_products_statements_from_the_tests_own():
+    watch = Watch()
+    source = "def ask(watch): watch(lambda *a: None, 'SELECT 1 FROM carts', [], False, {})"
+    product = {}
+    exec(compile(source, settings.BASE_DIR / "carts" / "imagined.py", "exec"), product)  # noqa: S102  its file's name counts
+
+    product["ask"](watch)
+    watch(lambda *arguments: None, "SELECT 1 FROM markets", [], False, {})
+
+    assert watch.found == ["reads carts without comparing account_id: SELECT 1 FROM carts"]
 
 
 @pytest.fixture

@@ -1,0 +1,110 @@
+"""Shoppers who buy over HTTP and ask again when they get no answer."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from time import sleep
+from uuid import uuid4
+
+import requests
+
+from config.stack.bench.shop import Shop
+from config.stack.client import API_VERSION, Json
+from config.stack.waiting import until_deadline
+from tests.storefront import ADDRESS
+
+# Few, so that shoppers meet at the same stock.
+_VARIANTS = 2
+_PATIENCE_SECONDS = 30
+_TIMEOUT_SECONDS = 10
+_RETRY_SECONDS = 0.2
+_UNANSWERED = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+
+
+class Refused(Exception):
+    """An answer that asking again would not change, or none in time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purchase:
+    order_id: str
+    order_token: str
+    email: str
+    variant_id: int
+    quantity: int
+
+
+class Shopper:
+    """Every order has an email address of its own."""
+
+    def __init__(self, shop: Shop, *, base_url: str, name: str) -> None:
+        self.shop = shop
+        self.name = name
+        self._root = f"{base_url}/storefront/{API_VERSION}"
+        self._numbers = count()
+        self._session = requests.Session()
+        # The stack is on this machine; a proxy that the environment names is for the world outside.
+        self._session.trust_env = False
+        self._session.headers["X-Storefront-Key"] = shop.storefront_key
+
+    def buy(self) -> Purchase:
+        """Take every step from an empty cart to an order. Raises `Refused`."""
+        number = next(self._numbers)
+        email = f"{self.name}-{number}@{mail_domain(self.shop)}"
+        line = {"variant_id": self.shop.variant_ids[number % _VARIANTS], "quantity": number % 3 + 1}
+        completed = self._pay(self._enter_checkout(line, email=email))
+        return Purchase(
+            order_id=completed["order_id"], order_token=completed["order_token"], email=email, **line
+        )
+
+    def order(self, token: str) -> Json:
+        return self._send("GET", f"orders/{token}.json")["order"]
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _enter_checkout(self, line: Json, *, email: str) -> str:
+        """The path of a checkout whose address and shipping are set."""
+        cart = self._send("POST", "carts.json", {"market_id": self.shop.market_id})["cart"]
+        self._send("POST", f"carts/{cart['token']}/lines.json", line)
+        entry = {"cart_token": cart["token"], "email": email}
+        path = f"checkouts/{self._send('POST', 'checkouts.json', entry)['checkout']['token']}"
+        self._send("PUT", f"{path}/address.json", {"shipping_address": ADDRESS, "same_as_shipping": True})
+        shipping = {"shipping_method_id": self.shop.method_id, "shipping_rate_id": self.shop.rate_id}
+        self._send("PUT", f"{path}/shipping.json", shipping)
+        return path
+
+    def _pay(self, path: str) -> Json:
+        self._send("PUT", f"{path}/payment_method.json", {"payment_method": "cod"})
+        self._send("POST", f"{path}/start_payment.json", {})
+        self._send("POST", f"{path}/confirm.json", {"callback_payload": {}})
+        return self._send("POST", f"{path}/complete.json", {})["checkout"]
+
+    def _send(self, method: str, path: str, body: Json | None = None) -> Json:
+        """The answer's document; what gets none is sent again with the same Idempotency-Key. Raises `Refused`."""
+        key = uuid4().hex
+        for _ in until_deadline(_PATIENCE_SECONDS, pause=lambda _: sleep(_RETRY_SECONDS)):
+            with suppress(*_UNANSWERED):
+                response = self._session.request(
+                    method,
+                    f"{self._root}/{path}",
+                    json=body,
+                    headers={"Idempotency-Key": key},
+                    timeout=_TIMEOUT_SECONDS,
+                )
+                if response.ok:
+                    return response.json()
+                if not _is_worth_another_try(response):
+                    raise Refused(f"{method} {path}: {response.status_code} {response.text}")
+        raise Refused(f"{method} {path}: no answer within {_PATIENCE_SECONDS} s")
+
+
+def mail_domain(shop: Shop) -> str:
+    """Where all shoppers of the shop, and only they, have their addresses."""
+    return f"{shop.handle}.example.com"
+
+
+def _is_worth_another_try(response: requests.Response) -> bool:
+    return response.status_code == 503 or (
+        response.status_code == 409 and response.json()["code"] == "request_in_progress"
+    )

@@ -1,0 +1,118 @@
+"""The whole stack, started by its own command on a data directory of its own, and what can befall it."""
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from config.stack import roles
+from config.stack.data import DataDirectory
+from config.stack.memory import Memory
+from config.stack.ports import free_port
+from config.stack.processes import Service
+from config.stack.programs import answers
+from config.stack.running import RunningStack
+from config.stack.servers import Servers
+from config.stack.waiting import until_deadline
+
+PROGRAMS = ("web", "worker", "renderer", "redis", "postgres")
+
+# What the suite sets for its own servers must not reach the stack, which would use them.
+_KEPT_NAMES = ("PATH", "HOME", "LANG", "TMPDIR", "PG_BIN")
+_START_SECONDS = 90
+_STOP_SECONDS = 20
+_RECOVERY_SECONDS = 30
+# Fewer than the tries that a dispatch has.
+_HOURS = 4
+_HOUR_SECONDS = 15
+_POLL_SECONDS = 0.3
+_PASS_AN_HOUR = """
+    UPDATE outbox_dispatches
+       SET due_at = due_at - interval '1 hour', locked_until = locked_until - interval '1 hour'
+     WHERE finished_at IS NULL
+"""
+_WAITING = "SELECT status, attempts, last_error FROM outbox_dispatches WHERE finished_at IS NULL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    data: DataDirectory
+    run: Service
+
+    @classmethod
+    def in_directory(cls, directory: Path) -> "Stack":
+        data = DataDirectory(directory / "data")
+        kept = {name: os.environ[name] for name in _KEPT_NAMES if name in os.environ}
+        run = Service(
+            name="run",
+            command=[sys.executable, "-m", "config.stack", "run"],
+            log=directory / "run.log",
+            environment=kept | {"DATA_DIR": str(data.root), "PORT": str(free_port())},
+            is_ready=data.demo.exists,
+        )
+        return cls(data=data, run=run)
+
+    def start(self) -> RunningStack:
+        """Raises `StackError` with what the command wrote when it ends or isn't done in time."""
+        self.run.start()
+        self.run.wait_until_ready(seconds=_START_SECONDS)
+        return self.found()
+
+    def found(self) -> RunningStack:
+        return RunningStack.find({"DATA_DIR": str(self.data.root)})
+
+    def stop(self) -> None:
+        self.run.stop(seconds=_STOP_SECONDS)
+
+    def kill(self, program: str) -> None:
+        """End a program without a warning, and wait until another has taken its place and everything answers."""
+        running, servers, killed = self.found(), self._servers(), self._pid(program)
+        assert killed, f"{program} isn't running."
+        os.kill(killed, signal.SIGKILL)
+        for _ in until_deadline(_RECOVERY_SECONDS):
+            if self._pid(program) not in {None, killed} and _is_whole(running, servers):
+                return
+        pytest.fail(f"{program} was not back {_RECOVERY_SECONDS} s after its end.\n{self.run.log_tail()}")
+
+    def empty_outbox(self) -> None:
+        """Let hours pass, a few seconds each, until nothing waits: leases of lost workers and retries are long."""
+        superuser_url = self._servers().cluster.superuser_url
+        with psycopg.connect(superuser_url, dbname=roles.DATABASE, autocommit=True) as connection:
+            for _ in range(_HOURS):
+                connection.execute(_PASS_AN_HOUR)
+                waiting = _waiting_after_an_hour(connection)
+                if not waiting:
+                    return
+        pytest.fail(f"{len(waiting)} dispatches are still waiting after {_HOURS} hours: {waiting}")
+
+    def _pid(self, program: str) -> int | None:
+        """None between a program's end and its next start."""
+        try:
+            pid, *_ = self.data.pid_file(program).read_text().split()
+        except (FileNotFoundError, ValueError):
+            return None
+        return int(pid)
+
+    def _servers(self) -> Servers:
+        return Servers.of(self.data, Memory.read(self.data.memory))
+
+
+def _is_whole(running: RunningStack, servers: Servers) -> bool:
+    """The web server is ready, hence the database too, and so are Redis and the renderer."""
+    renderer = urlsplit(running.demo["renderer_url"]).netloc
+    return answers(running.address, "/readyz") and servers.redis.answers() and answers(renderer, "/healthz")
+
+
+def _waiting_after_an_hour(connection: psycopg.Connection) -> list[tuple]:
+    """Empty as soon as nothing waits."""
+    for _ in until_deadline(_HOUR_SECONDS, pause=lambda _: sleep(_POLL_SECONDS)):
+        waiting = connection.execute(_WAITING).fetchall()
+        if not waiting:
+            break
+    return waiting

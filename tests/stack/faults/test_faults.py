@@ -1,0 +1,71 @@
+"""Nothing is lost and nothing is done twice, whatever ends."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from config.stack.bench.shop import open_shop
+from tests.stack.conftest import traversable_directory
+
+from .books import Books
+from .crowd import shopping
+from .shoppers import Purchase, Shopper
+from .stack import PROGRAMS, Stack
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    """Started once; every test opens a shop of its own."""
+    with traversable_directory() as directory:
+        stack = Stack.in_directory(directory)
+        try:
+            stack.start()
+            yield stack
+        finally:
+            stack.stop()
+
+
+def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
+    running = stack.found()
+    shop = open_shop(running)
+
+    with shopping(shop, base_url=running.base_url) as crowd:
+        crowd.wait_for_purchases(3)
+        for program in PROGRAMS:
+            stack.kill(program)
+            crowd.wait_for_purchases(6)
+    stack.empty_outbox()
+
+    books, purchases = Books.of(running, shop), crowd.purchases
+    order_ids = sorted(purchase.order_id for purchase in purchases)
+    assert sorted(order["id"] for order in books.orders) == order_ids
+    assert sorted(delivery["reference_id"] for delivery in books.deliveries) == order_ids
+    assert sorted(books.recipients) == sorted(purchase.email for purchase in purchases)
+    assert {dispatch["status"] for dispatch in books.dispatches} == {"succeeded"}
+    assert books.units_committed == books.units_ordered == _units_bought(purchases)
+    assert {level["reserved"] for level in books.levels} == {0}
+
+
+def test_second_run_on_the_same_data_keeps_the_orders(stack: Stack):
+    running = stack.found()
+    shop = open_shop(running)
+    with closing(Shopper(shop, base_url=running.base_url, name="regular")) as shopper:
+        purchase = shopper.buy()
+        order = shopper.order(purchase.order_token)
+
+        stack.stop()
+        ended_with = stack.run.exit_status()
+        stack.start()
+
+        assert ended_with == 0
+        assert order["id"] == purchase.order_id
+        assert shopper.order(purchase.order_token) == order
+
+
+def _units_bought(purchases: list[Purchase]) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for purchase in purchases:
+        units[str(purchase.variant_id)] += purchase.quantity
+    return units
