@@ -197,7 +197,9 @@ UNFOLD = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT = "config.broker:Transport"
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ACKS_LATE = True
+# Messages are wake-ups, and the work itself is claimed in the database: one that is lost costs a poll's time,
+# while one acknowledged after Redis went away would end the worker.
+CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -39,14 +39,14 @@ class Crowd:
         """Everybody finishes the order under way, so that no checkout stays open."""
         self._closing.set()
 
-    def _visit(self, shopper: Shopper) -> None:
-        while not self._closing.wait(_PAUSE_SECONDS):
-            self.purchases.append(shopper.buy())
-
     def wait_until_gone(self) -> None:
         """Raises `Refused` when a shopper met a refusal."""
         for visit in self._visits:
             visit.result()
+
+    def _visit(self, shopper: Shopper) -> None:
+        while not self._closing.wait(_PAUSE_SECONDS):
+            self.purchases.append(shopper.buy())
 
     def _raise_refusals(self) -> None:
         for visit in self._visits:

@@ -81,16 +81,12 @@ class Shopper:
         return self._send("POST", f"{path}/complete.json", {})["checkout"]
 
     def _send(self, method: str, path: str, body: Json | None = None) -> Json:
-        """The answer's document; what gets none is sent again with the same Idempotency-Key. Raises `Refused`."""
-        key = uuid4().hex
+        """The answer's document. Every try has the same Idempotency-Key. Raises `Refused`."""
+        headers = {"Idempotency-Key": uuid4().hex}
         for _ in until_deadline(_PATIENCE_SECONDS, pause=lambda _: sleep(_RETRY_SECONDS)):
             with suppress(*_UNANSWERED):
                 response = self._session.request(
-                    method,
-                    f"{self._root}/{path}",
-                    json=body,
-                    headers={"Idempotency-Key": key},
-                    timeout=_TIMEOUT_SECONDS,
+                    method, f"{self._root}/{path}", json=body, headers=headers, timeout=_TIMEOUT_SECONDS
                 )
                 if response.ok:
                     return response.json()
@@ -105,6 +101,6 @@ def mail_domain(shop: Shop) -> str:
 
 
 def _is_worth_another_try(response: requests.Response) -> bool:
-    return response.status_code == 503 or (
-        response.status_code == 409 and response.json()["code"] == "request_in_progress"
-    )
+    """While the database is away, or the try before is still under way; not after an internal error."""
+    is_under_way = response.status_code == 409 and response.json()["code"] == "request_in_progress"
+    return response.status_code == 503 or is_under_way
