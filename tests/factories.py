@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from datetime import timedelta
 from functools import wraps
-from itertools import count
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.utils import timezone
@@ -19,12 +18,21 @@ from commerce.tenancy.scope import account_in_scope
 from commerce.tokens import opaque_token
 from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+from tests.rowfactories import (
+    CustomerFactory,
+    DeliveryFactory,
+    DispatchFactory,
+    MethodFactory,
+    PickupPointFactory,
+    ProductFactory,
+    RateFactory,
+    VariantFactory,
+    ZoneFactory,
+)
 from tests.shops import Shop
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_numbers = count(1)
 
 # SHA-256 of `{}`: the hash of a line without custom attributes.
 NO_ATTRIBUTES_HASH = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
@@ -44,8 +52,7 @@ def in_shop(factory: Callable[Concatenate[Shop, P], R]) -> Callable[Concatenate[
 @in_shop
 def make_product(shop: Shop, **fields: Any) -> Product:
     """A product without variants."""
-    number = next(_numbers)
-    return Product.objects.create(**{"handle": f"product-{number}", "title": f"Product {number}"} | fields)
+    return ProductFactory(**fields)
 
 
 @in_shop
@@ -53,10 +60,7 @@ def make_variant(
     shop: Shop, *, price_cents: int | None = 1000, stock: int | None = 100, **fields: Any
 ) -> Variant:
     """A variant, priced in the shop's market and stocked at its first location, unless either is None."""
-    fields = {"sku": f"SKU-{next(_numbers)}", "title": "Variant", "weight_grams": 500} | fields
-    fields.setdefault("product", None)
-    fields["product"] = fields["product"] or make_product(shop)
-    variant = Variant.objects.create(**fields)
+    variant = VariantFactory(**fields)
     if price_cents is not None:
         set_price(shop, variant, price_cents)
     if stock is not None:
@@ -89,44 +93,29 @@ def make_tax_rate(shop: Shop, rate_bp: int = 1900, **fields: Any) -> TaxRate:
 
 @in_shop
 def make_customer(shop: Shop, **fields: Any) -> Customer:
-    email = fields.pop("email", f"customer-{next(_numbers)}@example.com")
-    return Customer.objects.create(email=email, normalised_email=email.strip().lower(), **fields)
+    return CustomerFactory(**fields)
 
 
 @in_shop
 def make_zone(shop: Shop, **fields: Any) -> ShippingZone:
     """A zone of the market's country."""
-    handle = f"zone-{next(_numbers)}"
-    defaults = {"handle": handle, "name": handle.title(), "country_codes": [shop.market.country_code]}
-    return ShippingZone.objects.create(**defaults | fields)
+    return ZoneFactory(**{"country_codes": [shop.market.country_code]} | fields)
 
 
 @in_shop
 def make_method(shop: Shop, **fields: Any) -> ShippingMethod:
     """A tiered method, in a zone of its own unless one is given."""
-    handle = f"method-{next(_numbers)}"
-    defaults = {
-        "handle": handle,
-        "name": handle.title(),
-        "carrier": "dhl",
-        "service_code": "parcel",
-        "rate_mode": ShippingMethod.RateMode.TIERED,
-        "is_cod_compatible": True,
-    }
-    fields = defaults | fields
-    fields.setdefault("zone", None)
-    fields["zone"] = fields["zone"] or make_zone(shop)
-    return ShippingMethod.objects.create(**fields)
+    if not {"zone", "zone_id"} & fields.keys():
+        fields["zone"] = make_zone(shop)
+    return MethodFactory(**fields)
 
 
 @in_shop
-def make_rate(shop: Shop, *, price_cents: int = 490, **fields: Any) -> ShippingRate:
+def make_rate(shop: Shop, **fields: Any) -> ShippingRate:
     """An unbounded rate in the market's currency, of a method of its own unless one is given."""
-    fields = {"currency": shop.market.currency} | fields
-    fields.setdefault("method", None)
-    fields["method"] = fields["method"] or make_method(shop)
-    is_flat = fields["method"].rate_mode == ShippingMethod.RateMode.FLAT
-    return ShippingRate.objects.create(price_cents=price_cents, is_flat=is_flat, **fields)
+    if "method" not in fields:
+        fields["method"] = make_method(shop)
+    return RateFactory(**{"currency": shop.market.currency} | fields)
 
 
 @in_shop
@@ -149,46 +138,16 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
 
 def make_pickup_point(**fields: Any) -> PickupPoint:
     """A carrier's place of collection; it belongs to no shop."""
-    number = next(_numbers)
-    defaults = {
-        "carrier": "packeta",
-        "external_id": str(number),
-        "name": f"Point {number}",
-        "zip": "10115",
-        "normalised_zip": "10115",
-        "country_code": "DE",
-    }
-    return PickupPoint.objects.create(**defaults | fields)
+    return PickupPointFactory(**fields)
 
 
 @in_shop
 def make_dispatch(shop: Shop, **fields: Any) -> OutboxDispatch:
     """A dispatch that is due, of a task that nothing handles unless one is given."""
-    task_name = fields.pop("task_name", "example")
-    defaults = {
-        "target": {"task_name": task_name},
-        "idempotency_key": f"key-{next(_numbers)}",
-        "due_at": timezone.now(),
-    }
-    return OutboxDispatch.objects.create(**defaults | fields)
+    return DispatchFactory(**fields)
 
 
 @in_shop
 def make_delivery(shop: Shop, **fields: Any) -> EmailDelivery:
     """A message that the provider has accepted just now."""
-    number, now = next(_numbers), timezone.now()
-    defaults = {
-        "template_key": "order.confirmation",
-        "to_email": "ann@example.com",
-        "locale": "en",
-        "subject": "Your order",
-        "html": "<p>Thank you</p>",
-        "text": "Thank you",
-        "ctx": {"number": "1001"},
-        "provider": "local",
-        "provider_message_id": f"<message-{number}@localhost>",
-        "idempotency_key": f"key-{number}",
-        "queued_at": now,
-        "sent_at": now,
-    }
-    return EmailDelivery.objects.create(**defaults | fields)
+    return DeliveryFactory(**fields)
