@@ -143,7 +143,7 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
         "checkout": {
             "id": str(checkout.pk),
             "token": checkout.token,
-            "cart_token": checkout.cart.token,
+            "cart_token": checkout.cart_token,
             "phase": phase_shown(checkout, now=now),
             "market_id": str(checkout.market_id),
             "customer_id": text_id(checkout.customer_id),
@@ -168,7 +168,7 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
             "ready_to_complete": checkout.ready_to_complete,
             "failure_code": checkout.failure_code,
             "order_id": text_id(checkout.order_id),
-            "order_token": checkout.order.token if checkout.order else None,
+            "order_token": checkout.order_token,
             "expires_at": timestamp(checkout.expires_at),
             "completed_at": timestamp(checkout.completed_at),
             "created_at": timestamp(checkout.created_at),

@@ -112,6 +112,7 @@ def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Or
 def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:
     checkout.customer_id = order.customer_id
     checkout.order = order
+    checkout.order_token = order.token
     checkout.phase = Phase.COMPLETED
     checkout.completed_at = now
     checkout.save(update_fields=["customer", "order", "phase", "completed_at", "updated_at"])

@@ -44,7 +44,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     ]
     apply_totals(checkout, lines)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
-    checkout.save()
+    checkout.save(force_insert=True)
     for line in lines:
         line.checkout_id = checkout.pk
     CheckoutLineItem.objects.bulk_create(lines)
@@ -87,7 +87,8 @@ def _require_on_sale(frozen: CartView) -> None:
 
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout; its id, since its stock is still to be released."""
-    older = Checkout.objects.select_for_update().filter(cart=cart, phase__in=OPEN_PHASES).first()
+    open_ones = Checkout.objects.select_for_update(no_key=True).filter(cart=cart, phase__in=OPEN_PHASES)
+    older = open_ones.only("token", "cart", "email", "phase", "ready_to_complete").first()
     if older is None:
         return []
     if older.ready_to_complete:
@@ -98,7 +99,7 @@ def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
 
 def _new_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) -> Checkout:
     market: Market = cart.market
-    return Checkout(
+    checkout = Checkout(
         token=opaque_token(),
         cart=cart,
         market=market,
@@ -112,6 +113,8 @@ def _new_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) ->
         referrer=cart.referrer,
         expires_at=now + timedelta(minutes=ttl_minutes),
     )
+    checkout.cart_token, checkout.order_token = cart.token, None
+    return checkout
 
 
 def _freeze(checkout: Checkout, position: int, line: LineRow, price: LinePrice) -> CheckoutLineItem:

@@ -7,6 +7,7 @@ from checkouts.errors import PaymentMethodNotSupported
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
+from checkouts.totals import AMOUNTS
 from commerce.errors import ValidationFailed
 from commerce.events.operations import publish
 from commerce.inventory.reservations import reserve
@@ -29,7 +30,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None
     apply_totals(checkout, view.lines)
-    checkout.save()
+    checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *AMOUNTS])
     return view
 
 
@@ -58,7 +59,7 @@ def start_payment(
         cancel_url=cancel_url,
     )
     checkout.phase = Phase.PROCESSING
-    checkout.save()
+    checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
     return view, attempt
 
 
@@ -81,8 +82,8 @@ def confirm_payment(*, token: str, callback_payload: dict[str, Any], now: dateti
         attempt.failure_code = checkout.failure_code = outcome.failure_code
         checkout.phase = Phase.FAILED
         _publish_failure(checkout, now=now)
-    attempt.save()
-    checkout.save()
+    attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
+    checkout.save(update_fields=["ready_to_complete", "failure_code", "phase", "updated_at"])
     return view
 
 

@@ -7,6 +7,7 @@ from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for, shape_of
+from checkouts.totals import AMOUNTS
 from commerce.errors import FieldError
 from shipping.matching import Option
 from shipping.models import PickupPoint
@@ -14,6 +15,25 @@ from shipping.queries import chosen_option, chosen_pickup_point
 
 from .pricing import apply_totals
 
+_ADDRESS_COLUMNS = (
+    "shipping_address",
+    "same_as_shipping",
+    "billing_address",
+    "customer_note",
+    "email",
+    "phase",
+    "updated_at",
+)
+_SHIPPING_COLUMNS = (
+    "shipping_method",
+    "shipping_method_id",
+    "shipping_rate_id",
+    "pickup_point_id",
+    "pickup_point",
+    "phase",
+    "updated_at",
+    *AMOUNTS,
+)
 REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
 
@@ -30,7 +50,7 @@ def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> Checkou
     checkout.customer_note = fields.get("customer_note", checkout.customer_note)
     checkout.email = fields.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
-    checkout.save()
+    checkout.save(update_fields=_ADDRESS_COLUMNS)
     return CheckoutView(checkout, lines_of(checkout))
 
 
@@ -49,7 +69,7 @@ def set_shipping(
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
     apply_totals(checkout, view.lines)
-    checkout.save()
+    checkout.save(update_fields=_SHIPPING_COLUMNS)
     return view
 
 
