@@ -3,6 +3,9 @@
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
+
+from accounts.queries import current_account
 from carts.models import Cart
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
 from checkouts.models import Checkout
@@ -14,9 +17,9 @@ from commerce.customers.operations import record_purchase, resolve_customer
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.reservations import commit
-from commerce.orders.models import FrozenLine, Order, OrderLineItem
+from commerce.orders.models import FrozenLine, Order
 from commerce.orders.notifications import enqueue_confirmation
-from commerce.orders.operations import next_order_number
+from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
 _COPIED = (
@@ -37,7 +40,13 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
-_LINE_FIELDS = tuple(field.attname for field in FrozenLine._meta.local_fields)
+_LINE_COLUMNS = ", ".join(field.column for field in FrozenLine._meta.local_fields)
+_COPY_LINES = f"""
+    INSERT INTO order_line_items (account_id, order_id, {_LINE_COLUMNS})
+    SELECT account_id, %s, {_LINE_COLUMNS} FROM checkout_line_items
+     WHERE account_id = %s AND checkout_id = %s
+     ORDER BY position
+"""  # noqa: S608  the columns are the model's own
 
 
 def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
@@ -52,14 +61,14 @@ def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
     customer = _resolve_customer(checkout, now=now)
     commit(checkout_id=checkout.pk)
     Cart.objects.filter(pk=checkout.cart_id).update(status=Cart.Status.CONVERTED, updated_at=now)
-    # The account's counter is locked from here to the commit: what can be done before it, was.
+    account = current_account()
+    # Numbering the order locks the account's counter to the commit: what can be done before, was.
     order = _place_order(checkout, customer, now=now)
-    order_lines = OrderLineItem.objects.bulk_create(
-        OrderLineItem(order=order, **{name: getattr(line, name) for name in _LINE_FIELDS}) for line in lines
-    )
+    _copy_lines(checkout, order)
     _close(checkout, order, now=now)
     publish(type="checkout.completed", data=_event_data(checkout, order), now=now)
-    enqueue_confirmation(order, order_lines, now=now)
+    shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
+    enqueue_confirmation(order, lines, account=shown, now=now)
     return CheckoutView(checkout, lines)
 
 
@@ -99,7 +108,6 @@ def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
 
 def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Order:
     return Order.objects.create(
-        number=next_order_number(),
         token=opaque_token(),
         checkout_id=checkout.pk,
         customer=customer,
@@ -107,6 +115,11 @@ def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Or
         placed_at=now,
         **{name: getattr(checkout, name) for name in _COPIED},
     )
+
+
+def _copy_lines(checkout: Checkout, order: Order) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_COPY_LINES, [order.pk, current_account_id(), checkout.pk])
 
 
 def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:

@@ -1,5 +1,5 @@
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -51,13 +51,21 @@ def totals_constraints(table: str) -> list[models.CheckConstraint]:
 
 
 class OrderCounter(AccountOwned):
-    """The last order number of an account."""
+    """The last order number of an account; `next_order_number()` raises it as an order is inserted."""
 
     last_number = models.BigIntegerField(default=1000)
 
     class Meta(AccountOwned.Meta):
         db_table = "order_counters"
         constraints = [models.UniqueConstraint(fields=["account"], name="order_counters_account")]
+
+
+class NextOrderNumber(Func):
+    """The account's next number: its other completions wait from here to the end of the transaction."""
+
+    function = "next_order_number"
+    template = "%(function)s()"
+    output_field = models.BigIntegerField()
 
 
 class Order(Totals, AccountOwned):
@@ -77,7 +85,7 @@ class Order(Totals, AccountOwned):
         UNFULFILLED = "unfulfilled"
         FULFILLED = "fulfilled"
 
-    number = models.BigIntegerField()
+    number = models.BigIntegerField(db_default=NextOrderNumber())
     token = models.CharField(max_length=64)
     # One order per checkout, held by the database; checkouts stand above orders and are named by number.
     checkout_id = models.BigIntegerField()

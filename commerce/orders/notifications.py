@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.apps import apps
-
 from commerce.outbox.operations import enqueue
 from commerce.rest.shapes import timestamp
-from commerce.tenancy.scope import current_account_id
 
-from .models import Order, OrderLineItem
+from .models import FrozenLine, Order
 from .shapes import totals_answer
 
 
-def enqueue_confirmation(order: Order, lines: Sequence[OrderLineItem], *, now: datetime) -> None:
+def enqueue_confirmation(
+    order: Order, lines: Sequence[FrozenLine], *, account: dict[str, str], now: datetime
+) -> None:
     """Queue the `order.confirmation` email in the transaction that placed the order."""
     template_key = "order.confirmation"
     payload = {
@@ -22,18 +21,17 @@ def enqueue_confirmation(order: Order, lines: Sequence[OrderLineItem], *, now: d
         "to_email": order.email,
         "customer_id": order.customer_id,
         "locale": order.locale,
-        "ctx": order_context(order, lines),
+        "ctx": order_context(order, lines, account=account),
         "reference_type": "order",
         "reference_id": order.pk,
     }
     enqueue(task_name="send_email", payload=payload, idempotency_key=f"{template_key}/{order.token}", now=now)
 
 
-def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any]:
+def order_context(order: Order, lines: Sequence[FrozenLine], *, account: dict[str, str]) -> dict[str, Any]:
     """The template's variables: cents are decimal strings, as everywhere outside."""
-    account = apps.get_model("accounts", "Account").objects.get(pk=current_account_id())
     return {
-        "account": {"name": account.name, "handle": account.handle, "timezone": account.default_timezone},
+        "account": account,
         "order": {
             "number": str(order.number),
             "placed_at": timestamp(order.placed_at),
@@ -53,7 +51,7 @@ def order_context(order: Order, lines: Sequence[OrderLineItem]) -> dict[str, Any
     }
 
 
-def _line(line: OrderLineItem) -> dict[str, Any]:
+def _line(line: FrozenLine) -> dict[str, Any]:
     """What a line of an email says; no more, since the renderer takes 256 KiB and an order has up to 500."""
     return {
         "sku": line.sku,

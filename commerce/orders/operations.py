@@ -2,30 +2,12 @@
 
 from datetime import datetime
 
-from django.db import connection
-
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.reservations import fulfill, restock
-from commerce.tenancy.scope import current_account_id
 
 from .errors import OrderNotOpen
 from .models import Order
-
-FIRST_NUMBER = 1001
-
-_NEXT_NUMBER = """
-    INSERT INTO order_counters (account_id, last_number) VALUES (%s, %s)
-    ON CONFLICT (account_id) DO UPDATE SET last_number = order_counters.last_number + 1
-    RETURNING last_number
-"""
-
-
-def next_order_number() -> int:
-    """The account's next number; the account's next completion waits for this transaction's end."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_NUMBER, [current_account_id(), FIRST_NUMBER])
-        return cursor.fetchone()[0]
 
 
 def cancel_order(*, order_id: int, now: datetime) -> Order:

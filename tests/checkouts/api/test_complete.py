@@ -9,7 +9,7 @@ from tests import factories
 from tests.storefront import EMAIL, checkout_in
 
 # What a completion costs: SET LOCAL, the idempotency key's claim and record, and the work.
-STATEMENTS = 19
+STATEMENTS = 18
 # In a test's own transaction the scope is a savepoint, whose end clears the setting: three more.
 IN_A_TEST = 3
 
