@@ -40,7 +40,7 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
-_LINE_COLUMNS = ", ".join(field.column for field in FrozenLine._meta.local_fields)
+_LINE_COLUMNS = ", ".join(str(field.column) for field in FrozenLine._meta.local_fields)
 _COPY_LINES = f"""
     INSERT INTO order_line_items (account_id, order_id, {_LINE_COLUMNS})
     SELECT account_id, %s, {_LINE_COLUMNS} FROM checkout_line_items
