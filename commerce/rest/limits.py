@@ -18,6 +18,8 @@ WINDOW_S = 60
 BATCH_S = 0.1
 # Below so many requests left, every single one is counted in Redis.
 EXACT_BELOW = 1_000
+# How long Redis is left alone after it did not answer: its time-outs would be every request's.
+RETRY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class _Tally:
         self.pending: Counter[str] = Counter()
         self.known: dict[str, int] = {}
         self.versions: dict[str, tuple[bytes | None, float]] = {}
+        self.retry_at = 0.0
 
     def turn_to(self, window: int) -> None:
         if window != self.window:
@@ -88,6 +91,8 @@ def count(
     nothing is limited: a shop that sells without limits is better than one that is down.
     """
     now = time.time()
+    if now < _tally.retry_at:
+        return None, None
     window, reset_s = int(now) // WINDOW_S, WINDOW_S - int(now) % WINDOW_S
     with _tally.lock:
         _tally.turn_to(window)
@@ -118,6 +123,7 @@ def _exchange(sent: Counter[str], window: int, version_name: str, *, now: float)
         *counts, version = pipeline.execute()
     except redis.RedisError as error:
         logger.warning("Rate limits are off: Redis does not answer (%s)", error)
+        _tally.retry_at = now + RETRY_S
         return False
     with _tally.lock:
         _tally.known.update(zip(sent, counts[::2], strict=True))
@@ -128,3 +134,4 @@ def _exchange(sent: Counter[str], window: int, version_name: str, *, now: float)
 def forget_counts() -> None:
     """Start over, as a new process does."""
     _tally.turn_to(0)
+    _tally.retry_at = 0.0

@@ -1,7 +1,7 @@
 """Rate limits per key and per token, in windows of a minute."""
 
 import socket
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import redis
@@ -94,6 +94,18 @@ def test_limit_counts_refused_requests_too(shop, settings):
     shop.client_with().get("markets/1.json")
 
     assert headers(shop.admin.get("markets.json")) == ("2", "0", "40")
+
+
+def test_redis_that_does_not_answer_is_left_alone_for_a_second(shop, monkeypatch, caplog):
+    monkeypatch.setattr("commerce.rest.limits.client", unreachable)
+
+    first = [shop.storefront.get("markets.json").status_code for _ in range(5)]
+    asked = len(caplog.records)
+    with time_machine.travel(NOW + timedelta(seconds=1), tick=False):
+        later = shop.storefront.get("markets.json").status_code
+
+    assert (first, later) == ([200] * 5, 200)
+    assert (asked, len(caplog.records)) == (1, 2)
 
 
 def test_limits_are_off_without_redis(shop, settings, monkeypatch, caplog):
