@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import F, Func, Q
+from django.db.models.functions import Upper
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -126,7 +127,7 @@ class Order(Totals, AccountOwned):
         ]
         indexes = [
             models.Index(fields=["account", "customer"], name="orders_customer"),
-            models.Index(fields=["account", "email"], name="orders_email"),
+            models.Index(F("account"), Upper("email"), name="orders_email"),
         ]
 
     def __str__(self) -> str:

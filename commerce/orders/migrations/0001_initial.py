@@ -5,6 +5,7 @@ import commerce.tenancy.fields
 import commerce.tenancy.scope
 import django.db.models.deletion
 import django.db.models.expressions
+import django.db.models.functions.text
 from django.db import migrations, models
 from commerce.tenancy.operations import IsolateByAccount
 
@@ -133,7 +134,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='order',
-            index=models.Index(fields=['account', 'email'], name='orders_email'),
+            index=models.Index(models.F('account'), django.db.models.functions.text.Upper('email'), name='orders_email'),
         ),
         migrations.AddConstraint(
             model_name='order',
