@@ -15,5 +15,5 @@ RUN useradd --system --uid 10001 commerce && install --directory --owner=commerc
 USER commerce
 EXPOSE 8000
 CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--no-ws", "--workers", "2", \
-     "--blocking-threads", "8", "--backlog", "1024", "--log-level", "warning", "--respawn-failed-workers", \
+     "--blocking-threads", "4", "--backlog", "1024", "--log-level", "warning", "--respawn-failed-workers", \
      "--workers-kill-timeout", "5", "config.wsgi:application"]

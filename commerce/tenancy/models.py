@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.db import models
+from django.db.models.lookups import Exact
+from django.db.models.sql.where import AND
 
 from .scope import current_account_id
 
@@ -20,7 +22,12 @@ class AccountManager(models.Manager):
     """Only the rows of the account in scope; raises `NoAccountInScope` outside of one."""
 
     def get_queryset(self) -> models.QuerySet:
-        return super().get_queryset().filter(account_id=current_account_id())
+        rows = super().get_queryset()
+        # What `filter(account_id=...)` comes to, without its copy of a queryset that nobody else holds yet.
+        account: Any = self.model._meta.get_field("account")
+        column = account.get_col(rows.query.get_initial_alias())
+        rows.query.where.add(Exact(column, current_account_id()), AND)
+        return rows
 
 
 class AccountOwned(models.Model):

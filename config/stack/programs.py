@@ -38,7 +38,7 @@ class Programs:
         return self._service(
             "web",
             *("granian", "--interface", "wsgi", "--host", LOOPBACK, "--port", str(self.web_port), "--no-ws"),
-            *("--workers", "2", "--blocking-threads", "8", "--backlog", "1024", "--log-level", "warning"),
+            *("--workers", "2", "--blocking-threads", "4", "--backlog", "1024", "--log-level", "warning"),
             # Without a limit, a worker that has only just started can swallow the signal and never end.
             *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
             "config.wsgi:application",
