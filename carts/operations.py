@@ -8,7 +8,6 @@ from django.db import connection
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce
 
-from accounts.models import Market
 from carts.attributes import canonical, hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive, MergeMarketMismatch
 from carts.models import Cart, CartLineItem
@@ -21,6 +20,14 @@ from commerce.tokens import opaque_token
 LIFETIME = timedelta(days=30)
 MAX_LINES = 500
 MAX_QUANTITY = 9_999
+
+_CREATE = """
+    INSERT INTO carts (account_id, market_id, currency, status, customer_id, token, utm, referrer,
+                       expires_at, created_at, updated_at)
+    SELECT account_id, id, currency, 'active', %s::bigint, %s, %s::jsonb, %s, %s::timestamptz, %s::timestamptz,
+           %s::timestamptz
+      FROM markets WHERE account_id = %s AND id = %s AND status = 'active'
+"""
 
 _TOUCH = """
     UPDATE carts SET updated_at = %s, expires_at = %s
@@ -64,20 +71,13 @@ def create_cart(
     *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
 ) -> CartView:
     """A new, empty cart of an open market. Raises `ValidationFailed` for unknown ids."""
-    market = Market.objects.filter(pk=market_id, status=Market.Status.ACTIVE).first()
-    if market is None:
-        raise ValidationFailed.unknown("market_id")
     _require_customer(customer_id)
     token = opaque_token()
-    Cart.objects.create(
-        token=token,
-        market=market,
-        customer_id=customer_id,
-        currency=market.currency,
-        utm=utm,
-        referrer=referrer,
-        expires_at=now + LIFETIME,
-    )
+    cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE, [*cart, current_account_id(), market_id])
+        if not cursor.rowcount:
+            raise ValidationFailed.unknown("market_id")
     return get_cart(token)
 
 

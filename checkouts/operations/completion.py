@@ -40,6 +40,12 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
+_LOCK_CART = """
+    SELECT c.id FROM carts c
+     WHERE c.account_id = %s
+       AND c.id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
+       FOR NO KEY UPDATE
+"""
 _LINE_COLUMNS = ", ".join(str(field.column) for field in FrozenLine._meta.local_fields)
 _COPY_LINES = f"""
     INSERT INTO order_line_items (account_id, order_id, {_LINE_COLUMNS})
@@ -74,9 +80,11 @@ def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
 
 def _lock(token: str) -> Checkout:
     """The checkout, locked after its cart: in the order in which entering checkout locks them."""
-    of_checkout = Checkout.objects.filter(token=token).values("cart_id")
-    if not Cart.objects.select_for_update().filter(pk__in=of_checkout).values_list("pk").first():
-        raise NotFound
+    account_id = current_account_id()
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_CART, [account_id, account_id, token])
+        if cursor.fetchone() is None:
+            raise NotFound
     return lock_checkout(token)
 
 
