@@ -42,7 +42,7 @@ class AddressInput(Input):
     shipping_address = AddressFields(required=False, allow_null=True, default=None)
     billing_address = AddressFields(required=False, allow_null=True, default=None)
     same_as_shipping = fields.BooleanField(required=False)
-    customer_note = fields.TextField(required=False, allow_blank=True, max_length=2000)
+    customer_note = fields.TextField(required=False, allow_blank=True, allow_null=True, max_length=2000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Without a word on it, billing is the same exactly where no billing address was sent."""
@@ -61,8 +61,8 @@ class PaymentMethodInput(Input):
 
 
 class StartPaymentInput(Input):
-    return_url = fields.HttpUrlField(required=False, allow_blank=True, default="")
-    cancel_url = fields.HttpUrlField(required=False, allow_blank=True, default="")
+    return_url = fields.HttpUrlField(required=False, allow_blank=True, allow_null=True, default="")
+    cancel_url = fields.HttpUrlField(required=False, allow_blank=True, allow_null=True, default="")
 
 
 class ConfirmInput(Input):

@@ -35,7 +35,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
 
 
 def start_payment(
-    *, token: str, return_url: str, cancel_url: str, now: datetime
+    *, token: str, return_url: str | None, cancel_url: str | None, now: datetime
 ) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
     """Begin paying what is due. Raises `ValidationFailed` where the connector needs an address to return to."""
     checkout = lock_checkout_for("start_payment", token, now=now)
@@ -55,8 +55,8 @@ def start_payment(
         currency=checkout.currency,
         redirect_url=started.redirect_url,
         provider_reference=started.provider_reference,
-        return_url=return_url,
-        cancel_url=cancel_url,
+        return_url=return_url or "",
+        cancel_url=cancel_url or "",
     )
     checkout.phase = Phase.PROCESSING
     checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])

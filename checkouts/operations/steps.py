@@ -47,7 +47,7 @@ def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> Checkou
     checkout.shipping_address = fields["shipping_address"]
     checkout.same_as_shipping = fields["same_as_shipping"]
     checkout.billing_address = None if checkout.same_as_shipping else fields["billing_address"]
-    checkout.customer_note = fields.get("customer_note", checkout.customer_note)
+    checkout.customer_note = fields.get("customer_note", checkout.customer_note) or ""
     checkout.email = fields.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
     checkout.save(update_fields=_ADDRESS_COLUMNS)

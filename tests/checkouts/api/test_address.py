@@ -36,6 +36,12 @@ def test_address_is_set(shop, checkout):
     assert shown["customer_note"] == "Ring twice"
 
 
+def test_note_may_be_null(shop, checkout):
+    answer = put(shop, checkout, shipping_address=ADDRESS, customer_note=None)
+
+    assert (answer.status_code, answer.json()["checkout"]["customer_note"]) == (200, "")
+
+
 def test_billing_address_of_its_own(shop, checkout):
     answer = put(shop, checkout, shipping_address=ADDRESS, billing_address=BILLING, same_as_shipping=False)
 

@@ -85,6 +85,16 @@ def test_bad_return_url_is_refused(shop, url):
         assert CheckoutPaymentAttempt.objects.count() == 0
 
 
+def test_return_urls_may_be_null_where_nobody_is_redirected(shop):
+    checkout = checkout_in("payment", shop, (factories.make_variant(shop), 1))
+
+    answer = shop.storefront.post(
+        f"checkouts/{checkout['token']}/start_payment.json", {"return_url": None, "cancel_url": None}
+    )
+
+    assert (answer.status_code, answer.json()["checkout"]["phase"]) == (200, "processing")
+
+
 def test_totals_freeze_at_payment(shop):
     rate = factories.make_rate(shop, price_cents=490)
     checkout = checkout_in("payment", shop, (factories.make_variant(shop), 1), rate=rate)
