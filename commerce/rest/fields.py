@@ -5,7 +5,6 @@ back what it read, the strings are taken too. Floats and booleans are not number
 """
 
 import re
-import unicodedata
 from typing import Any
 
 from rest_framework import serializers
@@ -49,12 +48,6 @@ class IntegerField(serializers.Field):
 
     def to_representation(self, value: int) -> Any:
         return value
-
-
-class QueryIntegerField(IntegerField):
-    """An integer of a query string, where everything is text."""
-
-    takes_strings = True
 
 
 class IdField(IntegerField):
@@ -300,8 +293,3 @@ class DateTimeField(serializers.DateTimeField):
         if not isinstance(value, str):
             self.fail("invalid", format="YYYY-MM-DDThh:mm:ssZ")
         return super().to_internal_value(value)
-
-
-def normalised(text: str) -> str:
-    """NFC, so that text which looks the same compares the same."""
-    return unicodedata.normalize("NFC", text)
