@@ -31,6 +31,8 @@ _NEW_OBJECTS = f"ALTER DEFAULT PRIVILEGES FOR ROLE {OWNER}"
 _RIGHTS = (
     "REVOKE ALL ON DATABASE {database} FROM PUBLIC",
     f"GRANT CONNECT ON DATABASE {{database}} TO {OWNER}, {APP}",
+    # Imports stage their rows in tables that no other session sees.
+    f"GRANT TEMPORARY ON DATABASE {{database}} TO {APP}",
     "REVOKE ALL ON SCHEMA public FROM PUBLIC",
     f"GRANT ALL ON SCHEMA public TO {OWNER}",
     f"GRANT USAGE ON SCHEMA public TO {APP}",

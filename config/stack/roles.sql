@@ -19,6 +19,7 @@ CREATE DATABASE commerce OWNER commerce_owner TEMPLATE template0 ENCODING 'UTF8'
 \connect commerce
 REVOKE ALL ON DATABASE commerce FROM PUBLIC;
 GRANT CONNECT ON DATABASE commerce TO commerce_owner, commerce_app;
+GRANT TEMPORARY ON DATABASE commerce TO commerce_app;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO commerce_owner;
 GRANT USAGE ON SCHEMA public TO commerce_app;

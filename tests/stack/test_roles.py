@@ -73,7 +73,6 @@ def test_serving_role_uses_the_owners_tables(database: str):
         "ALTER TABLE thing ADD extra text",
         "DROP TABLE thing",
         "CREATE TABLE other (id bigint)",
-        "CREATE TEMPORARY TABLE other (id bigint)",
         "SELECT secret()",
         "SET ROLE commerce_owner",
     ],
@@ -88,6 +87,16 @@ def test_serving_role_may_do_no_more(database: str, statement: str):
 
     with _connected("commerce_owner", database) as owner:
         assert owner.execute("TABLE thing").fetchall() == [(7,)]
+
+
+def test_serving_role_stages_rows_in_a_table_of_its_own_session(database: str):
+    with _connected("commerce_app", database) as app, _connected("commerce_app", database) as other:
+        app.execute("CREATE TEMPORARY TABLE staged AS SELECT 7 AS number")
+        app.commit()
+
+        assert app.execute("TABLE staged").fetchall() == [(7,)]
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            other.execute("TABLE staged")
 
 
 def test_owner_hands_a_function_to_the_resolver(database: str):

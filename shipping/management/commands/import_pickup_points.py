@@ -1,0 +1,112 @@
+import io
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from shipping.pickup_feeds.errors import FeedRefused
+from shipping.pickup_feeds.formats import FORMATS, format_named_by, read_feed
+from shipping.pickup_feeds.lines import Line
+from shipping.pickup_feeds.operations import Source, Summary, import_points
+
+STDIN = "-"
+
+
+class Command(BaseCommand):
+    help = "Makes a carrier's pickup points those of its feed, and closes those that the feed no longer has."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("carrier", type=_carrier, help="as shipping methods name it")
+        parser.add_argument(
+            "files", nargs="+", metavar="FILE", help="the feed, in UTF-8; - is standard input"
+        )
+        parser.add_argument("--format", choices=FORMATS, help="needed where a file's name doesn't tell it")
+        parser.add_argument("--partial", action="store_true", help="leave points alone that the feed lacks")
+        parser.add_argument(
+            "--force", action="store_true", help="even if that closes more than half of the active points"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show what would change, and change nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with ExitStack() as files, _progress() as bar:
+            sources = [_source(name, options["format"], files, bar) for name in options["files"]]
+            try:
+                summary = import_points(
+                    carrier=options["carrier"],
+                    sources=sources,
+                    now=timezone.now(),
+                    is_partial=options["partial"],
+                    is_forced=options["force"],
+                    is_dry_run=options["dry_run"],
+                )
+            except FeedRefused as refused:
+                raise CommandError(f"Nothing was imported. {refused}") from None
+        self._show(summary, is_dry_run=options["dry_run"])
+
+    def _show(self, summary: Summary, *, is_dry_run: bool) -> None:
+        for refusal in summary.told:
+            self.stderr.write(refusal)
+        if untold := summary.refused - len(summary.told):
+            self.stderr.write(f"and {untold} more")
+        self.stdout.write(
+            f"{'would be ' if is_dry_run else ''}added {summary.added}, changed {summary.changed},"
+            f" closed {summary.closed}, refused {summary.refused}"
+        )
+
+
+class _Counted(io.RawIOBase):
+    """Bytes that move a progress bar as they are read."""
+
+    def __init__(self, file: BinaryIO, bar: tqdm) -> None:
+        self._file = file
+        self._bar = bar
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto1(buffer)  # type: ignore[attr-defined]
+        self._bar.update(count)
+        return count
+
+
+def _carrier(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
+        raise ArgumentTypeError("1 to 64 of a-z, 0-9, _ and -, as a method's carrier")
+    return text
+
+
+def _progress() -> tqdm:
+    """A bar of bytes, on a terminal only."""
+    return tqdm(unit="B", unit_scale=True, disable=None)
+
+
+def _source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:
+    found = format_name or format_named_by(Path(name).suffix)
+    if found is None:
+        raise CommandError(f"The name of {name!r} tells no format; give one by --format.")
+    if name == STDIN:
+        return Source("standard input", _lines(sys.stdin.buffer, found, bar))
+    file = files.enter_context(_opened(name))
+    bar.total = (bar.total or 0) + Path(name).stat().st_size
+    return Source(name, _lines(file, found, bar))
+
+
+def _opened(name: str) -> BinaryIO:
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise CommandError(f"{name} can't be read: {error.strerror}.") from None
+
+
+def _lines(file: BinaryIO, format_name: str, bar: tqdm) -> Iterator[Line]:
+    return read_feed(io.BufferedReader(_Counted(file, bar), 1 << 16), format_name=format_name)

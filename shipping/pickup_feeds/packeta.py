@@ -1,0 +1,44 @@
+"""Items of Packeta's feed, version 5, where booleans and numbers are strings, in the fields of our own feeds."""
+
+from decimal import Decimal
+from typing import Any
+
+_SAME = {
+    "external_id": "id",
+    "name": "name",
+    "address1": "street",
+    "city": "city",
+    "zip": "zip",
+    "country_code": "country",
+    "latitude": "latitude",
+    "longitude": "longitude",
+}
+
+
+def own_fields(item: dict[str, Any]) -> dict[str, Any]:
+    """The fields of one item, not checked yet."""
+    fields = {ours: item.get(theirs) for ours, theirs in _SAME.items()}
+    return fields | {
+        # Only lockers have a type.
+        "kind": "locker" if item.get("type") else "point",
+        # An empty list stands for an empty object there.
+        "opening_hours": item.get("openingHours") or None,
+        # The feed says no more about cash on delivery than whether the place takes cards.
+        "is_cod_supported": item.get("creditCardPayment") == "yes",
+        "max_weight_grams": _grams(item.get("maxWeight")),
+        "status": "active" if _is_open(item) else "closed",
+    }
+
+
+def _is_open(item: dict[str, Any]) -> bool:
+    status = item.get("status")
+    status_id = status.get("statusId", "1") if isinstance(status, dict) else "1"
+    return str(status_id) == "1" and str(item.get("displayFrontend", "1")) == "1"
+
+
+def _grams(kilograms: Any) -> Any:
+    """The weight in grams; what is no number stays as it is, to be refused with the other fields."""
+    try:
+        return Decimal(str(kilograms)) * 1000
+    except ArithmeticError:
+        return kilograms

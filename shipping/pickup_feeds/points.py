@@ -1,0 +1,182 @@
+"""What a line of a feed has to say to be a pickup point. Values become what the columns of the table hold."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import orjson
+
+from commerce.reference import countries
+from shipping.matching import normalise_zip
+
+from .errors import LineRefused
+
+REQUIRED_FIELDS = ("external_id", "name", "country_code")
+
+_MAX_OPENING_HOURS = 16_384
+_MAX_ZIP = 16
+_MAX_WEIGHT_GRAMS = 2_147_483_647
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_MICRODEGREE = Decimal("0.000001")
+
+
+class Point(NamedTuple):
+    """A row of the staging table, in the order of its columns. `opening_hours` is JSON."""
+
+    external_id: str
+    kind: str
+    name: str
+    address1: str
+    city: str
+    zip: str
+    normalised_zip: str
+    country_code: str
+    latitude: Decimal | None
+    longitude: Decimal | None
+    opening_hours: str | None
+    is_cod_supported: bool
+    max_weight_grams: int | None
+    status: str
+
+
+def point_of(fields: dict[str, Any], *, carrier: str) -> Point:
+    """The point that a line describes; raises `LineRefused` with the first field that is wrong."""
+    if fields.get("carrier") not in (None, carrier):
+        raise LineRefused(f"carrier is not {carrier}")
+    return Point(
+        external_id=external_id_of(fields),
+        kind=_choice(fields, "kind", ("point", "locker")),
+        name=_required(fields, "name", max_length=255),
+        address1=_text(fields, "address1", max_length=255),
+        city=_text(fields, "city", max_length=128),
+        zip=_text(fields, "zip", max_length=_MAX_ZIP),
+        normalised_zip=_normalised_zip(fields),
+        country_code=_country(fields),
+        latitude=_degrees(fields, "latitude", limit=90),
+        longitude=_degrees(fields, "longitude", limit=180),
+        opening_hours=_opening_hours(fields),
+        is_cod_supported=_boolean(fields, "is_cod_supported"),
+        max_weight_grams=_grams(fields, "max_weight_grams"),
+        status=_choice(fields, "status", ("active", "closed")),
+    )
+
+
+def external_id_of(fields: dict[str, Any]) -> str:
+    """The carrier's id of the point, which a number may be as well; raises `LineRefused`."""
+    return _required(fields, "external_id", max_length=64)
+
+
+def _text(fields: dict[str, Any], name: str, *, max_length: int) -> str:
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str):
+        raise LineRefused(f"{name} is no text")
+    value = value.strip()
+    if len(value) > max_length:
+        raise LineRefused(f"{name} is longer than {max_length} characters")
+    # Bytes that are no UTF-8 were read as lone surrogates, which no column can hold either.
+    if not (value.isascii() or _is_utf8(value)) or "\0" in value:
+        raise LineRefused(f"{name} has characters that are no text")
+    return value
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _required(fields: dict[str, Any], name: str, *, max_length: int) -> str:
+    value = _text(fields, name, max_length=max_length)
+    if not value:
+        raise LineRefused(f"{name} is missing")
+    return value
+
+
+def _choice(fields: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
+    """One of the choices; the first of them where the line gives none."""
+    value = _text(fields, name, max_length=16).lower() or choices[0]
+    if value not in choices:
+        raise LineRefused(f"{name} is not {' or '.join(choices)}")
+    return value
+
+
+def _country(fields: dict[str, Any]) -> str:
+    value = _required(fields, "country_code", max_length=2).upper()
+    if value not in countries():
+        raise LineRefused("country_code is no country of ISO 3166")
+    return value
+
+
+def _normalised_zip(fields: dict[str, Any]) -> str:
+    value = normalise_zip(_text(fields, "zip", max_length=_MAX_ZIP))
+    # Upper case can be longer, as that of ß is.
+    if len(value) > _MAX_ZIP:
+        raise LineRefused(f"zip is longer than {_MAX_ZIP} characters in upper case")
+    return value
+
+
+def _boolean(fields: dict[str, Any], name: str) -> bool:
+    value = fields.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    found = _BOOLEANS.get(str(value).strip().lower())
+    if found is None:
+        raise LineRefused(f"{name} is not true or false")
+    return found
+
+
+def _number(fields: dict[str, Any], name: str) -> Decimal | None:
+    value = fields.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        number = Decimal(str(value).strip())
+    except (InvalidOperation, ValueError):
+        raise LineRefused(f"{name} is no number") from None
+    if not number.is_finite():
+        raise LineRefused(f"{name} is no number")
+    return number
+
+
+def _degrees(fields: dict[str, Any], name: str, *, limit: int) -> Decimal | None:
+    number = _number(fields, name)
+    if number is None:
+        return None
+    if abs(number) > limit:
+        raise LineRefused(f"{name} is not within {limit} degrees")
+    return number.quantize(_MICRODEGREE)
+
+
+def _grams(fields: dict[str, Any], name: str) -> int | None:
+    number = _number(fields, name)
+    if number is None:
+        return None
+    if not 0 <= number <= _MAX_WEIGHT_GRAMS or number != int(number):
+        raise LineRefused(f"{name} is no number of grams")
+    return int(number)
+
+
+def _opening_hours(fields: dict[str, Any]) -> str | None:
+    """JSON of an object or a list, which a cell of CSV holds as text."""
+    value = fields.get("opening_hours")
+    if value is None:
+        return None
+    try:
+        return _json(orjson.loads(value) if isinstance(value, str) else value)
+    except (TypeError, ValueError):
+        raise LineRefused(
+            f"opening_hours is no JSON object or list of {_MAX_OPENING_HOURS} characters at most"
+        ) from None
+
+
+def _json(value: Any) -> str:
+    """Raises `ValueError` or `TypeError` for what a column of jsonb can't hold, such as an escaped NUL."""
+    text = orjson.dumps(value).decode()
+    if not isinstance(value, dict | list) or "\\u0000" in text or len(text) > _MAX_OPENING_HOURS:
+        raise ValueError
+    return text

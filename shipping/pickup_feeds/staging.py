@@ -1,0 +1,169 @@
+"""The SQL of an import: a feed is copied into a temporary table and compared with what is there as a whole."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+
+from .points import Point
+
+# The file's number, the line's number and the point. A line that was refused has no name, and only says by its
+# id that the carrier still has the point.
+Row = tuple[object, ...]
+
+_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+_CREATE = """
+    CREATE TEMPORARY TABLE staged_pickup_points AS
+    SELECT 0::smallint AS file, 0::bigint AS line, external_id, kind, name, address1, city, zip, normalised_zip,
+           country_code, latitude, longitude, opening_hours, is_cod_supported, max_weight_grams, status
+      FROM pickup_points
+      WITH NO DATA
+"""
+_COPY = "COPY staged_pickup_points FROM STDIN"
+_ANALYSE = "ANALYZE staged_pickup_points"
+_REMOVE_REPEATED = """
+    WITH numbered AS (
+        SELECT ctid, row_number() OVER (PARTITION BY external_id ORDER BY name IS NULL, file, line) AS nth
+          FROM staged_pickup_points
+    ), removed AS (
+        DELETE FROM staged_pickup_points s USING numbered n WHERE s.ctid = n.ctid AND n.nth > 1
+        RETURNING s.file, s.line, s.name
+    )
+    SELECT file, line, count(*) OVER () FROM removed WHERE name IS NOT NULL ORDER BY file, line LIMIT %s
+"""
+_COMPARE = """
+    CREATE TEMPORARY TABLE pickup_point_changes AS
+    SELECT s.*, p.id IS NULL AS is_new,
+           coalesce(p.status = 'active' AND s.status = 'closed', false) AS is_closing
+      FROM staged_pickup_points s
+      LEFT JOIN pickup_points p ON p.carrier = %s AND p.external_id = s.external_id
+     WHERE s.name IS NOT NULL
+       AND (p.id IS NULL
+            OR (s.kind, s.name, s.address1, s.city, s.zip, s.normalised_zip, s.country_code, s.latitude,
+                s.longitude, s.opening_hours, s.is_cod_supported, s.max_weight_grams, s.status)
+               IS DISTINCT FROM
+               (p.kind, p.name, p.address1, p.city, p.zip, p.normalised_zip, p.country_code, p.latitude,
+                p.longitude, p.opening_hours, p.is_cod_supported, p.max_weight_grams, p.status))
+"""
+_COUNT_CHANGES = """
+    SELECT count(*) FILTER (WHERE is_new),
+           count(*) FILTER (WHERE NOT is_new AND NOT is_closing),
+           count(*) FILTER (WHERE is_closing)
+      FROM pickup_point_changes
+"""
+_COUNT_ACTIVE = """
+    SELECT count(*), count(*) FILTER (WHERE s.external_id IS NULL)
+      FROM pickup_points p
+      LEFT JOIN staged_pickup_points s ON s.external_id = p.external_id
+     WHERE p.carrier = %s AND p.status = 'active'
+"""
+_UPSERT = """
+    INSERT INTO pickup_points AS p
+           (carrier, external_id, kind, name, address1, city, zip, normalised_zip, country_code, latitude,
+            longitude, opening_hours, is_cod_supported, max_weight_grams, status, updated_at)
+    SELECT %s, external_id, kind, name, address1, city, zip, normalised_zip, country_code, latitude,
+           longitude, opening_hours, is_cod_supported, max_weight_grams, status, %s::timestamptz
+      FROM pickup_point_changes
+     ORDER BY file, line
+        ON CONFLICT (carrier, external_id) DO UPDATE
+       SET kind = EXCLUDED.kind, name = EXCLUDED.name, address1 = EXCLUDED.address1, city = EXCLUDED.city,
+           zip = EXCLUDED.zip, normalised_zip = EXCLUDED.normalised_zip, country_code = EXCLUDED.country_code,
+           latitude = EXCLUDED.latitude, longitude = EXCLUDED.longitude, opening_hours = EXCLUDED.opening_hours,
+           is_cod_supported = EXCLUDED.is_cod_supported, max_weight_grams = EXCLUDED.max_weight_grams,
+           status = EXCLUDED.status, updated_at = EXCLUDED.updated_at
+"""
+_CLOSE_VANISHED = """
+    UPDATE pickup_points p SET status = 'closed', updated_at = %s::timestamptz
+     WHERE p.carrier = %s AND p.status = 'active'
+       AND NOT EXISTS (SELECT FROM staged_pickup_points s WHERE s.external_id = p.external_id)
+"""
+_DROP = "DROP TABLE staged_pickup_points, pickup_point_changes"
+
+
+class Changes(NamedTuple):
+    """How many points a feed adds, changes, and declares closed that are active."""
+
+    added: int
+    changed: int
+    closed: int
+
+
+class Active(NamedTuple):
+    """How many points of a carrier are active, and how many of them a feed doesn't have."""
+
+    total: int
+    vanished: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How many lines have the id of an earlier one, and the first of them by file and line."""
+
+    count: int
+    told: list[tuple[int, int]]
+
+
+def try_lock(carrier: str) -> bool:
+    """Keep other imports of the carrier out until the transaction ends, unless one is under way."""
+    return bool(_fetch(_LOCK, f"pickup_points:{carrier}")[0])
+
+
+def stage(rows: Iterable[Row]) -> None:
+    """Copy rows into the new staging table as they come."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE)
+        with cursor.copy(_COPY) as copy:
+            for row in rows:
+                copy.write_row(row)
+        cursor.execute(_ANALYSE)
+
+
+def accepted_row(file: int, line: int, point: Point) -> Row:
+    return (file, line, *point)
+
+
+def refused_row(file: int, line: int, external_id: str) -> Row:
+    return (file, line, external_id, *[None] * (len(Point._fields) - 1))
+
+
+def remove_repeated(*, limit: int) -> Repeated:
+    """Keep the first line of every id. Tells no more than `limit` of those that went."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REMOVE_REPEATED, [limit])
+        rows = cursor.fetchall()
+    return Repeated(count=rows[0][2] if rows else 0, told=[(file, line) for file, line, _ in rows])
+
+
+def compare(carrier: str) -> Changes:
+    """Find what the staged lines change, for `write` to do."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COMPARE, [carrier])
+    return Changes(*_fetch(_COUNT_CHANGES))
+
+
+def count_active(carrier: str) -> Active:
+    return Active(*_fetch(_COUNT_ACTIVE, carrier))
+
+
+def write(carrier: str, *, now: datetime) -> None:
+    """Add and change points; those that stay the same are not touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UPSERT, [carrier, now])
+
+
+def close_vanished(carrier: str, *, now: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_CLOSE_VANISHED, [now, carrier])
+
+
+def drop() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_DROP)
+
+
+def _fetch(statement: str, *parameters: str) -> tuple[int, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return tuple(cursor.fetchone())
