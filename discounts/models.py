@@ -66,6 +66,8 @@ class Discount(AccountOwned):
     ends_at = models.DateTimeField(null=True, blank=True)
     bogo_config = models.JSONField(null=True, blank=True)
     bulk_tiers = models.JSONField(null=True, blank=True)
+    # What was redeemed and not given back, and what open checkouts hold: counted here so that a limit is exact.
+    usage_count = models.PositiveIntegerField(default=0, editable=False)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -94,6 +96,68 @@ class Discount(AccountOwned):
         return self.title
 
 
+class DiscountUse(models.Model):
+    """One use of a discount by one checkout; whose it is, is said by the customer or by the normalised email."""
+
+    discount = AccountForeignKey(Discount, related_name="+")
+    code = models.CharField(max_length=64, null=True)
+    checkout_id = models.BigIntegerField()
+    customer = AccountForeignKey("customers.Customer", null=True, related_name="+")
+    customer_email = models.CharField(max_length=254)
+    amount_cents = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+
+class DiscountHold(DiscountUse, AccountOwned):
+    """A use that a checkout has from the start of its payment until it completes, fails or ends."""
+
+    class Meta(AccountOwned.Meta):
+        db_table = "discount_holds"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "checkout_id", "discount"], name="discount_holds_one"),
+            models.CheckConstraint(condition=Q(amount_cents__gt=0), name="discount_holds_amount"),
+        ]
+        indexes = [models.Index(fields=["account", "discount"], name="discount_holds_discount")]
+
+    def __str__(self) -> str:
+        return f"Hold {self.pk}"
+
+
+class DiscountRedemption(DiscountUse, AccountOwned):
+    """A use by a completed order, or its return when the order was cancelled: append-only, signed cents."""
+
+    class Kind(models.TextChoices):
+        REDEEM = "redeem"
+        REVERSAL = "reversal"
+
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.REDEEM)
+    order = AccountForeignKey("orders.Order", related_name="+")
+
+    class Meta(AccountOwned.Meta):
+        db_table = "discount_redemptions"
+        constraints = [
+            # An order redeems a discount once, and gives it back once.
+            models.UniqueConstraint(
+                fields=["account", "order", "discount", "kind"], name="discount_redemptions_one"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="redeem", amount_cents__gt=0) | Q(kind="reversal", amount_cents__lt=0),
+                name="discount_redemptions_sign",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["account", "discount", "customer_email"], name="discount_redemptions_email"),
+            models.Index(fields=["account", "discount", "customer"], name="discount_redemptions_customer"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
 class Voucher(AccountOwned):
     """A gift card: a code with a balance. The balance is the sum of its ledger."""
 
@@ -108,6 +172,8 @@ class Voucher(AccountOwned):
     currency = models.CharField(max_length=3)
     initial_balance_cents = models.BigIntegerField()
     balance_cents = models.BigIntegerField()
+    # The part of the balance that open checkouts are about to pay with.
+    held_cents = models.BigIntegerField(default=0)
     recipient_email = models.CharField(max_length=254, null=True, blank=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -115,6 +181,7 @@ class Voucher(AccountOwned):
     last_redeemed_at = models.DateTimeField(null=True, blank=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    revocation_reason = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -127,6 +194,13 @@ class Voucher(AccountOwned):
                 condition=Q(balance_cents__gte=0, balance_cents__lte=F("initial_balance_cents")),
                 name="vouchers_balance",
             ),
+            models.CheckConstraint(
+                condition=Q(held_cents__gte=0, held_cents__lte=F("balance_cents")), name="vouchers_held"
+            ),
+        ]
+        indexes = [
+            # What the sweeper looks for across accounts.
+            models.Index(fields=["expires_at"], condition=Q(status="active"), name="vouchers_expiry"),
         ]
 
     def __str__(self) -> str:
@@ -162,7 +236,61 @@ class VoucherRedemption(AccountOwned):
                 condition=Q(balance_after_cents__gte=0), name="voucher_redemptions_balance"
             ),
         ]
-        indexes = [models.Index(fields=["account", "voucher"], name="voucher_redemptions_voucher")]
+        indexes = [
+            models.Index(fields=["account", "voucher"], name="voucher_redemptions_voucher"),
+            models.Index(fields=["account", "order"], name="voucher_redemptions_order"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class VoucherHold(AccountOwned):
+    """The part of a balance that a checkout holds from the start of its payment until it completes, fails or ends."""
+
+    voucher = AccountForeignKey(Voucher, related_name="+")
+    checkout_id = models.BigIntegerField()
+    amount_cents = models.BigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "voucher_holds"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "checkout_id", "voucher"], name="voucher_holds_one"),
+            models.CheckConstraint(condition=Q(amount_cents__gt=0), name="voucher_holds_amount"),
+        ]
+        indexes = [models.Index(fields=["account", "voucher"], name="voucher_holds_voucher")]
+
+    def __str__(self) -> str:
+        return f"Hold {self.pk}"
+
+
+class VoucherPaymentAttempt(AccountOwned):
+    """One try to pay with a gift card, also a refused one: append-only, for support staff."""
+
+    class Status(models.TextChoices):
+        SUCCEEDED = "succeeded"
+        REFUSED = "refused"
+
+    voucher = AccountForeignKey(Voucher, related_name="payment_attempts")
+    status = models.CharField(max_length=16, choices=Status)
+    failure_code = models.CharField(max_length=64, null=True)
+    amount_cents = models.BigIntegerField()
+    order_id = models.BigIntegerField(null=True)
+    checkout_id = models.BigIntegerField(null=True)
+    actor = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "voucher_payment_attempts"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="succeeded", failure_code__isnull=True)
+                | Q(status="refused", failure_code__isnull=False),
+                name="voucher_payment_attempts_failure",
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "voucher"], name="voucher_payment_attempts_of")]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.pk}"

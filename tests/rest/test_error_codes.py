@@ -18,6 +18,8 @@ NEVER_VIOLATED = {
     "checkout_line_items_position": "numbered by the operation that makes them",
     "checkout_payment_attempts_one_success": "written under the checkout's lock",
     "checkouts_token": "random",
+    "discount_holds_one": "written under the checkout's lock",
+    "discount_redemptions_one": "written under the checkout's lock, or the order's",
     "email_deliveries_key": "written with the dispatch, which one worker closes",
     "inventory_levels_place": "written by upsert",
     "inventory_reservations_once": "written by upsert",
@@ -31,6 +33,7 @@ NEVER_VIOLATED = {
     "shipping_rates_one_automatic": "written by ON CONFLICT DO NOTHING",
     "staff_memberships_once": "the back office shows it as an error of its form",
     "variant_pricing_market": "written by upsert",
+    "voucher_holds_one": "written under the checkout's lock",
     "vouchers_code": "random",
 }
 

@@ -25,7 +25,14 @@ GLOBAL_TABLES = {
 }
 
 # Ledgers: the serving role may read and insert, and a trigger refuses everybody else.
-APPEND_ONLY_TABLES = {"events", "inventory_adjustments", "staff_actions", "voucher_redemptions"}
+APPEND_ONLY_TABLES = {
+    "discount_redemptions",
+    "events",
+    "inventory_adjustments",
+    "staff_actions",
+    "voucher_payment_attempts",
+    "voucher_redemptions",
+}
 
 # Functions that may look across accounts.
 RESOLVER_FUNCTIONS = {

@@ -24,6 +24,7 @@ COMPANIONS = {
     "carts_merged_into_id_fk": {"status": "merged"},
     "checkouts_market_id_fk": {"phase": "abandoned"},
     "checkouts_customer_id_fk": {"phase": "abandoned"},
+    "discount_redemptions_customer_id_fk": {"kind": "reversal", "amount_cents": -1},
     "checkouts_order_id_fk": {"phase": "completed", "completed_at": datetime.now(UTC)},
 }
 
