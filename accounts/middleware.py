@@ -1,5 +1,6 @@
 """The way in: a key is resolved, its limits and scopes are checked, and the request runs inside its scope."""
 
+import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -17,6 +18,8 @@ from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.tenancy.scope import account_scope, workspace_scope
+
+logger = logging.getLogger(__name__)
 
 _SURFACES = ("/admin/", "/storefront/")
 
@@ -62,7 +65,9 @@ class AccountScopeMiddleware:
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
         with _scope(grant, view_class):
-            return _respond(request, view_class, action, lambda: view(request, **kwargs))
+            response = _respond(request, view_class, action, lambda: view(request, **kwargs))
+        _run_aftermath(response, grant, view_class)
+        return response
 
     def _admitted(
         self, request: HttpRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
@@ -102,6 +107,18 @@ def _scope(grant: Grant, view_class: type[SurfaceViewSet]) -> AbstractContextMan
     account_id = authentication.require_account(grant)
     is_workspace_key = grant.principal.kind == "workspace"
     return account_scope(account_id, workspace_id=grant.principal.workspace_id if is_workspace_key else None)
+
+
+def _run_aftermath(response: HttpResponse, grant: Grant, view_class: type[SurfaceViewSet]) -> None:
+    """Write what is to be kept of a refused request. Should that fail, the refusal is answered all the same."""
+    aftermath = getattr(response, "aftermath", None)
+    if aftermath is None:
+        return
+    try:
+        with _scope(grant, view_class):
+            aftermath()
+    except Exception:
+        logger.exception("The aftermath of a refusal failed")
 
 
 def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, method: str) -> None:

@@ -1,3 +1,4 @@
+from django.db import connection
 from django.db.models import QuerySet
 
 from accounts.models import Account, ApiKey, Market
@@ -53,3 +54,17 @@ def get_key(key_id: int) -> ApiKey:
 def current_account() -> Account:
     """The account in scope."""
     return Account.objects.get(pk=current_account_id())
+
+
+def account_id_of(handle: str) -> int | None:
+    """The id of an account of any workspace, for commands; called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT account_id_of(%s)", [handle])
+        return cursor.fetchone()[0]
+
+
+def every_account_id() -> list[int]:
+    """The ids of all accounts of the installation, for commands; called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT account_ids()")
+        return [row[0] for row in cursor.fetchall()]

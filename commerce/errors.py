@@ -1,6 +1,6 @@
 """Refusals: what the product says no with. Each carries its stable code, HTTP status and named data."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +22,9 @@ class Refusal(Exception):
 
     Subclasses name `status`, `code` and `title`; `constraints` lists the database constraints whose
     violation means the same, so that a lost race answers like the check before it.
+
+    What must be kept of a refused request nevertheless, such as the try itself, is written by its
+    `aftermath`: it is run in a transaction of its own, once that of the request was rolled back.
     """
 
     status: ClassVar[int] = 422
@@ -37,6 +40,7 @@ class Refusal(Exception):
         self.errors = errors
         self.extras = extras
         self.headers: dict[str, str] = {}
+        self.aftermath: Callable[[], object] | None = None
 
 
 class NotFound(Refusal):

@@ -214,6 +214,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": OUTBOX_POLL_INTERVAL_S},
     },
     "sweep-checkouts": {"task": "checkouts.tasks.sweep", "schedule": 15, "options": {"expires": 15}},
+    "sweep-vouchers": {"task": "discounts.tasks.sweep_vouchers", "schedule": 60, "options": {"expires": 60}},
     "prune-idempotency-records": {
         "task": "commerce.rest.tasks.prune",
         "schedule": 600,

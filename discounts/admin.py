@@ -7,27 +7,19 @@ from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework import serializers
-from unfold.decorators import display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import (
-    UnfoldAdminEmailInputWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSplitDateTimeVerticalWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from accounts.models import Market
-from commerce.backoffice.dialogs import asking
-from commerce.backoffice.display import label_column, money_column
+from commerce.backoffice.display import label_column
 from commerce.backoffice.export import export_as_csv
-from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.options import EditableAdmin
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
 from commerce.rest import fields as rest
 from commerce.rest.shapes import Input
 
 from . import operations
-from .models import Discount, Voucher, VoucherRedemption
+from .models import Discount
+from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
 _REFERRED: dict[str, type[models.Model]] = {
     "product_ids": Product,
@@ -146,127 +138,3 @@ class DiscountAdmin(EditableAdmin):
 
     def update_row(self, row: Discount, changes: dict[str, Any], now: datetime) -> Discount:
         return operations.update_discount(discount=row, changes=changes)
-
-
-class LedgerRows(ReadOnlyRows):
-    model = VoucherRedemption
-    verbose_name_plural = "Ledger"
-    hide_title = True
-    fields = (
-        "created_at",
-        "kind",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
-        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
-        "order",
-        "actor",
-    )
-
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherRedemption]:
-        return super().get_queryset(request).select_related("voucher", "order")
-
-
-class IssueForm(BaseDialogForm):
-    initial_balance_cents = forms.IntegerField(
-        label="Balance in minor units",
-        min_value=1,
-        max_value=rest.MAX_SAFE_INTEGER,
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
-    currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
-    recipient_email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
-    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
-
-    def clean_currency(self) -> str:
-        try:
-            return rest.CurrencyField().run_validation(self.cleaned_data["currency"])
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(detail) for detail in error.detail]) from None
-
-    def clean_expires_at(self) -> datetime | None:
-        expires_at = self.cleaned_data["expires_at"]
-        if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError("The gift card would never be valid.")
-        return expires_at
-
-
-@admin.register(Voucher)
-class VoucherAdmin(ReadOnlyAdmin):
-    list_display = (
-        "code",
-        label_column("status", "Status"),
-        money_column("balance_cents", "Balance"),
-        money_column("initial_balance_cents", "Issued with"),
-        "recipient_email",
-        "expires_at",
-    )
-    list_filter = ("status", "created_at")
-    search_fields = ("code", "recipient_email")
-    inlines = (LedgerRows,)
-    actions_list = ("issue",)
-    fieldsets = (
-        (
-            None,
-            {
-                "fields": (
-                    ("code", "status"),
-                    (
-                        money_column("balance_cents", "Balance"),
-                        money_column("initial_balance_cents", "Issued with"),
-                    ),
-                    ("recipient_email", "order"),
-                    ("created_at", "expires_at", "last_redeemed_at"),
-                    ("disabled_at", "revoked_at"),
-                )
-            },
-        ),
-    )
-
-    @asking(
-        "Issue a gift card",
-        description="A new code with a balance.",
-        submit="Issue",
-        form_class=IssueForm,
-        icon="add_card",
-    )
-    def issue(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
-        issued = operations.issue_voucher(
-            initial_balance_cents=fields["initial_balance_cents"],
-            currency=fields["currency"],
-            recipient_email=fields["recipient_email"] or None,
-            expires_at=fields["expires_at"],
-            actor=f"staff:{request.user.get_username()}",
-            now=timezone.now(),
-        )
-        self.log_addition(request, issued, "issued")
-        return f"Gift card {issued.code} is issued."
-
-
-@admin.register(VoucherRedemption)
-class VoucherRedemptionAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at",
-        "code",
-        "kind",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
-        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
-        "order",
-        "actor",
-    )
-    list_filter = ("kind", "created_at")
-    list_select_related = ("voucher", "order")
-    search_fields = ("voucher__code",)
-    search_help_text = "Code of the gift card"
-    fields = (
-        "created_at",
-        "voucher",
-        "kind",
-        "amount_cents",
-        "balance_after_cents",
-        "order",
-        "checkout_id",
-        "actor",
-    )
-
-    @display(description="Gift card", ordering="voucher__code")
-    def code(self, entry: VoucherRedemption) -> str:
-        return entry.voucher.code

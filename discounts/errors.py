@@ -1,5 +1,7 @@
 from commerce.errors import Refusal
 
+from .vouchers import errors as voucher_errors  # noqa: F401  for the catalogue of refusals, which looks here
+
 
 class DiscountCodeTaken(Refusal):
     status = 409

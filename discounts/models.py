@@ -201,10 +201,16 @@ class Voucher(AccountOwned):
         indexes = [
             # What the sweeper looks for across accounts.
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="vouchers_expiry"),
+            models.Index(F("account"), Upper("recipient_email"), name="vouchers_recipient"),
         ]
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def available_cents(self) -> int:
+        """What may be taken or held: the balance less what open checkouts hold."""
+        return self.balance_cents - self.held_cents
 
 
 class VoucherRedemption(AccountOwned):

@@ -1,10 +1,7 @@
 from datetime import datetime
 from typing import Any
 
-from commerce.events.operations import publish
-
-from .codes import new_voucher_code
-from .models import Discount, Voucher, VoucherRedemption
+from .models import Discount
 
 
 def create_discount(*, fields: dict[str, Any]) -> Discount:
@@ -27,38 +24,3 @@ def archive_discount(*, discount: Discount, now: datetime) -> Discount:
     )
     discount.refresh_from_db()
     return discount
-
-
-def issue_voucher(
-    *,
-    initial_balance_cents: int,
-    currency: str,
-    recipient_email: str | None = None,
-    expires_at: datetime | None = None,
-    actor: str,
-    now: datetime,
-) -> Voucher:
-    """A new gift card with the first entry of its ledger, in cents of its currency."""
-    voucher = Voucher.objects.create(
-        code=new_voucher_code(),
-        currency=currency,
-        initial_balance_cents=initial_balance_cents,
-        balance_cents=initial_balance_cents,
-        recipient_email=recipient_email,
-        expires_at=expires_at,
-    )
-    VoucherRedemption.objects.create(
-        voucher=voucher,
-        kind=VoucherRedemption.Kind.ISSUE,
-        amount_cents=initial_balance_cents,
-        balance_after_cents=initial_balance_cents,
-        actor=actor,
-    )
-    data = {
-        "voucher_id": str(voucher.pk),
-        "currency": currency,
-        "initial_balance_cents": str(initial_balance_cents),
-        "recipient_email": recipient_email,
-    }
-    publish(type="voucher.issued", data=data, now=now)
-    return voucher

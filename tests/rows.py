@@ -11,13 +11,15 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from commerce.tenancy.models import AccountOwned
+from discounts.vouchers.codes import new_voucher_code
 
 _numbers = count(1)
 
-# What a field's type alone would get wrong, by its column.
+# What a field's type alone would get wrong, by its column; functions make a new one each time.
 _EXAMPLES: dict[str, Any] = {
     "initial_balance_cents": 1,
     "amount_cents": 1,
+    "code": new_voucher_code,
     "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "rate_mode": "tiered",
     "target": {"task_name": "send_email"},
@@ -63,7 +65,8 @@ def _value_of(field: models.Field, rows: dict[type[AccountOwned], AccountOwned])
     if isinstance(field, models.ForeignKey):
         return _row_of(field.related_model, rows)
     if field.column in _EXAMPLES:
-        return _EXAMPLES[field.column]
+        example = _EXAMPLES[field.column]
+        return example() if callable(example) else example
     if field.choices:
         return field.choices[0][0]
     if field.column.endswith("_cents"):

@@ -73,11 +73,14 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
     return column
 
 
-def label_column(field: str, title: str) -> Callable[[Any], tuple[str, str]]:
-    """A list column that shows a field of choices as a coloured label."""
+def label_column(
+    field: str, title: str, *, value_of: Callable[[Any], str] | None = None
+) -> Callable[[Any], tuple[str, str]]:
+    """A list column that shows a field of choices as a coloured label; `value_of` may say more than the field."""
 
     @display(description=title, ordering=field, label=_COLOURS)
     def column(row: Any) -> tuple[str, str]:
-        return getattr(row, field), getattr(row, f"get_{field}_display")()
+        value = value_of(row) if value_of else getattr(row, field)
+        return value, dict(row._meta.get_field(field).flatchoices).get(value, value)
 
     return column

@@ -43,12 +43,14 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         return Response(
             _document(500, "internal_error", "Internal error", request), status=500, content_type=CONTENT_TYPE
         )
-    return Response(
+    response = Response(
         refusal_document(refusal, request),
         status=refusal.status,
         headers=refusal.headers,
         content_type=CONTENT_TYPE,
     )
+    response.aftermath = refusal.aftermath  # type: ignore[attr-defined]  # the middleware runs it
+    return response
 
 
 def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,8 @@ from commerce.inventory.models import Location
 from commerce.inventory.operations import adjust_level
 from commerce.taxes.operations import create_tax_rate
 from commerce.tenancy.scope import account_scope, workspace_scope
-from discounts.operations import create_discount, issue_voucher
+from discounts.operations import create_discount
+from discounts.vouchers.operations import issue_voucher
 from shipping.matching import normalise_zip
 from shipping.models import PickupPoint
 from shipping.operations import create_method, create_rate, create_zone

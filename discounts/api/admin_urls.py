@@ -1,3 +1,5 @@
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from .vouchers_urls import urlpatterns as voucher_urls
+
+urlpatterns: list[URLPattern] = [*voucher_urls]

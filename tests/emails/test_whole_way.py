@@ -4,6 +4,7 @@ from email import message_from_bytes, policy
 
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
+from tests.discounts.vouchers.cards import make_voucher
 from tests.emails.renderer.conftest import renderer_url  # noqa: F401  a fixture
 from tests.emails.renderer.test_order_confirmation import order
 
@@ -32,3 +33,19 @@ def test_order_confirmation_reaches_the_folder_and_the_api(
     shown = shop.admin.get(f"email/deliveries/{listed['id']}.json?include_body=true").json()["email_delivery"]
     assert "Straw hat" in shown["html"]
     assert shown["text"] in mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
+
+
+def test_gift_card_reaches_its_recipient(shop, mail_dir, settings, renderer_url):  # noqa: F811  the fixture
+    settings.RENDERER_URL = renderer_url
+    voucher = make_voucher(shop, recipient_email="ann@example.com", send_email=True)
+
+    run_due()
+
+    (path,) = mail_dir.glob("*.eml")
+    mail = message_from_bytes(path.read_bytes(), policy=policy.default)
+    assert (mail["To"], mail["Subject"]) == ("ann@example.com", f"Your gift card from {shop.handle.title()}")
+    assert voucher.code in mail.get_body(("plain",)).get_content()
+    (listed,) = shop.admin.get(
+        f"email/deliveries.json?reference_type=voucher&reference_id={voucher.pk}"
+    ).json()["email_deliveries"]
+    assert (listed["template_key"], listed["status"]) == ("voucher.issued", "sent")

@@ -6,6 +6,8 @@ from typing import Any
 from rest_framework import serializers
 
 from commerce.rest import fields
+from discounts.api.vouchers_serializers import RedeemInput
+from discounts.models import Voucher
 from tests.rest.routes import MODELS_BY_ID_NAME, Route, World
 
 Path = tuple[str | int, ...]
@@ -115,6 +117,8 @@ def _value(name: str, field: serializers.Field, world: World) -> Any:
         return sample(field, world)
     if name in MODELS_BY_ID_NAME:
         return world.row_id(name)
+    if name == "code" and isinstance(field.parent, RedeemInput):
+        return world.rows[Voucher].code
     if name.endswith("cart_token"):
         return world.value("carts", "token")
     return _EXAMPLES[name] if name in _EXAMPLES else _by_type(name, field)

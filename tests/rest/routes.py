@@ -19,6 +19,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.taxes.models import TaxRate
+from discounts.models import Voucher
 from emails.models import EmailDelivery
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.rows import make_rows
@@ -42,6 +43,7 @@ MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "shipping_rate_id": ShippingRate,
     "tax_rate_id": TaxRate,
     "variant_id": Variant,
+    "voucher_id": Voucher,
     "zone_id": ShippingZone,
 }
 # Which row a token stands for, by the noun before it.

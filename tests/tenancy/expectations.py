@@ -36,8 +36,10 @@ APPEND_ONLY_TABLES = {
 
 # Functions that may look across accounts.
 RESOLVER_FUNCTIONS = {
+    "account_id_of(text)",
     "account_ids()",
     "claim_outbox_dispatches(integer, interval)",
+    "expired_vouchers(integer)",
     "overdue_checkouts(integer)",
     "prune_idempotency_records(interval, integer)",
     "resolve_api_key(bytea, text)",
@@ -74,6 +76,7 @@ RESOLVER_COLUMNS = {
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
     ("users", "SELECT"): {"id", "is_superuser", "is_active"},
+    ("vouchers", "SELECT"): {"id", "account_id", "status", "expires_at"},
     ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},
 }
 

@@ -1,0 +1,39 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from accounts.queries import account_id_of, current_account, every_account_id
+from checkouts.reconciliation import differences
+from commerce.tenancy.scope import account_scope
+
+
+class Command(BaseCommand):
+    help = "Proves that the books of accounts agree with their ledgers; ends with 1 where they do not."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "accounts", nargs="*", metavar="HANDLE", help="all accounts, unless some are named"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account_ids = _named(options["accounts"]) if options["accounts"] else every_account_id()
+        found = 0
+        for account_id in tqdm(account_ids, unit="account", disable=None):
+            with account_scope(account_id):
+                handle = current_account().handle
+                lines = list(differences())
+            for line in lines:
+                self.stdout.write(f"{handle}: {line}")
+            found += len(lines)
+        if found:
+            raise CommandError(f"{found} differences in {len(account_ids)} accounts")
+        self.stdout.write(f"no differences in {len(account_ids)} accounts")
+
+
+def _named(handles: list[str]) -> list[int]:
+    found = {handle: account_id_of(handle) for handle in handles}
+    if unknown := [handle for handle, account_id in found.items() if account_id is None]:
+        raise CommandError(f"There is no account {', '.join(unknown)}.")
+    return [account_id for account_id in found.values() if account_id is not None]

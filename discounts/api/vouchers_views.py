@@ -1,0 +1,94 @@
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
+from commerce.rest.views import AdminViewSet
+from discounts.models import Voucher, VoucherRedemption
+from discounts.vouchers import operations, queries
+
+from . import vouchers_serializers as shapes
+
+
+class VouchersViewSet(AdminViewSet):
+    area = "vouchers"
+
+    @answers(many("vouchers", shapes.VoucherOutput), parameters=[*PAGE_PARAMETERS, shapes.VoucherFilter])
+    def list(self, request: Request) -> Response:
+        found = queries.vouchers(**self.valid_query(shapes.VoucherFilter), now=timezone.now())
+        return Response(newest_first(found, self.cursor).answer("vouchers", _voucher))
+
+    @answers(one("voucher", shapes.VoucherOutput), request=shapes.VoucherInput, status=201)
+    def create(self, request: Request) -> Response:
+        fields = self.valid(shapes.VoucherInput)
+        voucher = operations.issue_voucher(**fields, actor=self._actor, now=timezone.now())
+        return Response({"voucher": _voucher(voucher)}, status=201)
+
+    @answers(one("voucher", shapes.VoucherWithAttemptsOutput))
+    def retrieve(self, request: Request, voucher_id: int) -> Response:
+        voucher = queries.get_voucher(voucher_id)
+        attempts = voucher.payment_attempts.order_by("pk")
+        shown = shapes.VoucherPaymentAttemptOutput(attempts, many=True).data
+        return Response({"voucher": _voucher(voucher) | {"payment_attempts": shown}})
+
+    @answers(one("voucher", shapes.VoucherOutput))
+    def destroy(self, request: Request, voucher_id: int) -> Response:
+        voucher = operations.disable_voucher(voucher_id=voucher_id, now=timezone.now())
+        return Response({"voucher": _voucher(voucher)})
+
+    @answers(one("voucher", shapes.VoucherOutput), request=shapes.RevokeInput)
+    def revoke(self, request: Request, voucher_id: int) -> Response:
+        fields = self.valid(shapes.RevokeInput)
+        voucher = operations.revoke_voucher(voucher_id=voucher_id, **fields, now=timezone.now())
+        return Response({"voucher": _voucher(voucher)})
+
+    @answers(
+        envelope("Redeem", voucher=shapes.VoucherOutput(), redemption=shapes.RedeemOutput()),
+        request=shapes.RedeemInput,
+    )
+    def redeem(self, request: Request) -> Response:
+        fields = {"order_id": None} | self.valid(shapes.RedeemInput)
+        redeemed = operations.redeem_voucher(**fields, actor=self._actor, now=timezone.now())
+        return Response({"voucher": _voucher(redeemed.voucher), "redemption": _redemption(redeemed)})
+
+    @property
+    def _actor(self) -> str:
+        return f"key:{self.principal.key_id}"
+
+
+class VoucherRedemptionsViewSet(AdminViewSet):
+    area = "vouchers"
+
+    @answers(
+        many("voucher_redemptions", shapes.VoucherRedemptionOutput),
+        parameters=[*PAGE_PARAMETERS, shapes.VoucherRedemptionFilter],
+    )
+    def list(self, request: Request) -> Response:
+        found = queries.redemptions(**self.valid_query(shapes.VoucherRedemptionFilter))
+        return Response(newest_first(found, self.cursor).answer("voucher_redemptions", _entry))
+
+
+def _voucher(voucher: Voucher) -> dict[str, Any]:
+    return shapes.VoucherOutput(voucher, context={"now": timezone.now()}).data
+
+
+def _redemption(redeemed: operations.Redeemed) -> dict[str, Any]:
+    entry = redeemed.redemption
+    shown = {
+        "id": entry.pk,
+        "voucher_id": entry.voucher_id,
+        "order_id": entry.order_id,
+        "amount_cents": -entry.amount_cents,
+        "balance_before_cents": entry.balance_after_cents - entry.amount_cents,
+        "balance_after_cents": entry.balance_after_cents,
+        "currency": redeemed.voucher.currency,
+        "created_at": entry.created_at,
+    }
+    return shapes.RedeemOutput(shown).data
+
+
+def _entry(entry: VoucherRedemption) -> dict[str, Any]:
+    return shapes.VoucherRedemptionOutput(entry).data

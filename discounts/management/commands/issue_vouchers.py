@@ -1,0 +1,85 @@
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from commerce.reference import currencies
+from commerce.rest.fields import MAX_SAFE_INTEGER
+from commerce.rest.shapes import timestamp
+from commerce.tenancy.scope import account_scope
+from discounts.models import Voucher
+from discounts.vouchers.operations import issue_vouchers
+from discounts.vouchers.terminal import account_named, csv_writer, moment
+
+_BATCH = 500
+
+
+class Command(BaseCommand):
+    help = "Issues gift cards of one amount, and writes their codes as CSV."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("account", metavar="HANDLE", help="the account that issues them")
+        parser.add_argument("--count", type=_number, required=True, help="how many")
+        parser.add_argument("--amount", type=_number, required=True, metavar="CENTS", help="on each of them")
+        parser.add_argument("--currency", type=_currency, required=True, help="ISO 4217 code")
+        parser.add_argument(
+            "--expires-at", type=moment, metavar="TIMESTAMP", help="ISO 8601 with an offset; without, never"
+        )
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="a new file instead of standard output"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account_id, now = account_named(options["account"]), timezone.now()
+        if options["expires_at"] is not None and options["expires_at"] <= now:
+            raise CommandError("--expires-at is in the past.")
+        with (
+            csv_writer(options["output"], self.stdout) as writer,
+            tqdm(total=options["count"], unit="card", disable=None) as bar,
+        ):
+            writer.writerow(("code", "currency", "initial_balance_cents", "expires_at"))
+            for vouchers in _issued(account_id, options, now=now):
+                writer.writerows(_row(voucher) for voucher in vouchers)
+                bar.update(len(vouchers))
+
+
+def _issued(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterator[list[Voucher]]:
+    """The gift cards batch by batch, each once it is committed: no other code may be given to anybody."""
+    for start in range(0, options["count"], _BATCH):
+        with account_scope(account_id):
+            vouchers = issue_vouchers(
+                count=min(_BATCH, options["count"] - start),
+                initial_balance_cents=options["amount"],
+                currency=options["currency"],
+                expires_at=options["expires_at"],
+                actor="command:issue_vouchers",
+                now=now,
+            )
+        yield vouchers
+
+
+def _row(voucher: Voucher) -> tuple[object, ...]:
+    return (
+        voucher.code,
+        voucher.currency,
+        voucher.initial_balance_cents,
+        timestamp(voucher.expires_at),
+    )
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MAX_SAFE_INTEGER:
+        raise ArgumentTypeError("an integer of at least 1")
+    return int(text)
+
+
+def _currency(text: str) -> str:
+    code = text.upper()
+    if code not in currencies():
+        raise ArgumentTypeError("an ISO 4217 currency code")
+    return code

@@ -1,0 +1,261 @@
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework import serializers
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+from unfold.forms import BaseDialogForm
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSplitDateTimeVerticalWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
+
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import label_column, money_column
+from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.rest import fields as rest
+from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
+
+from . import operations
+from .codes import canonical_code
+from .statuses import status_shown, with_status
+
+
+def _status_now(voucher: Voucher) -> str:
+    return status_shown(voucher, timezone.now())
+
+
+class LedgerRows(ReadOnlyRows):
+    model = VoucherRedemption
+    verbose_name_plural = "Ledger"
+    hide_title = True
+    fields = (
+        "created_at",
+        "kind",
+        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
+        "order",
+        "actor",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherRedemption]:
+        return super().get_queryset(request).select_related("voucher", "order")
+
+
+class HoldRows(ReadOnlyRows):
+    model = VoucherHold
+    verbose_name_plural = "Held by open checkouts"
+    hide_title = True
+    fields = (
+        "created_at",
+        "checkout_id",
+        money_column("amount_cents", "Amount", currency="voucher.currency"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherHold]:
+        return super().get_queryset(request).select_related("voucher")
+
+
+class AttemptRows(ReadOnlyRows):
+    model = VoucherPaymentAttempt
+    verbose_name_plural = "Payment attempts"
+    hide_title = True
+    fields = (
+        "created_at",
+        "status",
+        "failure_code",
+        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        "order_id",
+        "checkout_id",
+        "actor",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherPaymentAttempt]:
+        return super().get_queryset(request).select_related("voucher")
+
+
+class IssueForm(BaseDialogForm):
+    initial_balance_cents = forms.IntegerField(
+        label="Balance in minor units",
+        min_value=1,
+        max_value=rest.MAX_SAFE_INTEGER,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
+    recipient_email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
+    send_email = forms.BooleanField(
+        label="Send it to the recipient", required=False, widget=UnfoldBooleanWidget
+    )
+    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
+
+    def clean_currency(self) -> str:
+        try:
+            return rest.CurrencyField().run_validation(self.cleaned_data["currency"])
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(detail) for detail in error.detail]) from None
+
+    def clean_send_email(self) -> bool:
+        send_email = self.cleaned_data["send_email"]
+        if send_email and not self.data.get("recipient_email"):
+            raise forms.ValidationError("The gift card has no recipient to send it to.")
+        return send_email
+
+    def clean_expires_at(self) -> datetime | None:
+        expires_at = self.cleaned_data["expires_at"]
+        if expires_at is not None and expires_at <= timezone.now():
+            raise forms.ValidationError("The gift card would never be valid.")
+        return expires_at
+
+
+class RevokeForm(BaseDialogForm):
+    reason = forms.CharField(max_length=1000, widget=UnfoldAdminTextareaWidget)
+
+
+class StatusFilter(admin.SimpleListFilter):
+    """By the status that is shown, which past its time is another one than the stored."""
+
+    title = "status"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+        return [(status.value, str(status.label)) for status in Voucher.Status]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
+        value = self.value()
+        return queryset if value is None else queryset.filter(with_status(value, timezone.now()))
+
+
+@admin.register(Voucher)
+class VoucherAdmin(ReadOnlyAdmin):
+    list_display = (
+        "code",
+        label_column("status", "Status", value_of=_status_now),
+        money_column("balance_cents", "Balance"),
+        money_column("initial_balance_cents", "Issued with"),
+        "recipient_email",
+        "expires_at",
+    )
+    list_filter = (StatusFilter, "created_at")
+    search_fields = ("code", "recipient_email")
+    search_help_text = "Code in any form, or email"
+    inlines = (LedgerRows, HoldRows, AttemptRows)
+    actions_list = ("issue",)
+    actions_detail = ("resend", "disable", "revoke")
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("code", "status_now"),
+                    (
+                        money_column("balance_cents", "Balance"),
+                        money_column("available_cents", "Available"),
+                        money_column("initial_balance_cents", "Issued with"),
+                    ),
+                    ("recipient_email", "order"),
+                    ("created_at", "expires_at", "last_redeemed_at"),
+                    ("disabled_at", "revoked_at", "revocation_reason"),
+                )
+            },
+        ),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Voucher], search_term: str
+    ) -> tuple[models.QuerySet[Voucher], bool]:
+        code = canonical_code(search_term)
+        if code is not None:
+            return queryset.filter(code=code), False
+        return super().get_search_results(request, queryset, search_term)
+
+    @display(description="Status")
+    def status_now(self, voucher: Voucher) -> str:
+        return str(Voucher.Status(_status_now(voucher)).label)
+
+    @asking(
+        "Issue a gift card",
+        description="A new code with a balance.",
+        submit="Issue",
+        form_class=IssueForm,
+        icon="add_card",
+    )
+    def issue(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
+        issued = operations.issue_voucher(
+            initial_balance_cents=fields["initial_balance_cents"],
+            currency=fields["currency"],
+            recipient_email=fields["recipient_email"] or None,
+            expires_at=fields["expires_at"],
+            send_email=fields["send_email"],
+            actor=f"staff:{request.user.get_username()}",
+            now=timezone.now(),
+        )
+        self.log_addition(request, issued, "issued")
+        return f"Gift card {issued.code} is issued."
+
+    @asking("Send again", description="The recipient gets the code once more.", submit="Send", icon="mail")
+    def resend(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+        operations.resend_voucher(voucher_id=voucher.pk, now=timezone.now())
+        return "The gift card is on its way to its recipient."
+
+    @asking(
+        "Disable",
+        description="Nothing can be paid with it any more. A disabled gift card stays disabled.",
+        submit="Disable the gift card",
+        icon="block",
+        variant=ActionVariant.WARNING,
+    )
+    def disable(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+        disabled = operations.disable_voucher(voucher_id=voucher.pk, now=timezone.now())
+        return f"The gift card is {disabled.status}."
+
+    @asking(
+        "Revoke",
+        description="For fraud. A revoked gift card stays revoked.",
+        submit="Revoke the gift card",
+        form_class=RevokeForm,
+        icon="gpp_bad",
+        variant=ActionVariant.DANGER,
+    )
+    def revoke(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+        operations.revoke_voucher(voucher_id=voucher.pk, reason=fields["reason"], now=timezone.now())
+        return "The gift card is revoked."
+
+
+@admin.register(VoucherRedemption)
+class VoucherRedemptionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "code",
+        "kind",
+        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
+        "order",
+        "actor",
+    )
+    list_filter = ("kind", "created_at")
+    list_select_related = ("voucher", "order")
+    search_fields = ("voucher__code",)
+    search_help_text = "Code of the gift card"
+    fields = (
+        "created_at",
+        "voucher",
+        "kind",
+        "amount_cents",
+        "balance_after_cents",
+        "order",
+        "checkout_id",
+        "actor",
+    )
+
+    @display(description="Gift card", ordering="voucher__code")
+    def code(self, entry: VoucherRedemption) -> str:
+        return entry.voucher.code

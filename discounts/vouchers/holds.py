@@ -1,0 +1,266 @@
+"""Gift cards at checkout: what they can pay, what a checkout holds of them, and what its order takes.
+
+Every function runs a fixed number of statements, however many gift cards there are, and locks them by id.
+Callers hold the lock of the checkout itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from commerce.events.operations import publish_many
+from commerce.tenancy.scope import current_account_id
+
+from .attempts import refusals_kept
+from .codes import canonical_code
+from .errors import CurrencyMismatch, InsufficientBalanceHeld, VoucherNotActive
+from .occurrences import Occurrence, redeemed
+from .statuses import Status, shown
+
+_SELECT = """
+    SELECT id, code, currency, balance_cents - held_cents, status, expires_at
+      FROM vouchers
+     WHERE account_id = %s AND
+"""
+_BY_CODE = f"{_SELECT} code = %s"
+_BY_ID = f"{_SELECT} id = ANY(%s::bigint[]) ORDER BY id"
+_OF_CURRENCY = f"{_SELECT} id = ANY(%s::bigint[]) AND currency = %s"
+_HOLD = """
+    WITH held AS (
+        INSERT INTO voucher_holds (account_id, checkout_id, voucher_id, amount_cents, created_at)
+        SELECT %s::bigint, %s::bigint, wanted.voucher_id, wanted.amount_cents, %s::timestamptz
+          FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (voucher_id, amount_cents)
+     RETURNING voucher_id, amount_cents
+    )
+    UPDATE vouchers v
+       SET held_cents = v.held_cents + held.amount_cents, updated_at = %s
+      FROM held
+     WHERE v.account_id = %s AND v.id = held.voucher_id
+"""
+_LOCK_HELD = """
+    SELECT v.id
+      FROM vouchers v
+      JOIN voucher_holds h ON h.account_id = v.account_id AND h.voucher_id = v.id
+     WHERE v.account_id = %s AND h.checkout_id = ANY(%s::bigint[])
+     ORDER BY v.id
+       FOR NO KEY UPDATE OF v
+"""
+_RELEASE = """
+    WITH released AS (
+        DELETE FROM voucher_holds
+         WHERE account_id = %s AND checkout_id = ANY(%s::bigint[])
+     RETURNING voucher_id, amount_cents
+    ), sums AS (
+        SELECT voucher_id, sum(amount_cents)::bigint AS amount_cents FROM released GROUP BY voucher_id
+    )
+    UPDATE vouchers v
+       SET held_cents = v.held_cents - sums.amount_cents, updated_at = now()
+      FROM sums
+     WHERE v.account_id = %s AND v.id = sums.voucher_id
+"""
+# A gift card that was ended meanwhile stays so, also with nothing left on it.
+_CAPTURE = """
+    WITH released AS (
+        DELETE FROM voucher_holds
+         WHERE account_id = %(account)s AND checkout_id = %(checkout)s
+     RETURNING voucher_id, amount_cents
+    ), captured AS (
+        UPDATE vouchers v
+           SET balance_cents = v.balance_cents - released.amount_cents,
+               held_cents = v.held_cents - released.amount_cents,
+               status = CASE WHEN v.status = 'active' AND v.balance_cents = released.amount_cents
+                              AND (v.expires_at IS NULL OR v.expires_at > %(now)s)
+                             THEN 'depleted' ELSE v.status END,
+               last_redeemed_at = %(now)s,
+               updated_at = %(now)s
+          FROM released
+         WHERE v.account_id = %(account)s AND v.id = released.voucher_id
+     RETURNING v.id, v.currency, v.status, v.balance_cents, released.amount_cents
+    ), entered AS (
+        INSERT INTO voucher_redemptions (account_id, voucher_id, kind, amount_cents, balance_after_cents,
+                                         order_id, checkout_id, actor, created_at)
+        SELECT %(account)s, id, 'redeem', -amount_cents, balance_cents,
+               %(order)s, %(checkout)s, %(actor)s, %(now)s
+          FROM captured ORDER BY id
+    ), noted AS (
+        INSERT INTO voucher_payment_attempts (account_id, voucher_id, status, amount_cents,
+                                              order_id, checkout_id, actor, created_at)
+        SELECT %(account)s, id, 'succeeded', amount_cents, %(order)s, %(checkout)s, %(actor)s, %(now)s
+          FROM captured ORDER BY id
+    )
+    SELECT id, currency, status, balance_cents, amount_cents FROM captured ORDER BY id
+"""
+_LOCK_REDEEMED = """
+    SELECT v.id
+      FROM vouchers v
+     WHERE v.account_id = %s
+       AND v.id IN (SELECT r.voucher_id FROM voucher_redemptions r WHERE r.account_id = %s AND r.order_id = %s)
+     ORDER BY v.id
+       FOR NO KEY UPDATE
+"""
+# What was reversed before is in the sums. Past its time a gift card that comes back to life shows as expired.
+_REVERSE = """
+    WITH due AS (
+        SELECT voucher_id, -sum(amount_cents)::bigint AS amount_cents
+          FROM voucher_redemptions
+         WHERE account_id = %(account)s AND order_id = %(order)s AND kind IN ('redeem', 'reversal')
+         GROUP BY voucher_id
+        HAVING sum(amount_cents) < 0
+    ), returned AS (
+        UPDATE vouchers v
+           SET balance_cents = v.balance_cents + due.amount_cents,
+               status = CASE v.status WHEN 'depleted' THEN 'active' ELSE v.status END,
+               updated_at = %(now)s
+          FROM due
+         WHERE v.account_id = %(account)s AND v.id = due.voucher_id
+     RETURNING v.id, v.balance_cents, due.amount_cents
+    )
+    INSERT INTO voucher_redemptions (account_id, voucher_id, kind, amount_cents, balance_after_cents,
+                                     order_id, actor, created_at)
+    SELECT %(account)s, id, 'reversal', amount_cents, balance_cents, %(order)s, %(actor)s, %(now)s
+      FROM returned ORDER BY id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """What is left on a gift card and not held, in cents of its currency, and the status that it shows."""
+
+    id: int
+    code: str
+    currency: str
+    available_cents: int
+    status: str
+
+    @property
+    def payable_cents(self) -> int:
+        """What it can pay: nothing, unless it is active."""
+        return self.available_cents if self.status == Status.ACTIVE else 0
+
+
+def usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
+    """The gift card of a code as it was typed, or None. Raises `VoucherNotActive` and `CurrencyMismatch`."""
+    canonical = canonical_code(code)
+    found = _funds(_BY_CODE, canonical, now=now) if canonical else []
+    if not found:
+        return None
+    (funds,) = found
+    _require_active(funds)
+    if funds.currency != currency:
+        raise CurrencyMismatch(currency=currency, voucher_currency=funds.currency)
+    return funds
+
+
+def usable_vouchers(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
+    """The gift cards of a currency among those named, in the order given, also those no longer active."""
+    found = {funds.id: funds for funds in _funds(_OF_CURRENCY, list(ids), currency, now=now)}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime) -> None:
+    """Hold cents of gift cards (`{voucher_id: cents}`, 0 is nothing) for a checkout that holds none, all or none.
+
+    Raises `VoucherNotActive` and `InsufficientBalanceHeld`.
+    """
+    wanted = {voucher_id: cents for voucher_id, cents in amounts.items() if cents}
+    if not wanted:
+        return
+    locked = {funds.id: funds for funds in _funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
+    for voucher_id, cents in wanted.items():
+        with refusals_kept(
+            voucher_id=voucher_id,
+            amount_cents=cents,
+            checkout_id=checkout_id,
+            actor=f"checkout:{checkout_id}",
+        ):
+            _require_funds(locked[voucher_id], cents)
+    account_id = current_account_id()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _HOLD, [account_id, checkout_id, now, list(wanted), list(wanted.values()), now, account_id]
+        )
+
+
+def release_holds(*, checkout_ids: Sequence[int]) -> None:
+    """Give back what checkouts hold; repeated, nothing changes."""
+    account_id, ids = current_account_id(), list(checkout_ids)
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_HELD, [account_id, ids])
+        if cursor.rowcount:
+            cursor.execute(_RELEASE, [account_id, ids, account_id])
+
+
+def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime) -> None:
+    """Turn what a checkout holds into what its order has taken.
+
+    It was promised before the payment, so that a gift card which was ended or expired meanwhile pays as well.
+    """
+    account_id = current_account_id()
+    values: dict[str, Any] = {
+        "account": account_id,
+        "checkout": checkout_id,
+        "order": order_id,
+        "actor": actor,
+        "now": now,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_HELD, [account_id, [checkout_id]])
+        if not cursor.rowcount:
+            return
+        cursor.execute(_CAPTURE, values)
+        captured = cursor.fetchall()
+    publish_many(occurrences=_redemptions(captured, order_id, checkout_id), now=now)
+
+
+def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
+    """Return all that a cancelled order has taken of gift cards, at its checkout or later, exactly once.
+
+    The caller holds the order's lock. A depleted gift card becomes active again.
+    """
+    account_id = current_account_id()
+    values: dict[str, Any] = {"account": account_id, "order": order_id, "actor": actor, "now": now}
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_REDEEMED, [account_id, account_id, order_id])
+        if cursor.rowcount:
+            cursor.execute(_REVERSE, values)
+
+
+def _funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [current_account_id(), *parameters])
+        return [
+            Funds(id_, code, currency, available_cents, shown(status, expires_at, now))
+            for id_, code, currency, available_cents, status, expires_at in cursor.fetchall()
+        ]
+
+
+def _require_active(funds: Funds) -> None:
+    if funds.status != Status.ACTIVE:
+        raise VoucherNotActive(voucher_code=funds.code, voucher_status=funds.status)
+
+
+def _require_funds(funds: Funds, cents: int) -> None:
+    _require_active(funds)
+    if cents > funds.available_cents:
+        raise InsufficientBalanceHeld(voucher_code=funds.code, available_cents=str(funds.available_cents))
+
+
+def _redemptions(
+    captured: Sequence[tuple[int, str, str, int, int]], order_id: int, checkout_id: int
+) -> list[Occurrence]:
+    return [
+        occurrence
+        for voucher_id, currency, status, balance_cents, amount_cents in captured
+        for occurrence in redeemed(
+            voucher_id=voucher_id,
+            currency=currency,
+            status=status,
+            amount_cents=amount_cents,
+            balance_cents=balance_cents,
+            order_id=order_id,
+            checkout_id=checkout_id,
+        )
+    ]

@@ -1,0 +1,46 @@
+"""The events of gift cards: their names and what they say. Codes are as good as money and are in none."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from commerce.rest.shapes import cents, text_id, timestamp
+from discounts.models import Voucher
+
+# A type of event with its data, as `publish_many` takes them.
+Occurrence = tuple[str, dict[str, Any]]
+
+
+def issued(voucher: Voucher) -> Occurrence:
+    data = {
+        "currency": voucher.currency,
+        "initial_balance_cents": cents(voucher.initial_balance_cents),
+        "recipient_email": voucher.recipient_email,
+        "expires_at": timestamp(voucher.expires_at),
+        "order_id": text_id(voucher.order_id),
+    }
+    return "voucher.issued", {"voucher_id": str(voucher.pk)} | data
+
+
+def redeemed(
+    *,
+    voucher_id: int,
+    currency: str,
+    status: str,
+    amount_cents: int,
+    balance_cents: int,
+    order_id: int | None,
+    checkout_id: int | None,
+) -> Iterator[Occurrence]:
+    """An amount was taken, by which the gift card may have been depleted; `status` is the one after it."""
+    card = {"voucher_id": str(voucher_id), "currency": currency}
+    use = {"order_id": text_id(order_id), "checkout_id": text_id(checkout_id)}
+    amounts = {"amount_cents": cents(amount_cents), "balance_cents": cents(balance_cents)}
+    yield "voucher.redeemed", card | use | amounts
+    if status == Voucher.Status.DEPLETED:
+        yield "voucher.depleted", card | use
+
+
+def ended(name: str, voucher: Voucher, **more: Any) -> Occurrence:
+    """A gift card expired or was revoked, with what was left on it."""
+    data = {"currency": voucher.currency, "balance_cents": cents(voucher.balance_cents)}
+    return name, {"voucher_id": str(voucher.pk)} | data | more

@@ -1,0 +1,235 @@
+"""What is done to gift cards. A ledger entry goes with every change of a balance, in the same transaction."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from commerce.errors import NotFound, ValidationFailed
+from commerce.events.operations import publish, publish_many
+from commerce.orders.errors import OrderNotOpen
+from commerce.orders.models import Order
+from commerce.tenancy.scope import current_account_id
+from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
+
+from .attempts import refusals_kept
+from .codes import canonical_code, new_voucher_code
+from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
+from .notifications import enqueue_voucher_email
+from .occurrences import ended, issued, redeemed
+from .statuses import FINAL, Status, status_shown
+
+# A code that is taken, be it by an account that this one can't see, gets no row; another is drawn for it.
+_INSERT = """
+    INSERT INTO vouchers (account_id, code, currency, initial_balance_cents, balance_cents, held_cents,
+                          recipient_email, order_id, status, expires_at, revocation_reason, created_at, updated_at)
+    SELECT %(account)s, fresh.code, %(currency)s, %(cents)s, %(cents)s, 0, %(recipient)s, %(order)s::bigint,
+           'active', %(expires_at)s::timestamptz, '', %(now)s, %(now)s
+      FROM unnest(%(codes)s::text[]) AS fresh (code)
+        ON CONFLICT (code) DO NOTHING
+ RETURNING *
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    voucher: Voucher
+    redemption: VoucherRedemption
+
+
+def issue_voucher(
+    *,
+    initial_balance_cents: int,
+    currency: str,
+    recipient_email: str | None = None,
+    expires_at: datetime | None = None,
+    order_id: int | None = None,
+    send_email: bool = False,
+    actor: str,
+    now: datetime,
+) -> Voucher:
+    """A new gift card, sent to its recipient on request. Raises `ValidationFailed`.
+
+    `order_id` is the order that it was bought with.
+    """
+    if order_id is not None and not Order.objects.filter(pk=order_id).exists():
+        raise ValidationFailed.unknown("order_id")
+    (voucher,) = issue_vouchers(
+        count=1,
+        initial_balance_cents=initial_balance_cents,
+        currency=currency,
+        recipient_email=recipient_email,
+        expires_at=expires_at,
+        order_id=order_id,
+        actor=actor,
+        now=now,
+    )
+    if send_email:
+        enqueue_voucher_email(voucher, now=now)
+    return voucher
+
+
+def issue_vouchers(
+    *,
+    count: int,
+    initial_balance_cents: int,
+    currency: str,
+    recipient_email: str | None = None,
+    expires_at: datetime | None = None,
+    order_id: int | None = None,
+    actor: str,
+    now: datetime,
+) -> list[Voucher]:
+    """New gift cards with the first entries of their ledgers, in cents. Raises `ValidationFailed`."""
+    if expires_at is not None and expires_at <= now:
+        raise ValidationFailed.of("expires_at", "in_the_past", "The gift card would never be valid.")
+    fields = {
+        "currency": currency,
+        "cents": initial_balance_cents,
+        "recipient": recipient_email,
+        "expires_at": expires_at,
+        "order": order_id,
+        "now": now,
+    }
+    vouchers: list[Voucher] = []
+    while len(vouchers) < count:
+        vouchers += _insert(count - len(vouchers), fields)
+    VoucherRedemption.objects.bulk_create(_first_entry(voucher, actor) for voucher in vouchers)
+    publish_many(occurrences=[issued(voucher) for voucher in vouchers], now=now)
+    return vouchers
+
+
+def redeem_voucher(
+    *, code: str, amount_cents: int, order_id: int | None, actor: str, now: datetime
+) -> Redeemed:
+    """Take an amount of a gift card, towards an order if one is named.
+
+    Raises `NotFound`, `ValidationFailed` for an unknown order, and, keeping the try, `VoucherNotActive`,
+    `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
+    """
+    # The order comes first, as for its cancellation, which returns what was taken.
+    order = None if order_id is None else _lock_order(order_id)
+    voucher = _lock(code=canonical_code(code))
+    if order_id is not None and order is None:
+        raise ValidationFailed.unknown("order_id")
+    with refusals_kept(voucher_id=voucher.pk, amount_cents=amount_cents, order_id=order_id, actor=actor):
+        _require_redeemable(voucher, amount_cents, order, now)
+    return _redeem(voucher, amount_cents, order_id, actor, now)
+
+
+def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
+    """Take a gift card out of use for good, whatever is on it. Repeated, or revoked, nothing changes.
+
+    Raises `NotFound`.
+    """
+    voucher = _lock(pk=voucher_id)
+    if voucher.status not in FINAL:
+        voucher.status = Status.DISABLED
+        voucher.disabled_at = now
+        voucher.save(update_fields=["status", "disabled_at", "updated_at"])
+    return voucher
+
+
+def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
+    """End a gift card for fraud, whatever its status, since fraud may show late. Repeated, nothing changes.
+
+    What its orders have taken stays taken. Raises `NotFound`.
+    """
+    voucher = _lock(pk=voucher_id)
+    if voucher.status != Status.REVOKED:
+        voucher.status = Status.REVOKED
+        voucher.revoked_at = now
+        voucher.revocation_reason = reason
+        voucher.save(update_fields=["status", "revoked_at", "revocation_reason", "updated_at"])
+        name, data = ended("voucher.revoked", voucher, reason=reason)
+        publish(type=name, data=data, now=now)
+    return voucher
+
+
+def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
+    """Send a gift card to its recipient once more. Raises `NotFound`, `VoucherNotActive`, `ValidationFailed`."""
+    voucher = Voucher.objects.filter(pk=voucher_id).first()
+    if voucher is None:
+        raise NotFound
+    _require_active(voucher, now)
+    enqueue_voucher_email(voucher, now=now)
+    return voucher
+
+
+def _insert(count: int, fields: dict[str, Any]) -> list[Voucher]:
+    """Up to so many gift cards: none for a code that is taken."""
+    codes = [new_voucher_code() for _ in range(count)]
+    return list(Voucher.objects.raw(_INSERT, fields | {"account": current_account_id(), "codes": codes}))
+
+
+def _first_entry(voucher: Voucher, actor: str) -> VoucherRedemption:
+    return VoucherRedemption(
+        voucher=voucher,
+        kind=VoucherRedemption.Kind.ISSUE,
+        amount_cents=voucher.initial_balance_cents,
+        balance_after_cents=voucher.initial_balance_cents,
+        order_id=voucher.order_id,
+        actor=actor,
+    )
+
+
+def _lock(**lookup: Any) -> Voucher:
+    voucher = Voucher.objects.select_for_update(no_key=True).filter(**lookup).first()
+    if voucher is None:
+        raise NotFound
+    return voucher
+
+
+def _lock_order(order_id: int) -> Order | None:
+    return Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
+
+
+def _require_active(voucher: Voucher, now: datetime) -> None:
+    status = status_shown(voucher, now)
+    if status != Status.ACTIVE:
+        raise VoucherNotActive(voucher_status=status)
+
+
+def _require_redeemable(voucher: Voucher, amount_cents: int, order: Order | None, now: datetime) -> None:
+    _require_active(voucher, now)
+    if order is not None and order.status == Order.Status.CANCELLED:
+        raise OrderNotOpen("The order is cancelled.", order_status=order.status)
+    if order is not None and order.currency != voucher.currency:
+        raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
+    if amount_cents > voucher.available_cents:
+        raise InsufficientBalance(
+            balance_cents=str(voucher.balance_cents), available_cents=str(voucher.available_cents)
+        )
+
+
+def _redeem(voucher: Voucher, amount_cents: int, order_id: int | None, actor: str, now: datetime) -> Redeemed:
+    voucher.balance_cents -= amount_cents
+    if voucher.balance_cents == 0:
+        voucher.status = Status.DEPLETED
+    voucher.last_redeemed_at = now
+    voucher.save(update_fields=["balance_cents", "status", "last_redeemed_at", "updated_at"])
+    redemption = VoucherRedemption.objects.create(
+        voucher=voucher,
+        kind=VoucherRedemption.Kind.REDEEM,
+        amount_cents=-amount_cents,
+        balance_after_cents=voucher.balance_cents,
+        order_id=order_id,
+        actor=actor,
+    )
+    VoucherPaymentAttempt.objects.create(
+        voucher=voucher,
+        status=VoucherPaymentAttempt.Status.SUCCEEDED,
+        amount_cents=amount_cents,
+        order_id=order_id,
+        actor=actor,
+    )
+    occurrences = redeemed(
+        voucher_id=voucher.pk,
+        currency=voucher.currency,
+        status=voucher.status,
+        amount_cents=amount_cents,
+        balance_cents=voucher.balance_cents,
+        order_id=order_id,
+        checkout_id=None,
+    )
+    publish_many(occurrences=occurrences, now=now)
+    return Redeemed(voucher, redemption)

@@ -1,0 +1,48 @@
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from commerce.errors import NotFound
+from discounts.models import Voucher, VoucherRedemption
+
+from .codes import canonical_code
+from .statuses import with_status
+
+
+def vouchers(
+    *,
+    status: str | None = None,
+    code: str | None = None,
+    recipient_email: str | None = None,
+    currency: str | None = None,
+    now: datetime,
+) -> QuerySet[Voucher]:
+    """The account's gift cards that show a status at `now`; codes and emails in whatever case they are typed."""
+    found = Voucher.objects.all()
+    if status is not None:
+        found = found.filter(with_status(status, now))
+    if code is not None:
+        found = found.filter(code=canonical_code(code))
+    if recipient_email is not None:
+        found = found.filter(recipient_email__iexact=recipient_email)
+    if currency is not None:
+        found = found.filter(currency=currency)
+    return found
+
+
+def get_voucher(voucher_id: int) -> Voucher:
+    """A gift card of the account in scope; raises `NotFound`."""
+    voucher = Voucher.objects.filter(pk=voucher_id).first()
+    if voucher is None:
+        raise NotFound
+    return voucher
+
+
+def redemptions(
+    *, voucher_id: int | None = None, order_id: int | None = None, kind: str | None = None
+) -> QuerySet[VoucherRedemption]:
+    """The ledger of one gift card, of what one order took, or all of it."""
+    wanted = {"voucher_id": voucher_id, "order_id": order_id, "kind": kind}
+    return VoucherRedemption.objects.filter(
+        **{name: value for name, value in wanted.items() if value is not None}
+    )

@@ -1,0 +1,47 @@
+"""What the commands for gift cards have in common."""
+
+import csv
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, OutputWrapper
+from django.utils.dateparse import parse_datetime
+
+from accounts.queries import account_id_of
+
+
+def account_named(handle: str) -> int:
+    """The id of an account; raises `CommandError`."""
+    account_id = account_id_of(handle)
+    if account_id is None:
+        raise CommandError(f"There is no account {handle!r}.")
+    return account_id
+
+
+def moment(text: str) -> datetime:
+    """The value of an option that names a moment."""
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise ArgumentTypeError("ISO 8601 with an offset is needed, such as 2027-01-31T00:00:00Z")
+    return found
+
+
+@contextmanager
+def csv_writer(path: Path | None, stdout: OutputWrapper) -> Iterator[Any]:
+    """Writes rows to a new file that only its owner reads, or to standard output; raises `CommandError`."""
+    if path is None:
+        yield csv.writer(stdout, lineterminator="\n")
+        return
+    try:
+        path.touch(mode=0o600, exist_ok=False)
+    except OSError as error:
+        raise CommandError(f"{path} can't be made: {error.strerror}.") from None
+    with path.open("w", encoding="utf-8", newline="") as file:
+        yield csv.writer(file, lineterminator="\n")

@@ -1,0 +1,164 @@
+"""`manage.py reconcile`: each way in which the books can be wrong is found and named."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from checkouts.models import Checkout
+from checkouts.reconciliation import CHECKS
+from commerce.inventory.models import InventoryLevel
+from commerce.orders.models import Order
+from discounts.models import Discount, DiscountHold, DiscountRedemption, Voucher, VoucherHold
+from discounts.vouchers.holds import hold_vouchers
+from tests import factories
+from tests.discounts.vouchers.cards import make_voucher
+from tests.storefront import checkout_in
+
+
+def run(*handles):
+    """The lines that the command writes, and whether it found all to be well."""
+    out = StringIO()
+    try:
+        call_command("reconcile", *handles, stdout=out, stderr=StringIO())
+    except CommandError as error:
+        return [*out.getvalue().splitlines(), str(error)], False
+    return out.getvalue().splitlines(), True
+
+
+def difference(shop):
+    """The one line that is found in the shop's books."""
+    (line, _), is_well = run(shop.handle)
+    assert not is_well
+    return line.removeprefix(f"{shop.handle}: ")
+
+
+def test_books_of_a_shop_that_sells_agree(shop, other_shop):
+    voucher = make_voucher(shop)
+    sold, open_one = (
+        checkout_in(phase, shop, (factories.make_variant(shop), 2)) for phase in ("completed", "ready")
+    )
+    with shop.scope():
+        hold_vouchers(checkout_id=int(open_one["id"]), amounts={voucher.pk: 500}, now=timezone.now())
+        discount = Discount.objects.create(type="discount_code", code="A", title="A", usage_count=2)
+        use = {"discount": discount, "customer_email": "a@b.c", "currency": "EUR"}
+        order = Order.objects.get(pk=sold["order_id"])
+        DiscountHold.objects.create(checkout_id=int(open_one["id"]), amount_cents=1, **use)
+        DiscountRedemption.objects.create(
+            checkout_id=order.checkout_id, order=order, kind="redeem", amount_cents=1, **use
+        )
+
+    assert run(shop.handle) == (["no differences in 1 accounts"], True)
+    assert run() == (["no differences in 2 accounts"], True)
+
+
+def test_unknown_account_is_refused(shop):
+    assert run("nowhere", shop.handle) == (["There is no account nowhere."], False)
+
+
+def test_differences_of_every_account_are_told(shop, other_shop):
+    for place in (shop, other_shop):
+        make_voucher(place)
+        with place.scope():
+            Voucher.objects.update(balance_cents=9000)
+
+    lines, is_well = run()
+
+    assert not is_well
+    assert [line.partition(":")[0] for line in lines[:-1]] == [shop.handle, other_shop.handle]
+    assert lines[-1] == "2 differences in 2 accounts"
+
+
+def test_balance_that_is_not_the_ledgers_sum_is_found(shop):
+    voucher = make_voucher(shop)
+    with shop.scope():
+        Voucher.objects.update(balance_cents=9000)
+
+    assert difference(shop) == (
+        f"voucher {voucher.pk} has a balance of 9000, but its ledger sums up to 10000"
+    )
+
+
+def test_held_cents_without_a_hold_are_found(shop):
+    voucher = make_voucher(shop)
+    with shop.scope():
+        Voucher.objects.update(held_cents=500)
+
+    assert difference(shop) == f"voucher {voucher.pk} has 500 held, but its holds sum up to 0"
+
+
+def test_voucher_hold_of_no_open_checkout_is_found(shop):
+    voucher = make_voucher(shop)
+    with shop.scope():
+        hold_vouchers(checkout_id=7, amounts={voucher.pk: 500}, now=timezone.now())
+        hold = VoucherHold.objects.get()
+
+    assert difference(shop) == f"voucher hold {hold.pk} is of checkout 7, but open checkouts alone may hold"
+
+
+def test_discount_hold_of_no_open_checkout_is_found(shop):
+    with shop.scope():
+        discount = Discount.objects.create(type="discount_code", code="A", title="A", usage_count=1)
+        hold = DiscountHold.objects.create(
+            discount=discount, checkout_id=7, customer_email="a@b.c", currency="EUR", amount_cents=1
+        )
+
+    assert difference(shop) == f"discount hold {hold.pk} is of checkout 7, but open checkouts alone may hold"
+
+
+def test_usage_count_without_uses_is_found(shop):
+    with shop.scope():
+        discount = Discount.objects.create(type="discount_code", code="A", title="A", usage_count=3)
+
+    assert difference(shop) == (
+        f"discount {discount.pk} counts 3 uses, but its redemptions and holds come to 0"
+    )
+
+
+@pytest.mark.parametrize(("phase", "status"), [("ready", "reserved"), ("completed", "committed")])
+def test_units_without_a_reservation_are_found(shop, phase, status):
+    checkout_in(phase, shop, (factories.make_variant(shop), 2))
+    with shop.scope():
+        InventoryLevel.objects.update(**{status: 3})
+        level = InventoryLevel.objects.get()
+
+    assert difference(shop) == (
+        f"inventory level {level.pk} has 3 units {status}, but its reservations sum up to 2"
+    )
+
+
+def test_reservation_of_an_ended_checkout_is_found(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 2))
+    with shop.scope():
+        Checkout.objects.update(phase="abandoned")
+
+    assert f"is of checkout {checkout['id']}, but open checkouts alone may hold" in difference(shop)
+
+
+def test_order_of_a_checkout_that_is_not_completed_is_found(shop):
+    checkout = checkout_in("completed", shop, (factories.make_variant(shop), 2))
+    with shop.scope():
+        Checkout.objects.update(phase="abandoned", order=None, completed_at=None)
+
+    assert difference(shop) == (
+        f"order {checkout['order_id']} is of checkout {checkout['id']}, which is not completed but abandoned"
+    )
+
+
+def test_completed_checkout_that_names_another_ones_order_is_found(shop):
+    first, second = (checkout_in("completed", shop, (factories.make_variant(shop), 1)) for _ in range(2))
+    with shop.scope():
+        Checkout.objects.filter(pk=first["id"]).update(order_id=second["order_id"])
+
+    assert difference(shop) == (
+        f"completed checkout {first['id']} names order {second['order_id']},"
+        f" but its orders are {first['order_id']}"
+    )
+
+
+def test_account_is_reconciled_in_one_statement_for_each_check(shop, django_assert_num_queries):
+    checkout_in("completed", shop, (factories.make_variant(shop), 2))
+
+    with django_assert_num_queries(len(CHECKS) + 6):
+        run(shop.handle)

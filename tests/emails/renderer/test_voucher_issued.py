@@ -1,0 +1,133 @@
+"""The platform's own templates of `voucher.issued`, rendered by the service."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from emails.renderer_client import RenderRequest, render
+from tests.emails.renderer.test_order_confirmation import LOCALES, PARTS, with_spaces
+
+TEMPLATES = Path(__file__).parents[3] / "templates" / "emails" / "voucher.issued"
+
+
+def voucher(**fields):
+    return {
+        "code": "0A1B-2C3D-4E5F-6G7H",
+        "currency": "CZK",
+        "balance_cents": "250000",
+        "expires_at": "2027-12-31T22:59:00.000000Z",
+        "recipient_email": "ann@example.test",
+        **fields,
+    }
+
+
+@pytest.fixture
+def send(renderer_url):
+    def send(locale, *, account_name="Hats & Co", **fields):
+        body, text, subject, preheader = ((TEMPLATES / locale / part).read_text() for part in PARTS)
+        account = {"name": account_name, "timezone": "Europe/Prague"}
+        message = RenderRequest(
+            body_source=body,
+            subject_template=subject,
+            ctx={"account": account, "voucher": voucher(**fields)},
+            locale=locale,
+            preheader_template=preheader,
+            body_text_template=text,
+        )
+        return render(url=renderer_url, message=message)
+
+    return send
+
+
+@pytest.mark.parametrize(
+    ("locale", "subject", "preheader", "until"),
+    [
+        (
+            "en",
+            "Your gift card from Hats & Co",
+            "You have received a gift card of CZK 2,500.00.",
+            "Valid until December 31, 2027",
+        ),
+        (
+            "cs",
+            "Vaše dárková karta od Hats & Co",
+            "Dostali jste dárkovou kartu v hodnotě 2 500,00 Kč.",
+            "Platí do 31. prosince 2027",
+        ),
+        (
+            "de",
+            "Ihre Geschenkkarte von Hats & Co",
+            "Sie haben eine Geschenkkarte über 2.500,00 CZK erhalten.",
+            "Gültig bis 31. Dezember 2027",
+        ),
+    ],
+)
+def test_gift_card_renders_without_warnings(send, locale, subject, preheader, until):
+    rendered = send(locale)
+
+    assert rendered.warnings == ()
+    assert with_spaces(rendered.subject) == subject
+    assert with_spaces(rendered.preheader) == preheader
+    for body in (rendered.html, rendered.text):
+        assert "0A1B-2C3D-4E5F-6G7H" in body
+        assert until in with_spaces(body)
+        assert "{{" not in body
+        assert "{%" not in body
+
+
+def test_gift_card_as_text(send):
+    text = send("en").text
+
+    assert with_spaces(text) == (
+        "Hats & Co\n"
+        "\n"
+        "YOUR GIFT CARD\n"
+        "\n"
+        "Here is your gift card of CZK 2,500.00. Enter the code at the checkout;"
+        " what you do not use at once stays on the card.\n"
+        "\n"
+        "CODE\n"
+        "0A1B-2C3D-4E5F-6G7H\n"
+        "Valid until December 31, 2027, 23:59\n"
+        "\n"
+        "Whoever knows the code can pay with it, so keep it to yourself.\n"
+        "\n"
+        "Hats & Co sends this message to ann@example.test because the gift card was issued to this address."
+    )
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_gift_card_without_an_end_mentions_none(send, locale):
+    rendered = send(locale, expires_at=None)
+
+    assert "2027" not in rendered.html + rendered.text
+    assert "0A1B-2C3D-4E5F-6G7H\n\n" in rendered.text
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_gift_card_escapes_what_the_merchant_wrote(send, locale):
+    rendered = send(locale, account_name="<script>alert(1)</script>")
+
+    assert "<script" not in rendered.html
+    assert rendered.html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_gift_card_loads_nothing_from_outside(send, locale):
+    html = send(locale).html
+
+    assert "<img" not in html
+    assert "<link" not in html
+    assert set(re.findall(r"https?://[^\s\"')]+", html)) == {"http://www.w3.org/1999/xhtml"}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("part", PARTS)
+def test_translations_differ_in_words_only(locale, part):
+    english, translated = ((TEMPLATES / name / part).read_text() for name in ("en", locale))
+
+    markup = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
+    expected = [tag.replace('lang="en"', f'lang="{locale}"') for tag in markup.findall(english)]
+
+    assert markup.findall(translated) == expected
