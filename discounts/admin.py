@@ -6,65 +6,39 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
-from rest_framework import serializers
+from unfold.decorators import display
 
-from accounts.models import Market
-from commerce.backoffice.display import label_column
+from commerce.backoffice.display import LABEL_COLOURS, money_column
 from commerce.backoffice.export import export_as_csv
-from commerce.backoffice.options import EditableAdmin
-from commerce.catalog.models import Product, Variant
-from commerce.customers.models import Customer, Segment
-from commerce.rest import fields as rest
-from commerce.rest.shapes import Input
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 
 from . import operations
-from .models import Discount
+from .api.discount_input import DiscountChanges
+from .forms import DiscountForm
+from .models import Discount, DiscountRedemption
+from .rules import BY_QUANTITY, CREATABLE_TYPES
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
-_REFERRED: dict[str, type[models.Model]] = {
-    "product_ids": Product,
-    "variant_ids": Variant,
-    "market_ids": Market,
-    "segment_ids": Segment,
-    "customer_ids": Customer,
-}
-_OFFERED_TYPES = (
-    Discount.Type.DISCOUNT_CODE,
-    Discount.Type.AUTOMATIC_DISCOUNT,
-    Discount.Type.SHIPPING_DISCOUNT,
-)
-_IN_MONEY = (Discount.ValueMode.FIXED_AMOUNT, Discount.ValueMode.SET_PRICE)
+_Type = Discount.Type
+_WITH_VALUE = [kind for kind in CREATABLE_TYPES if kind not in BY_QUANTITY]
+_WITH_CODE = [kind for kind in CREATABLE_TYPES if kind != _Type.AUTOMATIC_DISCOUNT]
+_WITH_TARGET = [_Type.DISCOUNT_CODE, _Type.AUTOMATIC_DISCOUNT, _Type.BULK_PRICING]
 
 
-class DiscountRules(Input):
-    code = rest.TextField(required=False, max_length=64)
-    currency = rest.CurrencyField(required=False)
-    value_amount = rest.IntegerField(required=False)
-    minimum_order_subtotal_cents = rest.CentsField(required=False)
+def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
+    """The page's condition for showing an input, or else while `unless_empty` is filled in.
 
-    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
-        sent = self.initial_data
-        if sent.get("type") == Discount.Type.DISCOUNT_CODE and "code" not in fields:
-            raise serializers.ValidationError({"code": "A discount code needs a code."})
-        if sent.get("value_mode") in _IN_MONEY and "currency" not in fields:
-            raise serializers.ValidationError({"currency": "An amount of money needs a currency."})
-        unknown = {
-            name: "Names something that is not in this shop."
-            for name, model in _REFERRED.items()
-            if _names_unknown(model, sent.get(name, []))
-        }
-        if unknown:
-            raise serializers.ValidationError(unknown)
-        return fields
-
-
-def _names_unknown(model: type[models.Model], ids: list[int]) -> bool:
-    return bool(ids) and model._default_manager.filter(pk__in=ids).count() < len(set(ids))
+    Where the form is not editable the page has no such variables, and shows everything.
+    """
+    names = ", ".join(f"'{value}'" for value in values)
+    condition = f"typeof {of} === 'undefined' || [{names}].includes({of})"
+    return f"{condition} || {unless_empty}" if unless_empty else condition
 
 
 @admin.register(Discount)
 class DiscountAdmin(EditableAdmin):
-    rules = DiscountRules
+    form = DiscountForm
+    rules = DiscountChanges
     list_display = (
         "title",
         "code",
@@ -72,15 +46,29 @@ class DiscountAdmin(EditableAdmin):
         "value_mode",
         "value_amount",
         "currency",
-        label_column("status", "Status"),
+        "state",
+        "usage_count",
         "starts_at",
         "ends_at",
     )
     list_filter = ("type", "status", "stackable")
     search_fields = ("title", "code")
     actions = ("archive", export_as_csv)
-    readonly_fields = ("bogo_config", "bulk_tiers", "created_at", "archived_at")
-    fieldsets = (
+    readonly_fields = ("usage_count", "created_at", "archived_at")
+    conditional_fields = {
+        "code": _shown_for(*_WITH_CODE, unless_empty="code"),
+        "value_mode": _shown_for(*_WITH_VALUE),
+        "value_amount": _shown_for(*_WITH_VALUE),
+        "applies_to": _shown_for(*_WITH_TARGET),
+        "product_ids": _shown_for(*_WITH_TARGET, unless_empty="product_ids"),
+        "variant_ids": _shown_for(*_WITH_TARGET, unless_empty="variant_ids"),
+        "customer_tags": _shown_for("tagged", of="customer_eligibility", unless_empty="customer_tags"),
+        "segment_ids": _shown_for("segments", of="customer_eligibility", unless_empty="segment_ids"),
+        "customer_ids": _shown_for("specific", of="customer_eligibility", unless_empty="customer_ids"),
+        "bogo_config": _shown_for(_Type.BUY_X_GET_Y),
+        "bulk_tiers": _shown_for(_Type.BULK_PRICING),
+    }
+    add_fieldsets = (
         (
             None,
             {
@@ -88,8 +76,11 @@ class DiscountAdmin(EditableAdmin):
                     ("title", "type"),
                     ("code", "status"),
                     ("value_mode", "value_amount", "currency"),
-                    ("applies_to", "stackable"),
-                    ("starts_at", "ends_at"),
+                    "bogo_config",
+                    "bulk_tiers",
+                    "starts_at",
+                    "ends_at",
+                    "stackable",
                 )
             },
         ),
@@ -104,20 +95,23 @@ class DiscountAdmin(EditableAdmin):
                 )
             },
         ),
-        (
-            "On what",
-            {"fields": ("market_ids", ("product_ids", "variant_ids"), ("bogo_config", "bulk_tiers"))},
-        ),
+        ("On what", {"fields": ("market_ids", "applies_to", ("product_ids", "variant_ids"))}),
+    )
+    fieldsets = (
+        *add_fieldsets,
+        ("So far", {"fields": (("usage_count", "created_at", "archived_at"),)}),
     )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Discount | None = None) -> tuple[str, ...]:
-        return (*self.readonly_fields, "type") if obj else self.readonly_fields
+    @display(description="Status", ordering="status", label=LABEL_COLOURS)
+    def state(self, discount: Discount) -> tuple[str, str]:
+        status = discount.effective_status(timezone.now())
+        return status.value, status.label
 
     def formfield_for_choice_field(
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any
     ) -> forms.Field:
         if db_field.name == "type":
-            kwargs["choices"] = [(offered, offered.label) for offered in _OFFERED_TYPES]
+            kwargs["choices"] = [(offered, offered.label) for offered in CREATABLE_TYPES]
         if db_field.name == "status":
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
@@ -130,11 +124,45 @@ class DiscountAdmin(EditableAdmin):
     def archive(self, request: HttpRequest, queryset: models.QuerySet[Discount]) -> None:
         now = timezone.now()
         self.act_on_each(
-            request, queryset, lambda row: operations.archive_discount(discount=row, now=now), "archived"
+            request,
+            queryset,
+            lambda row: operations.archive_discount(discount_id=row.pk, now=now),
+            "archived",
         )
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Discount:
         return operations.create_discount(fields=fields)
 
     def update_row(self, row: Discount, changes: dict[str, Any], now: datetime) -> Discount:
-        return operations.update_discount(discount=row, changes=changes)
+        return operations.update_discount(discount_id=row.pk, changes=changes)
+
+
+@admin.register(DiscountRedemption)
+class DiscountRedemptionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "discount",
+        "code",
+        "kind",
+        money_column("amount_cents", "Amount"),
+        "order",
+        "customer_email",
+    )
+    list_filter = ("kind", "created_at")
+    list_select_related = ("discount", "order")
+    search_fields = ("code", "customer_email__startswith")
+    search_help_text = "Code, or beginning of the email"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("created_at", "kind"),
+                    ("discount", "code"),
+                    (money_column("amount_cents", "Amount"), "currency"),
+                    ("order", "checkout_id"),
+                    ("customer", "customer_email"),
+                )
+            },
+        ),
+    )

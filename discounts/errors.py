@@ -8,3 +8,9 @@ class DiscountCodeTaken(Refusal):
     code = "discount_code_taken"
     title = "Another live discount has this code"
     constraints = ("discounts_code",)
+
+
+class DiscountArchived(Refusal):
+    status = 409
+    code = "discount_archived"
+    title = "The discount is archived"

@@ -1,3 +1,5 @@
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -38,6 +40,14 @@ class Discount(AccountOwned):
 
     class Status(models.TextChoices):
         ACTIVE = "active"
+        DISABLED = "disabled"
+        ARCHIVED = "archived"
+
+    class EffectiveStatus(models.TextChoices):
+        SCHEDULED = "scheduled"
+        ACTIVE = "active"
+        EXPIRED = "expired"
+        EXHAUSTED = "exhausted"
         DISABLED = "disabled"
         ARCHIVED = "archived"
 
@@ -94,6 +104,18 @@ class Discount(AccountOwned):
 
     def __str__(self) -> str:
         return self.title
+
+    def effective_status(self, now: datetime) -> EffectiveStatus:
+        """What the status comes to at this time: a live discount may wait, be over, or be used up."""
+        if self.status != self.Status.ACTIVE:
+            return self.EffectiveStatus(self.status)
+        if self.starts_at is not None and now < self.starts_at:
+            return self.EffectiveStatus.SCHEDULED
+        if self.ends_at is not None and now >= self.ends_at:
+            return self.EffectiveStatus.EXPIRED
+        if self.usage_limit_total is not None and self.usage_count >= self.usage_limit_total:
+            return self.EffectiveStatus.EXHAUSTED
+        return self.EffectiveStatus.ACTIVE
 
 
 class DiscountUse(models.Model):

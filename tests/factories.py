@@ -16,6 +16,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.scope import account_in_scope
 from commerce.tokens import opaque_token
+from discounts.models import Discount
 from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 from tests.rowfactories import (
@@ -134,6 +135,18 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
             tax_rate_bp=0,
         )
     return cart
+
+
+@in_shop
+def make_discount(shop: Shop, **fields: Any) -> Discount:
+    """10 % off the order, by itself."""
+    defaults = {
+        "type": "automatic_discount",
+        "title": "Ten off",
+        "value_mode": "percentage",
+        "value_amount": 1000,
+    }
+    return Discount.objects.create(**defaults | fields)
 
 
 def make_pickup_point(**fields: Any) -> PickupPoint:

@@ -20,12 +20,12 @@ _ADDRESS_LINES = [
     ("province_code", "country_code"),
     ("phone",),
 ]
-_COLOURS = {
+LABEL_COLOURS = {
     value: colour
     for colour, values in {
         "success": "active paid fulfilled completed succeeded delivered opened clicked converted",
-        "info": "open pending processing sent address shipping payment requires_action",
-        "warning": "suspended draft inactive disabled unfulfilled refunded depleted skipped",
+        "info": "scheduled open pending processing sent address shipping payment requires_action",
+        "warning": "exhausted suspended draft inactive disabled unfulfilled refunded depleted skipped",
         "danger": "dead failed bounced revoked cancelled expired abandoned archived closed",
     }.items()
     for value in values.split()
@@ -78,7 +78,7 @@ def label_column(
 ) -> Callable[[Any], tuple[str, str]]:
     """A list column that shows a field of choices as a coloured label; `value_of` may say more than the field."""
 
-    @display(description=title, ordering=field, label=_COLOURS)
+    @display(description=title, ordering=field, label=LABEL_COLOURS)
     def column(row: Any) -> tuple[str, str]:
         value = value_of(row) if value_of else getattr(row, field)
         return value, dict(row._meta.get_field(field).flatchoices).get(value, value)

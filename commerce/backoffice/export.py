@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -26,12 +26,21 @@ def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset:
     return response
 
 
+def columns_of(model: type[Model]) -> list[str]:
+    """The header: every field of the table but the account."""
+    return [field.attname for field in model._meta.concrete_fields if field.name != "account"]
+
+
+def cells_of(row: Model) -> list[str]:
+    """The values of a row under `columns_of` its model."""
+    return [_cell(getattr(row, column)) for column in columns_of(type(row))]
+
+
 def _table(queryset: QuerySet) -> Iterator[list[str]]:
     """The header and the rows; read to the end here, since a streamed answer would outlive the scope."""
-    columns = [field.attname for field in queryset.model._meta.concrete_fields if field.name != "account"]
-    yield columns
+    yield columns_of(queryset.model)
     for row in queryset.select_related(None).defer(None).iterator(chunk_size=_CHUNK):
-        yield [_cell(getattr(row, column)) for column in columns]
+        yield cells_of(row)
 
 
 def _cell(value: Any) -> str:

@@ -1,5 +1,3 @@
-from django.urls import URLPattern
+from . import discount_urls, vouchers_urls
 
-from .vouchers_urls import urlpatterns as voucher_urls
-
-urlpatterns: list[URLPattern] = [*voucher_urls]
+urlpatterns = [*discount_urls.urlpatterns, *vouchers_urls.urlpatterns]

@@ -79,7 +79,9 @@ def filled(page: HttpResponse) -> dict[str, Any]:
     forms = [page.context["adminform"].form]
     for formset in formsets:
         forms += [formset.management_form, *formset.forms]
-    return {name: value for form in forms for field in form for name, value in _sent(field).items()}
+    bound = [field for form in forms for field in form]
+    initial = {field.html_initial_name: field.value() for field in bound if field.field.show_hidden_initial}
+    return initial | {name: value for field in bound for name, value in _sent(field).items()}
 
 
 def _sent(field: BoundField) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.models import AccountOwned
+from discounts.models import DiscountRedemption
 from shipping.models import PickupPoint, ShippingZone
 from tests import factories
 from tests.backoffice.clients import make_staff
@@ -40,6 +41,8 @@ def add_row(model, shop):
         return factories.set_stock(shop, factories.make_variant(shop, stock=None), 1)
     if model is Checkout:
         return make_row(model, cart_id=factories.make_cart(shop).pk)
+    if model is DiscountRedemption:
+        return make_row(model, order_id=make_row(Order).pk)
     return make_row(model)
 
 

@@ -16,7 +16,7 @@ from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Locat
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
-from discounts.models import Discount, Voucher, VoucherRedemption
+from discounts.models import Discount, DiscountRedemption, Voucher, VoucherRedemption
 from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingZone
 from tests import factories
@@ -35,6 +35,7 @@ ACCESS = {
     Checkout: (EVERYBODY, NOBODY),
     Customer: (EVERYBODY, WRITERS),
     Discount: (EVERYBODY, WRITERS),
+    DiscountRedemption: (EVERYBODY, NOBODY),
     EmailDelivery: (EVERYBODY, NOBODY),
     Event: (EVERYBODY, NOBODY),
     InventoryAdjustment: (EVERYBODY, NOBODY),

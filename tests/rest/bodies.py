@@ -14,6 +14,8 @@ Path = tuple[str | int, ...]
 
 # Values that a type alone can't tell, by the name of the field.
 _EXAMPLES: dict[str, Any] = {
+    "bogo_config": None,
+    "bulk_tiers": None,
     "cancel_url": "https://example.com/cancel",
     "carrier": "dhl",
     "code": "CODE10",
@@ -21,6 +23,7 @@ _EXAMPLES: dict[str, Any] = {
     "country_codes": ["DE"],
     "delta": 1,
     "domain": None,
+    "ends_at": "2026-12-02T00:00:00Z",
     "estimated_days_max": 3,
     "estimated_days_min": 1,
     "expires_at": "2030-01-01T00:00:00Z",

@@ -19,7 +19,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.taxes.models import TaxRate
-from discounts.models import Voucher
+from discounts.models import Discount, Voucher
 from emails.models import EmailDelivery
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.rows import make_rows
@@ -29,6 +29,7 @@ from tests.shops import Shop
 MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "customer_id": Customer,
     "delivery_id": EmailDelivery,
+    "discount_id": Discount,
     "dispatch_id": OutboxDispatch,
     "key_id": ApiKey,
     "line_id": CartLineItem,

@@ -1,29 +1,43 @@
-from argparse import ArgumentParser
-from pathlib import Path
-from typing import Any
+from accounts.management.exports import RowsExport
+from commerce.rest.shapes import timestamp
+from discounts.models import VoucherRedemption
 
-from django.core.management.base import BaseCommand
-from tqdm import tqdm
+_COLUMNS = (
+    "id",
+    "created_at",
+    "voucher_id",
+    "code",
+    "kind",
+    "amount_cents",
+    "balance_after_cents",
+    "currency",
+    "order_id",
+    "order_number",
+    "checkout_id",
+    "actor",
+)
 
-from commerce.tenancy.scope import account_scope
-from discounts.vouchers.exports import COLUMNS, ledger_rows
-from discounts.vouchers.terminal import account_named, csv_writer, moment
 
-
-class Command(BaseCommand):
+class Command(RowsExport):
     help = "Writes the ledger of an account's gift cards as CSV, oldest entry first."
+    model = VoucherRedemption
+    related = ("voucher", "order")
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("account", metavar="HANDLE")
-        parser.add_argument("--since", type=moment, metavar="TIMESTAMP", help="ISO 8601 with an offset")
-        parser.add_argument("--until", type=moment, metavar="TIMESTAMP", help="not included")
-        parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="a new file instead of standard output"
+    def columns(self) -> tuple[str, ...]:
+        return _COLUMNS
+
+    def cells(self, row: VoucherRedemption) -> tuple[object, ...]:
+        return (
+            row.pk,
+            timestamp(row.created_at),
+            row.voucher_id,
+            row.voucher.code,
+            row.kind,
+            row.amount_cents,
+            row.balance_after_cents,
+            row.voucher.currency,
+            row.order_id,
+            row.order and row.order.number,
+            row.checkout_id,
+            row.actor,
         )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        account_id = account_named(options["account"])
-        with csv_writer(options["output"], self.stdout) as writer, account_scope(account_id):
-            writer.writerow(COLUMNS)
-            rows = ledger_rows(since=options["since"], until=options["until"])
-            writer.writerows(tqdm(rows, unit="entry", disable=None))

@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
+from accounts.management.terminal import account_named, csv_writer, moment
 from commerce.reference import currencies
 from commerce.rest.fields import MAX_SAFE_INTEGER
 from commerce.rest.shapes import timestamp
 from commerce.tenancy.scope import account_scope
 from discounts.models import Voucher
 from discounts.vouchers.operations import issue_vouchers
-from discounts.vouchers.terminal import account_named, csv_writer, moment
 
 _BATCH = 500
 

@@ -1,4 +1,4 @@
-"""What the commands for gift cards have in common."""
+"""What commands on one account have in common."""
 
 import csv
 from argparse import ArgumentTypeError

@@ -1,0 +1,65 @@
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Model, QuerySet
+
+from accounts.models import Market
+from commerce.catalog.models import Product, Variant
+from commerce.customers.models import Customer, Segment
+from commerce.errors import NotFound, ValidationFailed
+
+from .models import Discount, DiscountRedemption
+from .rules import normalise_code
+
+_MODELS: dict[str, type[Model]] = {
+    "product_ids": Product,
+    "variant_ids": Variant,
+    "market_ids": Market,
+    "segment_ids": Segment,
+    "customer_ids": Customer,
+}
+
+
+def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
+    """The account's discounts, archived ones too; codes are compared without regard to case."""
+    found = Discount.objects.filter(**filters)
+    return found if code is None else found.filter(code__iexact=normalise_code(code))
+
+
+def get_discount(discount_id: int) -> Discount:
+    """A discount of the account in scope, also an archived one; raises `NotFound`."""
+    discount = Discount.objects.filter(pk=discount_id).first()
+    if discount is None:
+        raise NotFound
+    return discount
+
+
+def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[DiscountRedemption]:
+    """The account's ledger of uses; codes are compared without regard to case."""
+    found = DiscountRedemption.objects.filter(**filters)
+    return found if code is None else found.filter(code__iexact=normalise_code(code))
+
+
+def require_known_ids(fields: dict[str, Any]) -> None:
+    """Refuse ids that name nothing in this account, in one statement for each kind; raises `ValidationFailed`."""
+    unknown = [path for kind in _MODELS for path in _unknown(kind, list(_lists(kind, fields)))]
+    if unknown:
+        raise ValidationFailed.unknown(*unknown)
+
+
+def _lists(kind: str, fields: dict[str, Any]) -> Iterator[tuple[str, list[int]]]:
+    """The lists of ids of one kind, each with the path to it."""
+    yield kind, fields.get(kind) or []
+    bogo = fields.get("bogo_config") or {}
+    for side in ("buy", "get"):
+        yield f"bogo_config.{side}.{kind}", bogo.get(side, {}).get(kind, [])
+
+
+def _unknown(kind: str, lists: list[tuple[str, list[int]]]) -> list[str]:
+    named = {row_id for _, ids in lists for row_id in ids}
+    known: set[int] = set()
+    if named:
+        known.update(_MODELS[kind]._default_manager.filter(pk__in=named).values_list("pk", flat=True))
+    return [
+        f"{path}.{index}" for path, ids in lists for index, row_id in enumerate(ids) if row_id not in known
+    ]

@@ -1,0 +1,127 @@
+"""What makes a discount whole: how its fields must fit each other, whether they came over REST or from a form."""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from commerce.errors import FieldError, ValidationFailed
+
+from .models import Discount
+
+Type = Discount.Type
+AppliesTo = Discount.AppliesTo
+ValueMode = Discount.ValueMode
+Eligibility = Discount.Eligibility
+
+BY_QUANTITY = (Type.BUY_X_GET_Y, Type.BULK_PRICING)
+# A gift card is issued as a voucher, never made as a discount.
+CREATABLE_TYPES = tuple(kind for kind in Type if kind != Type.GIFT_CARD)
+MAX_BASIS_POINTS = 10_000
+
+_IN_MONEY = (ValueMode.FIXED_AMOUNT, ValueMode.SET_PRICE)
+_HOLDERS = {
+    Eligibility.TAGGED: "customer_tags",
+    Eligibility.SEGMENTS: "segment_ids",
+    Eligibility.SPECIFIC: "customer_ids",
+}
+# The type that each of these belongs to, which needs it.
+_MECHANICS = {"bogo_config": Type.BUY_X_GET_Y, "bulk_tiers": Type.BULK_PRICING}
+
+
+def normalise_code(text: str) -> str:
+    """A code as it is kept: trimmed, in one Unicode form; the database compares it without regard to case."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def settle(discount: Discount, fields: dict[str, Any]) -> None:
+    """Set fields; null stands for a field's default. Values by quantity are in the mechanics, never beside them."""
+    for name, value in fields.items():
+        setattr(discount, name, _default(discount, name) if value is None else value)
+    if discount.type in BY_QUANTITY:
+        discount.value_mode = discount.value_amount = None
+
+
+def require_sound(discount: Discount) -> None:
+    """Raises `ValidationFailed` that names every field that does not fit the others."""
+    errors = (
+        *_type_errors(discount),
+        *_code_errors(discount),
+        *_mechanics_errors(discount),
+        *_value_errors(discount),
+        *_currency_errors(discount),
+        *_eligibility_errors(discount),
+        *_window_errors(discount),
+    )
+    if errors:
+        raise ValidationFailed(errors=errors)
+
+
+def _default(discount: Discount, name: str) -> Any:
+    if name == "applies_to" and discount.type == Type.SHIPPING_DISCOUNT:
+        return AppliesTo.SHIPPING
+    return getattr(Discount(), name)
+
+
+def _type_errors(discount: Discount) -> Iterator[FieldError]:
+    if discount.type == Type.GIFT_CARD:
+        yield FieldError("type", "not_allowed", "Gift cards are issued as vouchers.")
+    is_on_shipping = discount.applies_to == AppliesTo.SHIPPING
+    if discount.type == Type.SHIPPING_DISCOUNT and not is_on_shipping:
+        yield FieldError("applies_to", "not_allowed", "A shipping discount applies to shipping.")
+    if discount.type in BY_QUANTITY and is_on_shipping:
+        yield FieldError("applies_to", "not_allowed", "Quantities are of goods, not of shipping.")
+
+
+def _code_errors(discount: Discount) -> Iterator[FieldError]:
+    if discount.type == Type.DISCOUNT_CODE and discount.code is None:
+        yield FieldError("code", "required", "A discount code needs a code.")
+    if discount.type == Type.AUTOMATIC_DISCOUNT and discount.code is not None:
+        yield FieldError("code", "not_allowed", "An automatic discount applies without a code.")
+
+
+def _mechanics_errors(discount: Discount) -> Iterator[FieldError]:
+    for name, owner in _MECHANICS.items():
+        is_given = getattr(discount, name) is not None
+        if discount.type == owner and not is_given:
+            yield FieldError(name, "required", f"The type {owner.value} needs it.")
+        if discount.type != owner and is_given:
+            yield FieldError(name, "not_allowed", f"Only the type {owner.value} has it.")
+
+
+def _value_errors(discount: Discount) -> Iterator[FieldError]:
+    for path, value in _values(discount):
+        mode, amount = value["value_mode"], value["value_amount"]
+        if mode is None:
+            yield FieldError(f"{path}value_mode", "required", "Says how the discount is computed.")
+        elif amount is None and mode != ValueMode.FREE:
+            yield FieldError(f"{path}value_amount", "required", "In basis points or cents, by value_mode.")
+        elif mode == ValueMode.PERCENTAGE and amount > MAX_BASIS_POINTS:
+            yield FieldError(f"{path}value_amount", "max_value", "Must be at most 10000, which is 100 %.")
+
+
+def _currency_errors(discount: Discount) -> Iterator[FieldError]:
+    if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in _values(discount)):
+        yield FieldError("currency", "required", "An amount of money needs a currency.")
+
+
+def _values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each value of the discount with the path to it: its own, or those of its mechanics."""
+    if discount.type == Type.BUY_X_GET_Y and discount.bogo_config:
+        yield "bogo_config.", discount.bogo_config
+    elif discount.type == Type.BULK_PRICING and discount.bulk_tiers:
+        for index, tier in enumerate(discount.bulk_tiers["tiers"]):
+            yield f"bulk_tiers.tiers.{index}.", tier
+    elif discount.type not in BY_QUANTITY:
+        yield "", {"value_mode": discount.value_mode, "value_amount": discount.value_amount}
+
+
+def _eligibility_errors(discount: Discount) -> Iterator[FieldError]:
+    holder = _HOLDERS.get(Eligibility(discount.customer_eligibility))
+    if holder is not None and not getattr(discount, holder):
+        detail = f"The eligibility {discount.customer_eligibility} needs at least one."
+        yield FieldError(holder, "required", detail)
+
+
+def _window_errors(discount: Discount) -> Iterator[FieldError]:
+    if discount.starts_at and discount.ends_at and discount.ends_at <= discount.starts_at:
+        yield FieldError("ends_at", "not_after_start", "Must be after starts_at.")

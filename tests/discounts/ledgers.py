@@ -1,0 +1,17 @@
+"""Entries of ledgers, as completed orders make them."""
+
+from typing import Any
+
+from commerce.orders.models import Order
+from discounts.models import Discount, DiscountRedemption
+from tests.rows import make_row
+from tests.shops import Shop
+
+
+def make_redemption(shop: Shop, **fields: Any) -> DiscountRedemption:
+    """A use of a discount by an order, each of its own unless they are given."""
+    with shop.scope():
+        for name, model in {"discount": Discount, "order": Order}.items():
+            if not {name, f"{name}_id"} & fields.keys():
+                fields[f"{name}_id"] = make_row(model).pk
+        return make_row(DiscountRedemption, **{"currency": "EUR"} | fields)
