@@ -6,6 +6,7 @@ import pytest
 from django.db import connections
 from django.db.backends.signals import connection_created
 from django.test import TransactionTestCase
+from hypothesis import settings
 
 from accounts import authentication
 from commerce.redis import client
@@ -14,6 +15,9 @@ from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
 from tests.tenancy.sharding import Watch
+
+# A search of minutes, by hand: pytest --hypothesis-profile=long --timeout=0 tests/properties tests/discounts
+settings.register_profile("long", max_examples=2_000, deadline=None)
 
 
 @pytest.fixture(scope="session")

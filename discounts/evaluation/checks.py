@@ -1,0 +1,118 @@
+"""Whether a rule may apply at all. What it is then worth is another question."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from .basket import Basket, Shopper
+from .rules import Eligibility, Rule
+
+
+class Reason(StrEnum):
+    """Why a rule takes nothing off; the codes of refusals and of traces."""
+
+    NOT_ACTIVE = "discount_not_active"
+    NOT_STARTED = "discount_not_started"
+    EXPIRED = "discount_expired"
+    MARKET_MISMATCH = "market_mismatch"
+    CURRENCY_MISMATCH = "currency_mismatch"
+    MINIMUM_NOT_MET = "minimum_not_met"
+    CUSTOMER_NOT_ELIGIBLE = "customer_not_eligible"
+    USAGE_LIMIT_REACHED = "usage_limit_reached"
+    CUSTOMER_USAGE_LIMIT_REACHED = "customer_usage_limit_reached"
+    NOT_COMBINABLE = "not_combinable"
+    SHIPPING_NOT_CHOSEN = "shipping_not_chosen"
+    NOTHING_TO_DISCOUNT = "nothing_to_discount"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What keeps a rule from applying, with the facts in one sentence for a human."""
+
+    reason: Reason
+    detail: str
+
+
+def check(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime) -> Reason | None:
+    """The first reason why a rule may not apply, or None."""
+    obstacle = find_obstacle(rule, basket, shopper=shopper, now=now)
+    return obstacle.reason if obstacle else None
+
+
+def find_obstacle(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime) -> Obstacle | None:
+    """As `check`, with the facts: status, window, market, currency, minimum, customer, limits, in this order."""
+    return (
+        _status(rule)
+        or _window(rule, now)
+        or _market(rule, basket)
+        or _currency(rule, basket)
+        or _minimum(rule, basket)
+        or _eligibility(rule, shopper)
+        or _limits(rule, shopper)
+    )
+
+
+def _status(rule: Rule) -> Obstacle | None:
+    if rule.status == "active":
+        return None
+    return Obstacle(Reason.NOT_ACTIVE, f"The discount is {rule.status}.")
+
+
+def _window(rule: Rule, now: datetime) -> Obstacle | None:
+    if rule.starts_at is not None and now < rule.starts_at:
+        return Obstacle(Reason.NOT_STARTED, f"The discount starts at {rule.starts_at.isoformat()}.")
+    if rule.ends_at is not None and now >= rule.ends_at:
+        return Obstacle(Reason.EXPIRED, f"The discount ended at {rule.ends_at.isoformat()}.")
+    return None
+
+
+def _market(rule: Rule, basket: Basket) -> Obstacle | None:
+    if not rule.market_ids or basket.market_id in rule.market_ids:
+        return None
+    return Obstacle(Reason.MARKET_MISMATCH, f"The discount is not for market {basket.market_id}.")
+
+
+def _currency(rule: Rule, basket: Basket) -> Obstacle | None:
+    if rule.currency is None or rule.currency == basket.currency:
+        return None
+    detail = f"The discount is in {rule.currency}, the prices are in {basket.currency}."
+    return Obstacle(Reason.CURRENCY_MISMATCH, detail)
+
+
+def _minimum(rule: Rule, basket: Basket) -> Obstacle | None:
+    minimum_cents, subtotal_cents = rule.minimum_order_subtotal_cents, basket.subtotal_cents
+    if subtotal_cents >= minimum_cents:
+        return None
+    detail = f"The subtotal of {subtotal_cents} cents is below the minimum of {minimum_cents} cents."
+    return Obstacle(Reason.MINIMUM_NOT_MET, detail)
+
+
+def _eligibility(rule: Rule, shopper: Shopper) -> Obstacle | None:
+    if rule.first_order_only and shopper.has_ordered:
+        return Obstacle(Reason.CUSTOMER_NOT_ELIGIBLE, "The discount is for first orders only.")
+    detail = _ineligible(rule, shopper)
+    return Obstacle(Reason.CUSTOMER_NOT_ELIGIBLE, detail) if detail else None
+
+
+def _ineligible(rule: Rule, shopper: Shopper) -> str | None:
+    match rule.customer_eligibility:
+        case Eligibility.TAGGED if rule.customer_tags.isdisjoint(shopper.tags):
+            return "The customer has none of the discount's tags."
+        case Eligibility.SEGMENTS if rule.segment_ids.isdisjoint(shopper.segment_ids):
+            return "The customer is in none of the discount's segments."
+        case Eligibility.SPECIFIC if shopper.customer_id not in rule.customer_ids:
+            return "The discount is for other customers."
+        case Eligibility.FIRST_ORDER if shopper.has_ordered:
+            return "The discount is for first orders only."
+    return None
+
+
+def _limits(rule: Rule, shopper: Shopper) -> Obstacle | None:
+    limit, used = rule.usage_limit_total, rule.usage_count
+    if limit is not None and used >= limit:
+        return Obstacle(Reason.USAGE_LIMIT_REACHED, f"The discount was used {used} times of {limit}.")
+    limit, used = rule.usage_limit_per_customer, shopper.uses.get(rule.id, 0)
+    if limit is not None and used >= limit:
+        detail = f"The customer used the discount {used} times of {limit}."
+        return Obstacle(Reason.CUSTOMER_USAGE_LIMIT_REACHED, detail)
+    return None

@@ -1,0 +1,107 @@
+"""Rules applied one after the other, each to what those before it left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from .basket import Basket, Shopper
+from .checks import Obstacle, Reason, find_obstacle
+from .remaining import Remaining
+from .rules import Rule, RuleType
+from .stacking import excluded, in_order
+
+WORTH_NOTHING = {
+    RuleType.BUY_X_GET_Y: "The basket has no units to buy and to get that would cost less.",
+    RuleType.BULK_PRICING: "No line reaches a tier that lowers its price.",
+    RuleType.GIFT_CARD: "A gift card pays for the order, it lowers no price.",
+}
+SHIPPING_NOT_CHOSEN = Obstacle(
+    Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, which is not chosen yet."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule that took something off, in cents."""
+
+    discount_id: int
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one rule: the cents that it took off, or the reason why it took none."""
+
+    discount_id: int
+    amount_cents: int
+    reason: Reason | None
+    detail: str
+
+    @property
+    def is_applied(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Cents off each line, in the lines' order, and off shipping; their sum is that of the applied amounts."""
+
+    line_discounts: tuple[int, ...]
+    shipping_discount_cents: int
+    trace: tuple[Verdict, ...]
+
+    @property
+    def applied(self) -> tuple[Applied, ...]:
+        return tuple(
+            Applied(verdict.discount_id, verdict.amount_cents) for verdict in self.trace if verdict.is_applied
+        )
+
+
+def evaluate(
+    basket: Basket, *, automatic: Sequence[Rule], entered: Sequence[Rule], shopper: Shopper, now: datetime
+) -> Evaluation:
+    """What the rules take off a basket. The trace has each rule once, in the order in which they apply."""
+    rules = in_order(automatic, entered)
+    obstacles = _obstacles(rules, entered, basket, shopper=shopper, now=now)
+    remaining = Remaining(basket)
+    trace = tuple(_verdict(rule, obstacles.get(rule.id), remaining) for rule in rules)
+    return Evaluation(
+        line_discounts=remaining.line_discounts,
+        shipping_discount_cents=remaining.shipping_discount_cents,
+        trace=trace,
+    )
+
+
+def _obstacles(
+    rules: Sequence[Rule], entered: Sequence[Rule], basket: Basket, *, shopper: Shopper, now: datetime
+) -> dict[int, Obstacle]:
+    """What keeps rules from applying before anything is taken off, by the rule's id."""
+    failed = {
+        rule.id: obstacle
+        for rule in rules
+        if (obstacle := find_obstacle(rule, basket, shopper=shopper, now=now))
+    }
+    allowed = [rule for rule in rules if rule.id not in failed]
+    allowed_codes = [rule for rule in entered if rule.id not in failed]
+    clashing = {
+        rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount does not apply beside {other.name}.")
+        for rule_id, other in excluded(allowed, allowed_codes).items()
+    }
+    early = [rule for rule in rules if rule.is_on_shipping and basket.shipping_cents is None]
+    return {rule.id: SHIPPING_NOT_CHOSEN for rule in early} | clashing | failed
+
+
+def _verdict(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Verdict:
+    amount_cents = 0 if obstacle else remaining.apply(rule)
+    if amount_cents:
+        detail = f"The discount takes off {amount_cents} cents."
+        return Verdict(rule.id, amount_cents, reason=None, detail=detail)
+    obstacle = obstacle or _worth_nothing(rule, remaining)
+    return Verdict(rule.id, 0, reason=obstacle.reason, detail=obstacle.detail)
+
+
+def _worth_nothing(rule: Rule, remaining: Remaining) -> Obstacle:
+    detail = f"The discount takes nothing off the {remaining.price_cents(rule)} cents that remain of what it is on."
+    if not rule.is_on_shipping:
+        detail = WORTH_NOTHING.get(rule.type, detail)
+    return Obstacle(Reason.NOTHING_TO_DISCOUNT, detail)
