@@ -21,6 +21,8 @@ OPEN_PHASES = tuple(phase for phase in Phase if phase not in FINAL_PHASES)
 ALLOWED_PHASES: dict[str, tuple[Phase, ...]] = {
     "address": (Phase.PENDING, Phase.ADDRESS),
     "shipping": (Phase.ADDRESS, Phase.SHIPPING),
+    # The totals freeze at the payment.
+    "discount": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
     "payment_method": (Phase.SHIPPING, Phase.PAYMENT, Phase.FAILED),
     "start_payment": (Phase.PAYMENT,),
     "confirm": (Phase.PROCESSING,),

@@ -101,6 +101,13 @@ class Discount(AccountOwned):
                 condition=Q(value_amount__isnull=True) | Q(value_amount__gte=0), name="discounts_value"
             ),
         ]
+        indexes = [
+            # Every step of a checkout asks for those that apply by themselves, which are few among many codes.
+            models.Index(
+                fields=["account"], condition=Q(code__isnull=True, status="active"), name="discounts_in_force"
+            ),
+            models.Index(F("account"), Upper("code"), name="discounts_by_code"),
+        ]
 
     def __str__(self) -> str:
         return self.title

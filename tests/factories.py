@@ -16,12 +16,14 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.scope import account_in_scope
 from commerce.tokens import opaque_token
-from discounts.models import Discount
+from discounts.models import Discount, Voucher
+from discounts.vouchers.operations import issue_voucher
 from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 from tests.rowfactories import (
     CustomerFactory,
     DeliveryFactory,
+    DiscountFactory,
     DispatchFactory,
     MethodFactory,
     PickupPointFactory,
@@ -139,14 +141,17 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
 
 @in_shop
 def make_discount(shop: Shop, **fields: Any) -> Discount:
-    """10 % off the order, by itself."""
-    defaults = {
-        "type": "automatic_discount",
-        "title": "Ten off",
-        "value_mode": "percentage",
-        "value_amount": 1000,
-    }
-    return Discount.objects.create(**defaults | fields)
+    """10 % off the order, by itself unless there is a code."""
+    return DiscountFactory(**fields)
+
+
+@in_shop
+def make_voucher(shop: Shop, balance_cents: int = 5000, **fields: Any) -> Voucher:
+    """A gift card with the first entry of its ledger, in EUR."""
+    return issue_voucher(
+        initial_balance_cents=balance_cents,
+        **{"currency": "EUR", "actor": "test", "now": timezone.now()} | fields,
+    )
 
 
 def make_pickup_point(**fields: Any) -> PickupPoint:

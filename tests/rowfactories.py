@@ -7,6 +7,7 @@ from factory.django import DjangoModelFactory
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer
 from commerce.outbox.models import OutboxDispatch
+from discounts.models import Discount
 from emails.models import EmailDelivery
 from shipping.models import PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 
@@ -79,6 +80,17 @@ class PickupPointFactory(DjangoModelFactory):
     zip = "10115"
     normalised_zip = "10115"
     country_code = "DE"
+
+
+class DiscountFactory(DjangoModelFactory):
+    class Meta:
+        model = Discount
+
+    type = factory.LazyAttribute(lambda row: "automatic_discount" if row.code is None else "discount_code")
+    code = None
+    title = factory.Sequence(lambda number: f"Discount {number}")
+    value_mode = "percentage"
+    value_amount = 1000
 
 
 class DispatchFactory(DjangoModelFactory):

@@ -8,7 +8,12 @@ from rest_framework import serializers
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, phase_shown
-from commerce.orders.api.serializers import FrozenLineOutput, TotalsOutput
+from commerce.orders.api.serializers import (
+    AutomaticDiscountOutput,
+    DiscountCodeOutput,
+    FrozenLineOutput,
+    TotalsOutput,
+)
 from commerce.orders.shapes import line_answer, totals_answer
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
@@ -54,6 +59,10 @@ class ShippingInput(Input):
     shipping_method_id = fields.IdField()
     shipping_rate_id = fields.IdField()
     pickup_point_id = fields.IdField(required=False, allow_null=True, default=None)
+
+
+class CodeInput(Input):
+    code = fields.TextField(max_length=64)
 
 
 class PaymentMethodInput(Input):
@@ -109,8 +118,8 @@ class CheckoutOutput(Output):
     pickup_point_id = fields.IdField(allow_null=True)
     pickup_point = serializers.DictField(allow_null=True)
     payment_method = serializers.CharField(allow_null=True)
-    discount_codes = serializers.ListField(child=serializers.DictField())
-    automatic_discounts = serializers.ListField(child=serializers.DictField())
+    discount_codes = DiscountCodeOutput(many=True)
+    automatic_discounts = AutomaticDiscountOutput(many=True)
     vat = serializers.DictField(allow_null=True)
     totals = TotalsOutput()
     ready_to_complete = serializers.BooleanField()

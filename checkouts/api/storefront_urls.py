@@ -15,6 +15,11 @@ _STEPS = {
 urlpatterns = [
     path("checkouts.json", CheckoutsViewSet.as_view({"post": "create"})),
     path("checkouts/<token:token>.json", CheckoutsViewSet.as_view({"get": "retrieve"})),
+    path("checkouts/<token:token>/discount.json", CheckoutsViewSet.as_view({"post": "apply_code"})),
+    path(
+        "checkouts/<token:token>/discount/<str:code>.json",
+        CheckoutsViewSet.as_view({"delete": "remove_code"}),
+    ),
     *(
         path(f"checkouts/<token:token>/{step}.json", CheckoutsViewSet.as_view({method: step}))
         for step, method in _STEPS.items()

@@ -49,6 +49,15 @@ class CheckoutsViewSet(StorefrontViewSet):
         fields = self.valid(shapes.ShippingInput)
         return _answer(operations.set_shipping(token=token, **fields, now=timezone.now()))
 
+    @answers(_CHECKOUT, request=shapes.CodeInput)
+    def apply_code(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.CodeInput)
+        return _answer(operations.apply_code(token=token, **fields, now=timezone.now()))
+
+    @answers(_CHECKOUT)
+    def remove_code(self, request: Request, token: str, code: str) -> Response:
+        return _answer(operations.remove_code(token=token, code=code, now=timezone.now()))
+
     @answers(_CHECKOUT, request=shapes.PaymentMethodInput)
     def payment_method(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.PaymentMethodInput)

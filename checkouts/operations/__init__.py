@@ -1,4 +1,5 @@
 from .abandonment import abandon_checkouts, sweep_account
+from .codes import apply_code, remove_code
 from .completion import complete_checkout
 from .entry import create_checkout
 from .payment import choose_payment_method, confirm_payment, start_payment
@@ -6,10 +7,12 @@ from .steps import set_address, set_shipping
 
 __all__ = [
     "abandon_checkouts",
+    "apply_code",
     "choose_payment_method",
     "complete_checkout",
     "confirm_payment",
     "create_checkout",
+    "remove_code",
     "set_address",
     "set_shipping",
     "start_payment",

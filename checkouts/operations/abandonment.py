@@ -10,9 +10,11 @@ from checkouts.phases import OPEN_PHASES, Phase
 from commerce.events.operations import publish_many
 from commerce.inventory.reservations import release
 
+from .holds import release_payment_holds
+
 
 def abandon_checkouts(checkouts: Sequence[Checkout], *, now: datetime) -> None:
-    """Abandon open checkouts that the caller has locked, and release their stock, in a fixed number of statements."""
+    """Abandon open checkouts that the caller has locked, and release all they hold, in a fixed number of statements."""
     if checkouts:
         mark_abandoned(checkouts, now=now)
         release(checkout_ids=[checkout.pk for checkout in checkouts])
@@ -20,6 +22,7 @@ def abandon_checkouts(checkouts: Sequence[Checkout], *, now: datetime) -> None:
 
 def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     """The same for a caller that releases the stock itself."""
+    release_payment_holds([checkout for checkout in checkouts if checkout.phase == Phase.PROCESSING])
     ids = [checkout.pk for checkout in checkouts]
     Checkout.objects.filter(pk__in=ids).update(phase=Phase.ABANDONED, is_stock_reserved=False, updated_at=now)
     publish_many(

@@ -6,7 +6,6 @@ from typing import Any
 from django.db import connection
 
 from accounts.queries import current_account
-from carts.models import Cart
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
 from checkouts.models import Checkout
 from checkouts.phases import Phase
@@ -15,12 +14,14 @@ from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
 from commerce.errors import NotFound
-from commerce.events.operations import publish
+from commerce.events.operations import publish_many
 from commerce.inventory.reservations import commit
 from commerce.orders.models import FrozenLine, Order
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
+
+from .holds import lock_gift_cards, redeem_holds
 
 _COPIED = (
     "market_id",
@@ -40,11 +41,10 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
-_LOCK_CART = """
-    SELECT c.id FROM carts c
-     WHERE c.account_id = %s
-       AND c.id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
-       FOR NO KEY UPDATE
+_CONVERT_CART = """
+    UPDATE carts SET status = 'converted', updated_at = %s
+     WHERE account_id = %s
+       AND id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
 """
 _LINE_COLUMNS = ", ".join(str(field.column) for field in FrozenLine._meta.local_fields)
 _COPY_LINES = f"""
@@ -61,29 +61,34 @@ def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
     What is scarce was held before the payment, so that nothing here can run out. Raises `NotFound`,
     `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase` and `PaymentNotConfirmed`.
     """
-    checkout = _lock(token)
+    checkout = _lock(token, now=now)
     _require_ready(checkout, now=now)
     lines = lines_of(checkout)
     customer = _resolve_customer(checkout, now=now)
+    lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
-    Cart.objects.filter(pk=checkout.cart_id).update(status=Cart.Status.CONVERTED, updated_at=now)
     account = current_account()
     # Numbering the order locks the account's counter to the commit: what can be done before, was.
     order = _place_order(checkout, customer, now=now)
     _copy_lines(checkout, order)
+    redemptions = redeem_holds(checkout, order, now=now)
     _close(checkout, order, now=now)
-    publish(type="checkout.completed", data=_event_data(checkout, order), now=now)
+    completion = ("checkout.completed", _event_data(checkout, order))
+    publish_many(occurrences=[*redemptions, completion], now=now)
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
     enqueue_confirmation(order, lines, account=shown, now=now)
     return CheckoutView(checkout, lines)
 
 
-def _lock(token: str) -> Checkout:
-    """The checkout, locked after its cart: in the order in which entering checkout locks them."""
+def _lock(token: str, *, now: datetime) -> Checkout:
+    """The checkout, locked after its cart: in the order in which entering checkout locks them.
+
+    The cart is converted at once: should the checkout not complete, that is undone with all the rest.
+    """
     account_id = current_account_id()
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_CART, [account_id, account_id, token])
-        if cursor.fetchone() is None:
+        cursor.execute(_CONVERT_CART, [now, account_id, account_id, token])
+        if not cursor.rowcount:
             raise NotFound
     return lock_checkout(token)
 

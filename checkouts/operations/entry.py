@@ -1,6 +1,5 @@
 """Entering checkout: a cart is frozen, its stock held, and an older session of it ended, in one transaction."""
 
-from collections import Counter
 from datetime import datetime, timedelta
 
 from accounts.models import Market
@@ -21,7 +20,18 @@ from commerce.taxes.queries import STANDARD, rates_for
 from commerce.tokens import opaque_token
 
 from .abandonment import mark_abandoned
-from .pricing import apply_totals
+from .holds import wanted_units
+from .pricing import reprice
+
+_ENDED_COLUMNS = (
+    "token",
+    "cart",
+    "email",
+    "phase",
+    "ready_to_complete",
+    "discount_codes",
+    "automatic_discounts",
+)
 
 
 def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutView:
@@ -42,7 +52,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     lines = [
         _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)
     ]
-    apply_totals(checkout, lines)
+    reprice(checkout, lines, now=now)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
     checkout.save(force_insert=True)
     for line in lines:
@@ -54,14 +64,6 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
         release(checkout_ids=older)
     _publish_created(checkout, now=now)
     return CheckoutView(checkout, lines)
-
-
-def wanted_units(lines: list[CheckoutLineItem]) -> dict[int, int]:
-    """Units per variant: lines of one variant with different attributes share its stock."""
-    units: Counter[int] = Counter()
-    for line in lines:
-        units[line.variant_id] += line.quantity
-    return dict(units)
 
 
 def _lock_cart(token: str, *, now: datetime) -> Cart:
@@ -88,7 +90,7 @@ def _require_on_sale(frozen: CartView) -> None:
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout; its id, since its stock is still to be released."""
     open_ones = Checkout.objects.select_for_update(no_key=True).filter(cart=cart, phase__in=OPEN_PHASES)
-    older = open_ones.only("token", "cart", "email", "phase", "ready_to_complete").first()
+    older = open_ones.only(*_ENDED_COLUMNS).first()
     if older is None:
         return []
     if older.ready_to_complete:

@@ -7,18 +7,19 @@ from checkouts.errors import PaymentMethodNotSupported
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
-from checkouts.totals import AMOUNTS
 from commerce.errors import ValidationFailed
 from commerce.events.operations import publish
-from commerce.inventory.reservations import reserve
 from commerce.payments.connectors import Connector, connector_codes, get_connector
 
-from .entry import wanted_units
-from .pricing import apply_totals
+from .holds import hold_scarce, release_payment_holds
+from .pricing import PRICED, apply_totals, reprice
 
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
-    """Choose how to pay, which freezes the totals. Raises `PaymentMethodNotSupported`."""
+    """Choose how to pay. The first choice freezes the totals: another one changes no more than the fee.
+
+    Raises `PaymentMethodNotSupported`, and as `lock_checkout_for` does.
+    """
     checkout = lock_checkout_for("payment_method", token, now=now)
     connector = get_connector(payment_method)
     if connector is None:
@@ -27,10 +28,11 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
         raise PaymentMethodNotSupported("The shipping method can't be paid so.", supported=connector_codes())
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.payment_method = payment_method
+    price = reprice if checkout.phase == Phase.SHIPPING else apply_totals
+    price(checkout, view.lines, now=now)
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None
-    apply_totals(checkout, view.lines)
-    checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *AMOUNTS])
+    checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *PRICED])
     return view
 
 
@@ -43,9 +45,7 @@ def start_payment(
     if connector.needs_return_url and not (return_url and cancel_url):
         raise ValidationFailed.of("return_url", "required", "This payment method redirects the customer.")
     view = CheckoutView(checkout, lines_of(checkout))
-    if not checkout.is_stock_reserved:
-        reserve(checkout_id=checkout.pk, wanted=wanted_units(view.lines), now=now)
-        checkout.is_stock_reserved = True
+    hold_scarce(checkout, view.lines, now=now)
     started = connector.start(amount_cents=checkout.amount_due_cents, currency=checkout.currency)
     attempt = CheckoutPaymentAttempt.objects.create(
         checkout=checkout,
@@ -81,6 +81,7 @@ def confirm_payment(*, token: str, callback_payload: dict[str, Any], now: dateti
         attempt.status = CheckoutPaymentAttempt.Status.FAILED
         attempt.failure_code = checkout.failure_code = outcome.failure_code
         checkout.phase = Phase.FAILED
+        release_payment_holds([checkout])
         _publish_failure(checkout, now=now)
     attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
     checkout.save(update_fields=["ready_to_complete", "failure_code", "phase", "updated_at"])

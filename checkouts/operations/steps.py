@@ -7,13 +7,12 @@ from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for, shape_of
-from checkouts.totals import AMOUNTS
 from commerce.errors import FieldError
 from shipping.matching import Option
 from shipping.models import PickupPoint
 from shipping.queries import chosen_option, chosen_pickup_point
 
-from .pricing import apply_totals
+from .pricing import PRICED, reprice
 
 _ADDRESS_COLUMNS = (
     "shipping_address",
@@ -23,6 +22,7 @@ _ADDRESS_COLUMNS = (
     "email",
     "phase",
     "updated_at",
+    *PRICED,
 )
 _SHIPPING_COLUMNS = (
     "shipping_method",
@@ -32,7 +32,7 @@ _SHIPPING_COLUMNS = (
     "pickup_point",
     "phase",
     "updated_at",
-    *AMOUNTS,
+    *PRICED,
 )
 REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
@@ -50,8 +50,11 @@ def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> Checkou
     checkout.customer_note = fields.get("customer_note", checkout.customer_note) or ""
     checkout.email = fields.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
+    view = CheckoutView(checkout, lines_of(checkout))
+    # Another email may be another customer, for whom other discounts are.
+    reprice(checkout, view.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)
-    return CheckoutView(checkout, lines_of(checkout))
+    return view
 
 
 def set_shipping(
@@ -68,7 +71,7 @@ def set_shipping(
     point = chosen_pickup_point(shape, option=option, pickup_point_id=pickup_point_id)
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
-    apply_totals(checkout, view.lines)
+    reprice(checkout, view.lines, now=now)
     checkout.save(update_fields=_SHIPPING_COLUMNS)
     return view
 

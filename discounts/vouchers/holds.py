@@ -11,7 +11,6 @@ from typing import Any
 
 from django.db import connection
 
-from commerce.events.operations import publish_many
 from commerce.tenancy.scope import current_account_id
 
 from .attempts import refusals_kept
@@ -186,15 +185,23 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
 
 def release_holds(*, checkout_ids: Sequence[int]) -> None:
     """Give back what checkouts hold; repeated, nothing changes."""
-    account_id, ids = current_account_id(), list(checkout_ids)
+    if lock_held(checkout_ids=checkout_ids):
+        account_id = current_account_id()
+        with connection.cursor() as cursor:
+            cursor.execute(_RELEASE, [account_id, list(checkout_ids), account_id])
+
+
+def lock_held(*, checkout_ids: Sequence[int]) -> int:
+    """Wait for the gift cards that checkouts hold, in a fixed order; how many there are."""
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_HELD, [account_id, ids])
-        if cursor.rowcount:
-            cursor.execute(_RELEASE, [account_id, ids, account_id])
+        cursor.execute(_LOCK_HELD, [current_account_id(), list(checkout_ids)])
+        return cursor.rowcount
 
 
-def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime) -> None:
-    """Turn what a checkout holds into what its order has taken.
+def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime) -> list[Occurrence]:
+    """Turn what a checkout holds into what its order has taken; the events, for the caller to publish.
+
+    The gift cards were locked by `lock_held` before the order was made.
 
     It was promised before the payment, so that a gift card which was ended or expired meanwhile pays as well.
     """
@@ -207,12 +214,9 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
         "now": now,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_HELD, [account_id, [checkout_id]])
-        if not cursor.rowcount:
-            return
         cursor.execute(_CAPTURE, values)
         captured = cursor.fetchall()
-    publish_many(occurrences=_redemptions(captured, order_id, checkout_id), now=now)
+    return _redemptions(captured, order_id, checkout_id)
 
 
 def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:

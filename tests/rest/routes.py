@@ -130,6 +130,12 @@ def undone() -> Iterator[None]:
     transaction.savepoint_rollback(savepoint)
 
 
+def _enter(checkout: Checkout, voucher: Voucher) -> None:
+    """Have the gift card's code entered in the checkout, so that it can be taken away."""
+    entry = {"code": voucher.code, "discount_id": None, "voucher_id": str(voucher.pk), "type": "gift_card"}
+    Checkout.objects.filter(pk=checkout.pk).update(discount_codes=[entry | {"amount_cents": "0"}])
+
+
 @dataclass(frozen=True)
 class World:
     """A shop with a row of every model, and what its rows are called in paths and bodies."""
@@ -142,6 +148,7 @@ class World:
         with shop.scope():
             rows: dict[type[models.Model], Any] = dict(make_rows())
             rows[ApiKey] = ApiKey.objects.filter(kind="storefront").latest("pk")
+            _enter(rows[Checkout], rows[Voucher])
         return cls(shop, rows)
 
     def row_id(self, name: str) -> int:
@@ -160,6 +167,8 @@ class World:
             )
         if name == "token":
             return self.rows[MODELS_BY_NOUN[noun]].token
+        if name == "code":
+            return self.rows[Voucher].code
         return self.shop.handle if name == "id_or_handle" else self.row_id(name)
 
     def path(self, route: Route, **others: Any) -> str:

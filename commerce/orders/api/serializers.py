@@ -44,6 +44,23 @@ class TotalsOutput(Output):
     item_count = serializers.IntegerField()
 
 
+class DiscountCodeOutput(Output):
+    """A code as it was entered: a discount's, or that of a gift card, which pays."""
+
+    code = serializers.CharField()
+    discount_id = fields.IdField(allow_null=True)
+    voucher_id = fields.IdField(allow_null=True)
+    type = serializers.CharField()
+    amount_cents = fields.CentsField()
+
+
+class AutomaticDiscountOutput(Output):
+    discount_id = fields.IdField()
+    title = serializers.CharField()
+    type = serializers.CharField()
+    amount_cents = fields.CentsField()
+
+
 class OrderFilter(Input):
     status = serializers.ChoiceField(Order.Status.choices, required=False)
     payment_status = serializers.ChoiceField(Order.PaymentStatus.choices, required=False)
@@ -74,8 +91,8 @@ class OrderOutput(Output):
     shipping_method = serializers.DictField(allow_null=True)
     pickup_point = serializers.DictField(allow_null=True)
     payment_method = serializers.CharField()
-    discount_codes = serializers.ListField(child=serializers.DictField())
-    automatic_discounts = serializers.ListField(child=serializers.DictField())
+    discount_codes = DiscountCodeOutput(many=True)
+    automatic_discounts = AutomaticDiscountOutput(many=True)
     vat = serializers.DictField(allow_null=True)
     totals = TotalsOutput()
     customer_note = serializers.CharField()

@@ -5,11 +5,12 @@ import pytest
 from commerce.customers.models import Customer
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
+from discounts.models import DiscountRedemption, VoucherRedemption
 from tests import factories
-from tests.storefront import EMAIL, checkout_in
+from tests.storefront import EMAIL, checkout_in, enter_checkout, take_step
 
 # What a completion costs: SET LOCAL, the idempotency key's claim and record, and the work.
-STATEMENTS = 18
+STATEMENTS = 17
 # In a test's own transaction the scope is a savepoint, whose end clears the setting: three more.
 IN_A_TEST = 3
 
@@ -109,3 +110,29 @@ def test_completion_takes_a_fixed_number_of_statements(shop, django_assert_max_n
 
     assert answer.status_code == 200
     assert len(statements) == STATEMENTS + IN_A_TEST
+
+
+@pytest.mark.parametrize("lines", [1, 50])
+def test_completion_with_discounts_and_gift_cards_takes_at_most_twenty(
+    shop, django_assert_max_num_queries, lines
+):
+    rate = factories.make_rate(shop)
+    variants = [factories.make_variant(shop) for _ in range(lines)]
+    factories.make_discount(shop, code=None, stackable=True)
+    codes = [factories.make_discount(shop, stackable=True, code=f"C{n}").code for n in range(2)]
+    codes += [factories.make_voucher(shop, 100).code for _ in range(2)]
+    token = enter_checkout(shop, *((variant, 1) for variant in variants))["token"]
+    for code in codes:
+        shop.storefront.post(f"checkouts/{token}/discount.json", {"code": code})
+    for step in ("address", "shipping", "payment", "processing", "ready"):
+        checkout = take_step(step, shop, token, rate=rate)
+
+    with django_assert_max_num_queries(20 + IN_A_TEST):
+        answer = complete(shop, checkout)
+
+    assert answer.status_code == 200
+    with shop.scope():
+        assert (
+            DiscountRedemption.objects.count(),
+            VoucherRedemption.objects.filter(kind="redeem").count(),
+        ) == (3, 2)

@@ -43,6 +43,7 @@ def send(shop, operation, token, rate):
     bodies = {
         "address": ("PUT", {"shipping_address": ADDRESS, "same_as_shipping": True}),
         "shipping": ("PUT", {"shipping_method_id": rate.method_id, "shipping_rate_id": rate.pk}),
+        "discount": ("POST", {"code": "SPRING"}),
         "payment_method": ("PUT", {"payment_method": "bank_transfer"}),
         "start_payment": ("POST", {}),
         "confirm": ("POST", {"callback_payload": {}}),
@@ -70,6 +71,7 @@ def expected(state, operation):
 @pytest.mark.parametrize("state", STATES)
 def test_operation_in_phase(shop, state, operation):
     rate = factories.make_rate(shop)
+    factories.make_discount(shop, code="SPRING")
     token = checkout_in_state(shop, state, rate)["token"]
     before = shop.storefront.get(f"checkouts/{token}.json").json()
 

@@ -7,7 +7,13 @@ from django.utils import timezone
 
 from discounts.models import VoucherPaymentAttempt
 from discounts.vouchers.errors import InsufficientBalanceHeld
-from discounts.vouchers.holds import capture_holds, hold_vouchers, release_holds, reverse_redemptions
+from discounts.vouchers.holds import (
+    capture_holds,
+    hold_vouchers,
+    lock_held,
+    release_holds,
+    reverse_redemptions,
+)
 from discounts.vouchers.sweeping import expire_overdue_vouchers
 from tests.discounts.vouchers.cards import (
     event_types,
@@ -69,6 +75,7 @@ def test_checkouts_with_the_same_vouchers_in_any_order_do_not_deadlock(shop):
             if number % 4 < 2:
                 release_holds(checkout_ids=[number + 1])
             else:
+                lock_held(checkout_ids=[number + 1])
                 capture_holds(checkout_id=number + 1, order_id=order.pk, actor="test", now=timezone.now())
 
     assert run_threads(16, pay) == [None] * 16

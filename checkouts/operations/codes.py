@@ -1,0 +1,119 @@
+"""Codes that a shopper enters: discounts, and gift cards that pay a part."""
+
+from datetime import datetime
+
+from carts.errors import CurrencyMismatch
+from checkouts.models import Checkout
+from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
+from commerce.errors import Refusal
+from discounts import errors
+from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
+from discounts.in_force import rule_by_code, rules_in_force
+from discounts.rules import normalise_code
+from discounts.shoppers import shopper_for
+from discounts.vouchers.codes import canonical_code
+from discounts.vouchers.holds import usable_voucher
+
+from .pricing import PRICED, basket_of, entered_discount_ids, reprice
+
+_REFUSALS: dict[str, type[Refusal]] = {
+    refusal.code: refusal
+    for refusal in (
+        errors.DiscountNotActive,
+        errors.DiscountNotStarted,
+        errors.DiscountExpired,
+        errors.MarketMismatch,
+        errors.CustomerNotEligible,
+        errors.MinimumNotMet,
+        errors.UsageLimitReached,
+        errors.CustomerUsageLimitReached,
+        CurrencyMismatch,
+    )
+}
+
+
+def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:
+    """Add a discount's code, or a gift card's; the same code again changes nothing.
+
+    Raises the refusals of discounts/errors.py, and as `usable_voucher` and `lock_checkout_for` do.
+    """
+    view = _view(token, now=now)
+    rule = rule_by_code(code)
+    if rule is not None:
+        _enter_discount(view, rule, now=now)
+    else:
+        _enter_gift_card(view.checkout, code, now=now)
+    return _repriced(view, now=now)
+
+
+def remove_code(*, token: str, code: str, now: datetime) -> CheckoutView:
+    """Take a code away. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
+    view = _view(token, now=now)
+    entered = view.checkout.discount_codes
+    meant = (normalise_code(code).upper(), canonical_code(code))
+    view.checkout.discount_codes = [entry for entry in entered if entry["code"].upper() not in meant]
+    if len(view.checkout.discount_codes) == len(entered):
+        raise errors.DiscountNotApplied
+    return _repriced(view, now=now)
+
+
+def _view(token: str, *, now: datetime) -> CheckoutView:
+    checkout = lock_checkout_for("discount", token, now=now)
+    return CheckoutView(checkout, lines_of(checkout))
+
+
+def _repriced(view: CheckoutView, *, now: datetime) -> CheckoutView:
+    reprice(view.checkout, view.lines, now=now)
+    view.checkout.save(update_fields=[*PRICED, "updated_at"])
+    return view
+
+
+def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
+    checkout = view.checkout
+    entered_ids = entered_discount_ids(checkout)
+    if rule.id in entered_ids:
+        return
+    shopper = shopper_for(
+        [rule], customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
+    )
+    _require_applicable(rule, basket_of(checkout, view.lines), shopper, now=now)
+    others = rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
+    kept_ids = {kept.id for kept in combine(others, rule)}
+    checkout.discount_codes = [
+        entry
+        for entry in checkout.discount_codes
+        if entry["voucher_id"] or int(entry["discount_id"]) in kept_ids
+    ]
+    _add_entry(checkout, code=rule.code or "", discount_id=rule.id, voucher_id=None, kind=rule.type)
+
+
+def _require_applicable(rule: Rule, basket: Basket, shopper: Shopper, *, now: datetime) -> None:
+    obstacle = find_obstacle(rule, basket, shopper=shopper, now=now)
+    if obstacle is not None:
+        raise _REFUSALS[obstacle.reason](obstacle.detail)
+    alone = evaluate(basket, automatic=(), entered=(rule,), shopper=shopper, now=now)
+    # A code for shipping waits for a method; one that finds no line to lower never will.
+    if alone.trace[0].reason == Reason.NOTHING_TO_DISCOUNT:
+        raise errors.DiscountNotApplicable
+
+
+def _enter_gift_card(checkout: Checkout, code: str, *, now: datetime) -> None:
+    card = usable_voucher(code=code, currency=checkout.currency, now=now)
+    if card is None:
+        raise errors.DiscountNotFound
+    if str(card.id) not in [entry["voucher_id"] for entry in checkout.discount_codes]:
+        _add_entry(checkout, code=card.code, discount_id=None, voucher_id=card.id, kind="gift_card")
+
+
+def _add_entry(
+    checkout: Checkout, *, code: str, discount_id: int | None, voucher_id: int | None, kind: str
+) -> None:
+    """What it takes off, pricing fills in."""
+    entry = {
+        "code": code,
+        "discount_id": None if discount_id is None else str(discount_id),
+        "voucher_id": None if voucher_id is None else str(voucher_id),
+        "type": kind,
+        "amount_cents": "0",
+    }
+    checkout.discount_codes = [*checkout.discount_codes, entry]

@@ -1,0 +1,86 @@
+"""What is scarce: held before money moves, given back when it does not, taken when the order is made.
+
+Locks are taken in one order everywhere: discounts, then gift cards, then stock, which most checkouts wait for.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from checkouts.models import Checkout, CheckoutLineItem
+from commerce.inventory.reservations import reserve
+from commerce.orders.models import Order
+from discounts.uses import Use, hold_uses, redeem_uses, release_uses
+from discounts.vouchers.holds import capture_holds, hold_vouchers, lock_held, release_holds
+from discounts.vouchers.occurrences import Occurrence
+
+
+def wanted_units(lines: Sequence[CheckoutLineItem]) -> dict[int, int]:
+    """Units per variant: lines of one variant with different attributes share its stock."""
+    units: Counter[int] = Counter()
+    for line in lines:
+        units[line.variant_id] += line.quantity
+    return dict(units)
+
+
+def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
+    """Hold discounts, gift cards and stock for a payment that is about to start, all or none.
+
+    Raises `DiscountExhausted`, `InsufficientBalanceHeld`, `VoucherNotActive` and `InsufficientInventory`.
+    """
+    hold_uses(
+        _uses(checkout),
+        checkout_id=checkout.pk,
+        customer_id=checkout.customer_id,
+        email=checkout.email,
+        currency=checkout.currency,
+    )
+    amounts = _gift_card_amounts(checkout)
+    if amounts:
+        hold_vouchers(checkout_id=checkout.pk, amounts=amounts, now=now)
+    if not checkout.is_stock_reserved:
+        reserve(checkout_id=checkout.pk, wanted=wanted_units(lines), now=now)
+        checkout.is_stock_reserved = True
+
+
+def release_payment_holds(checkouts: Sequence[Checkout]) -> None:
+    """Give back what the payments of these checkouts held of discounts and gift cards."""
+    with_uses = [checkout.pk for checkout in checkouts if _uses(checkout)]
+    if with_uses:
+        release_uses(checkout_ids=with_uses)
+    with_gift_cards = [checkout.pk for checkout in checkouts if _gift_card_amounts(checkout)]
+    if with_gift_cards:
+        release_holds(checkout_ids=with_gift_cards)
+
+
+def lock_gift_cards(checkout: Checkout) -> None:
+    """Wait for the gift cards of a checkout before the order's number is drawn, which others wait for."""
+    if _gift_card_amounts(checkout):
+        lock_held(checkout_ids=[checkout.pk])
+
+
+def redeem_holds(checkout: Checkout, order: Order, *, now: datetime) -> list[Occurrence]:
+    """Enter what a checkout holds of discounts and gift cards into their ledgers, as its order's; the events of it."""
+    if _uses(checkout):
+        redeem_uses(checkout_id=checkout.pk, order_id=order.pk, customer_id=order.customer_id)
+    if not _gift_card_amounts(checkout):
+        return []
+    return capture_holds(checkout_id=checkout.pk, order_id=order.pk, actor=f"checkout:{checkout.pk}", now=now)
+
+
+def _uses(checkout: Checkout) -> list[Use]:
+    """The discounts that take something off; a code that takes nothing is not used."""
+    entries = [entry for entry in checkout.discount_codes if entry["discount_id"]]
+    return [
+        Use(int(entry["discount_id"]), entry.get("code"), int(entry["amount_cents"]))
+        for entry in [*entries, *checkout.automatic_discounts]
+        if int(entry["amount_cents"])
+    ]
+
+
+def _gift_card_amounts(checkout: Checkout) -> dict[int, int]:
+    return {
+        int(entry["voucher_id"]): int(entry["amount_cents"])
+        for entry in checkout.discount_codes
+        if entry["voucher_id"] and int(entry["amount_cents"])
+    }

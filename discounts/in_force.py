@@ -1,0 +1,54 @@
+"""The rules of discounts as evaluation takes them, read by constant statements: every step of a checkout asks."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from commerce.tenancy.scope import current_account_id
+
+from .evaluation import COLUMNS, Rule, rule_of
+from .rules import normalise_code
+
+_COLUMNS = ", ".join(COLUMNS)
+# Two parts, so that each finds its index among any number of codes.
+_IN_FORCE = f"""
+    SELECT {_COLUMNS} FROM discounts
+     WHERE account_id = %(account_id)s AND code IS NULL AND status = 'active'
+       AND (starts_at IS NULL OR starts_at <= %(now)s) AND (ends_at IS NULL OR ends_at > %(now)s)
+     UNION ALL
+    SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s)
+"""  # noqa: S608  the columns are constant
+_BY_CODE = f"""
+    SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s)
+     ORDER BY status = 'archived', id DESC LIMIT 1
+"""  # noqa: S608  the columns are constant
+
+
+def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
+    """The discounts that apply by themselves now, and the entered ones in their order, in one statement."""
+    rules = _fetch(_IN_FORCE, entered_ids=list(entered_ids), now=now)
+    by_id = {rule.id: rule for rule in rules if rule.code is not None}
+    automatic = [rule for rule in rules if rule.code is None]
+    return automatic, [by_id[discount_id] for discount_id in entered_ids if discount_id in by_id]
+
+
+def rule_by_code(code: str) -> Rule | None:
+    """The discount that a shopper means by a code, trimmed and in any case; of archived ones the last."""
+    return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
+
+
+def _fetch(sql: str, **parameters: Any) -> list[Rule]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"account_id": current_account_id(), **parameters})
+        names = [column.name for column in cursor.description]
+        return [_rule(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+
+
+def _rule(columns: dict[str, Any]) -> Rule:
+    for name in ("bogo_config", "bulk_tiers"):
+        if columns[name] is not None:
+            columns[name] = orjson.loads(columns[name])
+    return rule_of(columns)

@@ -1,0 +1,149 @@
+"""What discounts ask about the shopper: tags, segments, earlier orders, earlier uses. Only what is asked is read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from django.db import connection
+
+from commerce.customers.models import Customer, Segment, normalise_email
+from commerce.customers.segments import matches
+from commerce.tenancy.scope import current_account_id
+
+from .evaluation import Rule, Shopper
+from .models import Discount
+
+# A shopper is known by the customer, or by the email: a guest's orders count as those of the customer of that email.
+_HISTORY = """
+    WITH person AS (
+        SELECT coalesce(
+                   %(customer_id)s::bigint,
+                   (SELECT id FROM customers WHERE account_id = %(account_id)s AND normalised_email = %(email)s)
+               ) AS id
+    ), uses AS (
+        SELECT r.discount_id, CASE r.kind WHEN 'redeem' THEN 1 ELSE -1 END AS number
+          FROM discount_redemptions r, person
+         WHERE r.account_id = %(account_id)s AND r.discount_id = ANY(%(discount_ids)s)
+           AND (r.customer_email = %(email)s OR r.customer_id = person.id)
+         UNION ALL
+        SELECT h.discount_id, 1
+          FROM discount_holds h, person
+         WHERE h.account_id = %(account_id)s AND h.discount_id = ANY(%(discount_ids)s)
+           AND (h.customer_email = %(email)s OR h.customer_id = person.id)
+           AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
+    ), summed AS (
+        SELECT discount_id, sum(number)::int AS number FROM uses GROUP BY discount_id
+    )
+    SELECT EXISTS (
+               SELECT FROM orders o
+                WHERE o.account_id = %(account_id)s AND o.status <> 'cancelled'
+                  AND (upper(o.email) = upper(%(email)s) OR o.customer_id = person.id)
+           ),
+           ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),
+           ARRAY(SELECT number FROM summed ORDER BY discount_id)
+      FROM person
+"""
+
+
+class _Limited(Protocol):
+    """What a discount row and a rule have in common."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def first_order_only(self) -> bool: ...
+    @property
+    def customer_eligibility(self) -> str: ...
+    @property
+    def usage_limit_per_customer(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a shopper did before: whether any order stands, and the uses of each discount, held ones included."""
+
+    has_ordered: bool = False
+    uses: Mapping[int, int] = field(default_factory=dict)
+
+    def forbids(self, discount: _Limited) -> bool:
+        """Whether this shopper may not use the discount once more."""
+        used = self.uses.get(discount.id, 0)
+        if _is_for_first_order(discount) and (self.has_ordered or used):
+            return True
+        limit = discount.usage_limit_per_customer
+        return limit is not None and used >= limit
+
+
+def history_of(
+    discounts: Iterable[_Limited], *, customer_id: int | None, email: str, checkout_id: int | None
+) -> History:
+    """The shopper's history as far as these discounts ask for it, without what this checkout holds itself.
+
+    One statement, none where no discount is limited by the shopper.
+    """
+    limited = [
+        discount.id
+        for discount in discounts
+        if discount.usage_limit_per_customer is not None or _is_for_first_order(discount)
+    ]
+    if not limited:
+        return History()
+    parameters = {
+        "account_id": current_account_id(),
+        "customer_id": customer_id,
+        "email": normalise_email(email),
+        "checkout_id": checkout_id,
+        "discount_ids": limited,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_HISTORY, parameters)
+        has_ordered, discount_ids, numbers = cursor.fetchone()
+    return History(has_ordered, dict(zip(discount_ids, numbers, strict=True)))
+
+
+def shopper_for(
+    rules: Sequence[Rule], *, customer_id: int | None, email: str, checkout_id: int | None
+) -> Shopper:
+    """The shopper as these rules ask for it: at most three statements, none for rules that are for everybody."""
+    history = history_of(rules, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    customer = _customer(customer_id, email) if any(_asks_for_customer(rule) for rule in rules) else None
+    return Shopper(
+        customer_id=customer.pk if customer else None,
+        tags=frozenset(customer.tags) if customer else frozenset(),
+        segment_ids=_segments_of(customer, rules) if customer else frozenset(),
+        has_ordered=history.has_ordered,
+        uses=history.uses,
+    )
+
+
+def _is_for_first_order(discount: _Limited) -> bool:
+    return discount.first_order_only or discount.customer_eligibility == Discount.Eligibility.FIRST_ORDER
+
+
+def _asks_for_customer(rule: Rule) -> bool:
+    return rule.customer_eligibility in (
+        Discount.Eligibility.TAGGED,
+        Discount.Eligibility.SEGMENTS,
+        Discount.Eligibility.SPECIFIC,
+    )
+
+
+def _customer(customer_id: int | None, email: str) -> Customer | None:
+    known = Customer.objects.filter(redacted_at__isnull=True)
+    if customer_id is not None:
+        return known.filter(pk=customer_id).first()
+    return known.filter(normalised_email=normalise_email(email)).first()
+
+
+def _segments_of(customer: Customer, rules: Sequence[Rule]) -> frozenset[int]:
+    asked = {
+        segment_id
+        for rule in rules
+        if rule.customer_eligibility == Discount.Eligibility.SEGMENTS
+        for segment_id in rule.segment_ids
+    }
+    if not asked:
+        return frozenset()
+    return frozenset(
+        segment.pk for segment in Segment.objects.filter(pk__in=asked) if matches(segment.filter, customer)
+    )

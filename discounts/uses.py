@@ -1,0 +1,128 @@
+"""Uses of discounts: held when a payment starts, redeemed by the order, returned when either comes to nothing.
+
+`usage_count` of a discount is what was redeemed and not returned, and what is held. It is only written under the
+discount's lock, so that its limits are exact however many checkouts pay at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from commerce.customers.models import normalise_email
+from commerce.tenancy.scope import current_account_id
+
+from .errors import DiscountExhausted
+from .models import Discount, DiscountHold
+from .shoppers import history_of
+
+_ADD_USES = """
+    UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %s AND id = ANY(%s)
+"""
+_RELEASE = """
+    WITH gone AS (
+        DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s)
+        RETURNING discount_id
+    ), freed AS (
+        SELECT discount_id, count(*) AS uses FROM gone GROUP BY discount_id
+    ), locked AS (
+        SELECT d.id, f.uses FROM discounts d JOIN freed f ON f.discount_id = d.id
+         WHERE d.account_id = %(account_id)s ORDER BY d.id FOR NO KEY UPDATE OF d
+    )
+    UPDATE discounts d SET usage_count = d.usage_count - l.uses
+      FROM locked l WHERE d.account_id = %(account_id)s AND d.id = l.id
+"""
+_REDEEM = """
+    WITH gone AS (
+        DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = %(checkout_id)s RETURNING *
+    )
+    INSERT INTO discount_redemptions
+           (account_id, discount_id, code, checkout_id, order_id, customer_id, customer_email, amount_cents, currency,
+            kind, created_at)
+    SELECT account_id, discount_id, code, checkout_id, %(order_id)s, %(customer_id)s, customer_email, amount_cents,
+           currency, 'redeem', now()
+      FROM gone ORDER BY id
+"""
+_RETURN = """
+    WITH locked AS (
+        SELECT d.id
+          FROM discounts d
+          JOIN discount_redemptions r ON r.account_id = d.account_id AND r.discount_id = d.id
+         WHERE d.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
+         ORDER BY d.id FOR NO KEY UPDATE OF d
+    ), returned AS (
+        INSERT INTO discount_redemptions
+               (account_id, discount_id, code, checkout_id, order_id, customer_id, customer_email, amount_cents,
+                currency, kind, created_at)
+        SELECT r.account_id, r.discount_id, r.code, r.checkout_id, r.order_id, r.customer_id, r.customer_email,
+               -r.amount_cents, r.currency, 'reversal', now()
+          FROM discount_redemptions r JOIN locked l ON l.id = r.discount_id
+         WHERE r.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
+            ON CONFLICT (account_id, order_id, discount_id, kind) DO NOTHING
+        RETURNING discount_id
+    )
+    UPDATE discounts d SET usage_count = d.usage_count - 1
+      FROM returned r WHERE d.account_id = %(account_id)s AND d.id = r.discount_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one discount takes off a checkout, in cents of its currency."""
+
+    discount_id: int
+    code: str | None
+    amount_cents: int
+
+
+def hold_uses(
+    uses: Sequence[Use], *, checkout_id: int, customer_id: int | None, email: str, currency: str
+) -> None:
+    """Hold one use of each discount for a checkout, all or none. Raises `DiscountExhausted`."""
+    if not uses:
+        return
+    by_id = {use.discount_id: use for use in uses}
+    discounts = list(Discount.objects.select_for_update(no_key=True).filter(pk__in=by_id).order_by("pk"))
+    history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    for discount in discounts:
+        if _is_spent(discount) or history.forbids(discount):
+            raise DiscountExhausted(discount_code=by_id[discount.pk].code, discount_id=str(discount.pk))
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD_USES, [current_account_id(), sorted(by_id)])
+    DiscountHold.objects.bulk_create(
+        DiscountHold(
+            discount_id=use.discount_id,
+            code=use.code,
+            checkout_id=checkout_id,
+            customer_id=customer_id,
+            customer_email=normalise_email(email),
+            amount_cents=use.amount_cents,
+            currency=currency,
+        )
+        for use in uses
+    )
+
+
+def release_uses(*, checkout_ids: Sequence[int]) -> None:
+    """Give back what checkouts hold; repeated, nothing changes."""
+    _run(_RELEASE, checkout_ids=list(checkout_ids))
+
+
+def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
+    """Enter what a checkout holds into the ledger, as its order's. The count stays: the use only changes its kind."""
+    _run(_REDEEM, checkout_id=checkout_id, order_id=order_id, customer_id=customer_id)
+
+
+def return_uses(*, order_id: int) -> None:
+    """Give back what a cancelled order had redeemed; repeated, nothing changes."""
+    _run(_RETURN, order_id=order_id)
+
+
+def _is_spent(discount: Discount) -> bool:
+    limit = discount.usage_limit_total
+    return limit is not None and discount.usage_count >= limit
+
+
+def _run(sql: str, **parameters: int | list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"account_id": current_account_id(), **parameters})
