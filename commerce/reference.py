@@ -50,6 +50,13 @@ def countries() -> frozenset[str]:
 
 
 @cache
+def country_names() -> dict[str, str]:
+    """English names of the countries by their code, in alphabetical order of the names."""
+    names = {code: Locale("en").territories[code] for code in countries()}
+    return dict(sorted(names.items(), key=lambda item: item[1]))
+
+
+@cache
 def currencies() -> frozenset[str]:
     """Codes of the currencies that are tender somewhere today."""
     histories = get_global("territory_currencies").values()

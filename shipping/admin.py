@@ -13,10 +13,11 @@ from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline
 from . import operations
 from .api.serializers import MethodInput, RateInput, ZoneInput
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+from .zone_tester import ZoneTester
 
 
 @admin.register(ShippingZone)
-class ShippingZoneAdmin(EditableAdmin):
+class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = ZoneInput
     list_display = ("name", "handle", "market", "countries", "method_count")
@@ -78,7 +79,7 @@ class RateRows(RowsInline):
 
 
 @admin.register(ShippingMethod)
-class ShippingMethodAdmin(EditableAdmin):
+class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = MethodInput
     list_display = ("name", "zone", "carrier", "service_code", "rate_mode", "rate_count", "is_cod_compatible")

@@ -1,10 +1,25 @@
 """Which rates apply to what is to be sent. Plain data in and out, no framework."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 FREE = "free"
+
+
+class Objection(StrEnum):
+    """What keeps a method or a rate from being offered: the first that holds, in this order."""
+
+    COUNTRY = "country"
+    MARKET = "market"
+    POSTCODE = "postcode"
+    NO_RATE = "no_rate"
+    SUPERSEDED = "superseded"
+    CURRENCY = "currency"
+    WEIGHT = "weight"
+    SUBTOTAL = "subtotal"
+    QUANTITY = "quantity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +42,17 @@ class Zone:
     country_codes: Sequence[str]
     zip_patterns: Sequence[str] = ()
     market_id: int | None = None
+    id: int | None = None
 
-    def covers(self, shape: Shape) -> bool:
-        if shape.country_code not in self.country_codes or self.market_id not in {None, shape.market_id}:
-            return False
-        return not self.zip_patterns or zip_matches(shape.zip, self.zip_patterns)
+    def objection(self, shape: Shape) -> Objection | None:
+        """Why the shape is not sent to a place of this zone; None if it is."""
+        if shape.country_code not in self.country_codes:
+            return Objection.COUNTRY
+        if self.market_id not in {None, shape.market_id}:
+            return Objection.MARKET
+        if self.zip_patterns and not zip_matches(shape.zip, self.zip_patterns):
+            return Objection.POSTCODE
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +120,22 @@ class Rate:
         )
         return sum(bound is not None for bound in bounds)
 
-    def admits(self, shape: Shape) -> bool:
-        return (
-            self.currency == shape.currency
-            and _within(self.min_weight_grams, shape.weight_grams, self.max_weight_grams)
-            and _within(self.min_subtotal_cents, shape.subtotal_cents, self.max_subtotal_cents)
-            and _within(self.min_quantity, shape.quantity, self.max_quantity)
-        )
+    @classmethod
+    def made(cls, rate_id: int, currency: str) -> "Rate":
+        """The rate that a quote makes for a free method without one."""
+        return cls(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
+
+    def objection(self, shape: Shape) -> Objection | None:
+        """The first of its conditions that the shape doesn't meet; None if it meets all."""
+        if self.currency != shape.currency:
+            return Objection.CURRENCY
+        if not _within(self.min_weight_grams, shape.weight_grams, self.max_weight_grams):
+            return Objection.WEIGHT
+        if not _within(self.min_subtotal_cents, shape.subtotal_cents, self.max_subtotal_cents):
+            return Objection.SUBTOTAL
+        if not _within(self.min_quantity, shape.quantity, self.max_quantity):
+            return Objection.QUANTITY
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +147,41 @@ class Candidate:
     rates: Sequence[Rate] = ()
 
     @property
-    def own_rates(self) -> list[Rate]:
-        return [rate for rate in self.rates if not rate.is_automatic]
-
-    @property
-    def offered_rates(self) -> Sequence[Rate]:
-        """The rates that count: those made for a free method do only as long as it has none of its own."""
-        own = self.own_rates
-        return own if own or self.method.rate_mode != FREE else self.rates
+    def lives_on_made_rates(self) -> bool:
+        """Whether rates count that quotes have made: they do for a free method that has none of its own."""
+        return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
     def lacks_rate(self, shape: Shape) -> bool:
         """Whether the method is free, carries the shape, and still needs a rate in the asked currency."""
         return (
-            self.method.rate_mode == FREE
-            and not self.own_rates
+            self.lives_on_made_rates
             and all(rate.currency != shape.currency for rate in self.rates)
-            and self.zone.covers(shape)
+            and self.zone.objection(shape) is None
         )
+
+    def completed(self, rate: Rate) -> "Candidate":
+        """The same with a rate that was made for it."""
+        return replace(self, rates=[*self.rates, rate])
+
+    def verdicts(self, shape: Shape) -> Iterator["Verdict"]:
+        """One for each rate, or a single one where the rates don't come to matter."""
+        objection = self.zone.objection(shape) or (None if self.rates else Objection.NO_RATE)
+        if objection:
+            yield Verdict(self, None, objection)
+            return
+        counts_made = self.lives_on_made_rates
+        for rate in self.rates:
+            is_superseded = rate.is_automatic and not counts_made
+            yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.objection(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a rate is offered, which it is without an objection, or why it is not."""
+
+    candidate: Candidate
+    rate: Rate | None
+    objection: Objection | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +207,7 @@ class Option:
 
 def options(shape: Shape, candidates: Iterable[Candidate]) -> list[Option]:
     """Every rate that applies, by price, then method, then the most specific first."""
-    ordered = sorted(_applying(shape, candidates), key=_order)
+    ordered = sorted(_offered(shape, candidates), key=_order)
     seen: set[int] = set()
     found = []
     for method, rate in ordered:
@@ -173,24 +221,26 @@ def normalise_zip(text: str) -> str:
     return "".join(text.upper().split()).replace("-", "")
 
 
+def matching_patterns(code: str) -> list[str]:
+    """Every pattern, as it is compared, that a postcode fits: itself, and each of its beginnings with `*`."""
+    wanted = normalise_zip(code)
+    return [wanted, *(f"{wanted[:length]}*" for length in range(len(wanted) + 1))] if wanted else []
+
+
 def zip_matches(code: str, patterns: Iterable[str]) -> bool:
     """Whether a postcode is one of the patterns, or begins with one that ends in `*`."""
-    wanted = normalise_zip(code)
-    return bool(wanted) and any(_fits(wanted, normalise_zip(pattern)) for pattern in patterns)
-
-
-def _fits(wanted: str, pattern: str) -> bool:
-    return wanted.startswith(pattern[:-1]) if pattern.endswith("*") else wanted == pattern
+    return not set(matching_patterns(code)).isdisjoint(map(normalise_zip, patterns))
 
 
 def _within(low: int | None, value: int, high: int | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)
 
 
-def _applying(shape: Shape, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
+def _offered(shape: Shape, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
     for candidate in candidates:
-        if candidate.zone.covers(shape):
-            yield from ((candidate.method, rate) for rate in candidate.offered_rates if rate.admits(shape))
+        for verdict in candidate.verdicts(shape):
+            if verdict.rate is not None and verdict.objection is None:
+                yield candidate.method, verdict.rate
 
 
 def _order(applying: tuple[Method, Rate]) -> tuple[int, int, int, int]:

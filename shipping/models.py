@@ -189,8 +189,13 @@ class PickupPoint(models.Model):
             models.UniqueConstraint(fields=["carrier", "external_id"], name="pickup_points_external_id"),
         ]
         indexes = [
-            models.Index(fields=["normalised_zip", "country_code"], name="pickup_points_zip"),
+            # Has all that a list by postcode asks for, so that the points of a wide prefix needn't be fetched.
+            models.Index(
+                fields=["normalised_zip", "country_code", "carrier", "status", "id"],
+                name="pickup_points_postcode",
+            ),
             models.Index(fields=["country_code", "-id"], name="pickup_points_country"),
+            models.Index(fields=["carrier", "-id"], name="pickup_points_carrier"),
         ]
 
     def __str__(self) -> str:

@@ -1,10 +1,10 @@
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from django.db.models import F, Prefetch, QuerySet
 
 from accounts.queries import markets
 from commerce.errors import NotFound, ValidationFailed
-from commerce.rest.paging import Cursor, Page, page_of
+from commerce.rest.paging import Cursor, Page, newest_first, page_of
 
 from . import matching, quotes
 from .errors import (
@@ -19,6 +19,11 @@ from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZon
 
 # Follows every character that a postcode can have.
 LAST_CHARACTER = "\U0010ffff"
+
+# A postcode's prefix is looked for by a range rather than LIKE, and in an order that no index has: the planner can
+# then only narrow by the postcode, whatever way the statement was prepared, rather than walk a million points by id
+# to find the few.
+_NEWEST_FIRST = (F("pk") + 0).desc()
 
 
 def quote(shape: Shape) -> list[Option]:
@@ -70,14 +75,15 @@ def get_pickup_point(pickup_point_id: int) -> PickupPoint:
     return point
 
 
-def pickup_points(
+def pickup_point_page(
     *,
+    cursor: Cursor,
     carrier: str | None = None,
     country_code: str | None = None,
     postcode_prefix: str = "",
     status: str = PickupPoint.Status.ACTIVE,
-) -> QuerySet[PickupPoint]:
-    """Points of every carrier and country, or of those given, newest first."""
+) -> Page[PickupPoint]:
+    """Points of every carrier and country, or of those given, newest first, in one statement."""
     points = PickupPoint.objects.filter(status=status)
     if carrier is not None:
         points = points.filter(carrier=carrier)
@@ -85,19 +91,9 @@ def pickup_points(
         points = points.filter(country_code=country_code)
     prefix = matching.normalise_zip(postcode_prefix)
     if not prefix:
-        return points.order_by("-pk")
-    # A range rather than LIKE, and an order that no index has: the planner can then only narrow by the postcode,
-    # whatever way the statement was prepared, rather than walk a million points by id to find the few.
-    in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
-    return in_range.order_by((F("pk") + 0).desc())
-
-
-def pickup_point_page(*, cursor: Cursor, **filters: str) -> Page[PickupPoint]:
-    """One page of `pickup_points`, in one statement."""
-    points = pickup_points(**filters)
-    if cursor.after_id is not None:
-        points = points.filter(pk__lt=cursor.after_id)
-    return page_of(points, cursor)
+        return newest_first(points, cursor)
+    ids = _page_of_prefix(points, prefix, cursor)
+    return page_of(PickupPoint.objects.filter(pk__in=ids).order_by(_NEWEST_FIRST), cursor)
 
 
 def zones() -> QuerySet[ShippingZone]:
@@ -145,6 +141,14 @@ def require_market(market_id: int | None) -> None:
     """Refuse the id of a market that this account does not have; raises `ValidationFailed`."""
     if market_id is not None and not markets().filter(pk=market_id).exists():
         raise ValidationFailed.unknown("market_id")
+
+
+def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) -> QuerySet[Any]:
+    """The ids of a page of those points whose postcode has the prefix, which the index of postcodes alone tells."""
+    in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
+    if cursor.after_id is not None:
+        in_range = in_range.filter(pk__lt=cursor.after_id)
+    return in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
 
 
 def _refuse_option(shape: Shape, *, method_id: int, rate_id: int) -> NoReturn:

@@ -1,7 +1,6 @@
 """The rows behind a quote, in one statement and without model objects: it is read in every checkout."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,11 +8,10 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-from .matching import Candidate, Method, Rate, Shape, Zone
+from .matching import Candidate, Method, Rate, Shape, Zone, matching_patterns
 
-# A free method needs its rates in every currency: whether it has any of its own decides what it costs.
 _CANDIDATES = """
-    SELECT z.country_codes, z.zip_patterns, z.market_id,
+    SELECT z.country_codes, z.zip_patterns, z.market_id, z.id,
            m.id, m.handle, m.name, m.carrier, m.service_code, m.rate_mode, m.requires_pickup_point,
            m.is_cod_compatible, m.estimated_days_min, m.estimated_days_max, m.cod_fee_cents,
            r.id, r.price_cents, r.currency, r.display_name, r.min_weight_grams, r.max_weight_grams,
@@ -21,20 +19,53 @@ _CANDIDATES = """
       FROM shipping_zones z
       JOIN shipping_methods m ON m.account_id = z.account_id AND m.zone_id = z.id AND m.deleted_at IS NULL
       LEFT JOIN shipping_rates r ON r.account_id = m.account_id AND r.method_id = m.id AND r.deleted_at IS NULL
-           AND (r.currency = %(currency)s OR m.rate_mode = 'free')
+           {which_rates}
      WHERE z.account_id = %(account_id)s AND z.deleted_at IS NULL
-       AND z.country_codes @> ARRAY[%(country_code)s]::varchar[]
-       AND (z.market_id IS NULL OR z.market_id = %(market_id)s::bigint)
-       AND (%(method_id)s::bigint IS NULL OR m.id = %(method_id)s::bigint)
+           {which}
      ORDER BY m.id, r.id
 """
-_METHOD_AT, _RATE_AT = 3, 14
+_METHOD_AT, _RATE_AT = 4, 15
 
-# Of two quotes at once, both answer with the row of the first.
+# What can't be an option needn't leave the database; `matching` alone decides on the rest. A free method needs its
+# rates in every currency: whether it has any of its own decides what it costs. Patterns of more than plain ASCII
+# are left to `matching` too, whose upper case is another one.
+_NARROWED = _CANDIDATES.format(
+    which_rates="""
+           AND (m.rate_mode = 'free'
+                OR (r.currency = %(currency)s
+                    AND (r.min_weight_grams <= %(weight_grams)s::bigint) IS NOT FALSE
+                    AND (r.max_weight_grams >= %(weight_grams)s::bigint) IS NOT FALSE
+                    AND (r.min_subtotal_cents <= %(subtotal_cents)s::bigint) IS NOT FALSE
+                    AND (r.max_subtotal_cents >= %(subtotal_cents)s::bigint) IS NOT FALSE
+                    AND (r.min_quantity <= %(quantity)s::bigint) IS NOT FALSE
+                    AND (r.max_quantity >= %(quantity)s::bigint) IS NOT FALSE))
+    """,
+    which="""
+       AND z.country_codes @> ARRAY[%(country_code)s]::varchar[]
+       AND (z.market_id IS NULL OR z.market_id = %(market_id)s::bigint)
+       AND (z.zip_patterns = '{}' OR EXISTS (
+            SELECT FROM unnest(z.zip_patterns) AS pattern
+             WHERE upper(translate(pattern, ' -', '') COLLATE "C") = ANY(%(zip_patterns)s::text[])
+                   OR pattern COLLATE "C" ~ '[^ -~]'))
+       AND (%(method_id)s::bigint IS NULL OR m.id = %(method_id)s::bigint)
+       AND (m.rate_mode = 'free' OR r.id IS NOT NULL)
+    """,
+)
+_OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
+
+# Of two quotes at once, both answer with the row of the first. A method that is deleted or changed meanwhile is
+# waited for, and left out if it is no longer to have one.
 _MAKE_FREE_RATES = """
+    WITH lacking AS (
+        SELECT id FROM shipping_methods
+         WHERE account_id = %(account_id)s AND id = ANY(%(method_ids)s::bigint[])
+           AND deleted_at IS NULL AND rate_mode = 'free'
+         ORDER BY id
+           FOR SHARE
+    )
     INSERT INTO shipping_rates
            (account_id, method_id, price_cents, currency, is_flat, is_automatic, created_at, updated_at)
-    SELECT %s, method_id, 0, %s, false, true, now(), now() FROM unnest(%s::bigint[]) AS method_id
+    SELECT %(account_id)s, id, 0, %(currency)s, false, true, now(), now() FROM lacking
     ON CONFLICT (account_id, method_id, currency) WHERE is_automatic AND deleted_at IS NULL
     DO UPDATE SET updated_at = EXCLUDED.updated_at
     RETURNING method_id, id
@@ -42,18 +73,23 @@ _MAKE_FREE_RATES = """
 
 
 def candidates(shape: Shape, *, method_id: int | None = None) -> list[Candidate]:
-    """The live methods whose zone may cover the shape, or the one asked for, in one statement."""
-    parameters: dict[str, str | int | None] = {
-        "account_id": current_account_id(),
-        "country_code": shape.country_code,
-        "currency": shape.currency,
-        "market_id": shape.market_id,
-        "method_id": method_id,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_CANDIDATES, parameters)
-        rows = cursor.fetchall()
-    return [_candidate(list(group)) for _, group in groupby(rows, key=lambda row: row[_METHOD_AT])]
+    """The live methods that may carry the shape, or the one asked for, with the rates that may admit it."""
+    return _fetch(
+        _NARROWED,
+        country_code=shape.country_code,
+        zip_patterns=matching_patterns(shape.zip),
+        market_id=shape.market_id,
+        weight_grams=shape.weight_grams,
+        subtotal_cents=shape.subtotal_cents,
+        quantity=shape.quantity,
+        currency=shape.currency,
+        method_id=method_id,
+    )
+
+
+def candidates_of(zone_ids: Sequence[int]) -> list[Candidate]:
+    """The live methods of some zones, with all of their rates."""
+    return _fetch(_OF_ZONES, zone_ids=zone_ids)
 
 
 def with_free_rates(shape: Shape, found: list[Candidate]) -> list[Candidate]:
@@ -63,11 +99,16 @@ def with_free_rates(shape: Shape, found: list[Candidate]) -> list[Candidate]:
         return found
     made = _make_free_rates(method_ids=lacking, currency=shape.currency)
     return [
-        replace(candidate, rates=[*candidate.rates, made[candidate.method.id]])
-        if candidate.method.id in made
-        else candidate
+        candidate.completed(made[candidate.method.id]) if candidate.method.id in made else candidate
         for candidate in found
     ]
+
+
+def _fetch(statement: str, **parameters: Any) -> list[Candidate]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters | {"account_id": current_account_id()})
+        rows = cursor.fetchall()
+    return [_candidate(list(group)) for _, group in groupby(rows, key=lambda row: row[_METHOD_AT])]
 
 
 def _candidate(rows: list[tuple[Any, ...]]) -> Candidate:
@@ -80,10 +121,12 @@ def _candidate(rows: list[tuple[Any, ...]]) -> Candidate:
     )
 
 
-def _make_free_rates(*, method_ids: Iterable[int], currency: str) -> dict[int, Rate]:
+def _make_free_rates(*, method_ids: Sequence[int], currency: str) -> dict[int, Rate]:
+    parameters: dict[str, Any] = {
+        "account_id": current_account_id(),
+        "method_ids": method_ids,
+        "currency": currency,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_MAKE_FREE_RATES, (current_account_id(), currency, sorted(method_ids)))
-        return {
-            method_id: Rate(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
-            for method_id, rate_id in cursor.fetchall()
-        }
+        cursor.execute(_MAKE_FREE_RATES, parameters)
+        return {method_id: Rate.made(rate_id, currency) for method_id, rate_id in cursor.fetchall()}

@@ -1,9 +1,9 @@
 """The sidebar: the pages that the member may see, grouped by what they are about."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-# By group, in the order of the day's work: (model, title, icon).
+# By group, in the order of the day's work: (model or a page below its list, title, icon).
 _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "Sales": [
         ("orders.order", "Orders", "receipt_long"),
@@ -33,6 +33,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "Shipping": [
         ("shipping.shippingzone", "Zones", "public"),
         ("shipping.shippingmethod", "Methods and rates", "local_shipping"),
+        ("shipping.shippingzone/test/", "Test an address", "travel_explore"),
         ("shipping.pickuppoint", "Pickup points", "storefront"),
     ],
     "Messages": [
@@ -57,18 +58,28 @@ def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[s
     links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
     found = {
         group: [
-            _item(title, icon, links[model], current_path) for model, title, icon in pages if model in links
+            _item(title, icon, links[model] + path)
+            for model, path, title, icon in _split(pages)
+            if model in links
         ]
         for group, pages in _GROUPS.items()
     }
+    _mark_current((item for items in found.values() for item in items), current_path)
     return [{"title": group, "items": items} for group, items in found.items() if items]
 
 
-def _item(title: str, icon: str, link: str, current_path: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "icon": icon,
-        "link": link,
-        "has_permission": True,
-        "active": current_path.startswith(link),
-    }
+def _split(pages: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str, str]]:
+    for address, title, icon in pages:
+        model, _, path = address.partition("/")
+        yield model, path, title, icon
+
+
+def _item(title: str, icon: str, link: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": link, "has_permission": True, "active": False}
+
+
+def _mark_current(items: Iterable[dict[str, Any]], current_path: str) -> None:
+    """Of the pages that the path is below, the closest one is active."""
+    around = [item for item in items if current_path.startswith(item["link"])]
+    if around:
+        max(around, key=lambda item: len(item["link"]))["active"] = True

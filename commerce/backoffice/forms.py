@@ -1,11 +1,12 @@
 """Forms that keep the rules of the API, and can show what an operation or the database has refused."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.db import DataError, IntegrityError, models
+from django.db import DatabaseError, DataError, IntegrityError, models
 from django.http import HttpRequest
 from rest_framework import serializers
 
@@ -15,18 +16,27 @@ from commerce.rest.problems import as_refusal
 _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
 
 
+class FormRefused(Exception):
+    """What an operation or the database has refused of one of a page's forms, which its prefix tells."""
+
+    def __init__(self, refusal: Refusal, *, prefix: str | None = None) -> None:
+        super().__init__(refusal.detail)
+        self.refusal = refusal
+        self.prefix = prefix
+
+
 class RuledModelForm(forms.ModelForm):
-    """A model form checked by the API's serializer too; with a `refusal` it is invalid and shows that."""
+    """A model form checked by the API's serializer too; if it is the one `refused`, it is invalid and shows why."""
 
     rules: type[serializers.Serializer] | None = None
-    refusal: Refusal | None = None
+    refused: FormRefused | None = None
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if self.rules is not None:
             self._apply(self.rules)
-        if self.refusal is not None:
-            self._show(self.refusal)
+        if self.refused is not None and self.refused.prefix == self.prefix:
+            self._show(self.refused.refusal)
         return cleaned
 
     def _apply(self, rules: type[serializers.Serializer]) -> None:
@@ -34,7 +44,7 @@ class RuledModelForm(forms.ModelForm):
         sent = {
             self._column(name): _as_sent(self.cleaned_data[name])
             for name in self.base_fields.keys() & self.cleaned_data.keys()
-            if self.cleaned_data[name] not in self.fields[name].empty_values
+            if self.cleaned_data[name] not in (None, "")
         }
         serializer = rules(data=sent)
         if serializer.is_valid():
@@ -100,6 +110,15 @@ class RuledFields:
         if field is not None and not field.help_text:
             field.help_text = next((_UNITS[end] for end in _UNITS if db_field.name.endswith(end)), "")
         return field
+
+
+@contextmanager
+def refused_as(form: forms.ModelForm) -> Iterator[None]:
+    """Turn what is refused here into a refusal of this form; raises `FormRefused`."""
+    try:
+        yield
+    except (Refusal, DatabaseError) as error:
+        raise FormRefused(refusal_of(error), prefix=form.prefix) from error
 
 
 def refusal_of(error: Exception) -> Refusal:

@@ -20,7 +20,7 @@ from unfold.forms import PaginationInlineFormSet
 from commerce.errors import Refusal
 
 from .export import export_as_csv
-from .forms import RuledFields, all_values, changed_values, refusal_of
+from .forms import FormRefused, RuledFields, all_values, changed_values, refusal_of, refused_as
 from .history import actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
@@ -60,18 +60,20 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     ) -> type[ModelForm]:
         form_class = super().get_form(request, obj, change=change, **kwargs)
         form_class.rules = self.rules
-        form_class.refusal = getattr(request, "refusal", None)
+        form_class.refused = getattr(request, "refused", None)
         return form_class
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The form; where saving was refused it is shown once more, invalid, with the reason."""
         try:
             return super().changeform_view(request, *args, **kwargs)
+        except FormRefused as refused:
+            request.refused = refused  # type: ignore[attr-defined]
         except (Refusal, DatabaseError) as error:
             if request.method != "POST":
                 raise
-            request.refusal = refusal_of(error)  # type: ignore[attr-defined]
-            return super().changeform_view(request, *args, **kwargs)
+            request.refused = FormRefused(refusal_of(error))  # type: ignore[attr-defined]
+        return super().changeform_view(request, *args, **kwargs)
 
     @whole_or_explained
     def changelist_view(
@@ -163,10 +165,12 @@ class RowsFormSet(PaginationInlineFormSet):
     rows: "RowsInline"
 
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
-        return self.rows.create_row(self.instance, all_values(form), timezone.now())
+        with refused_as(form):
+            return self.rows.create_row(self.instance, all_values(form), timezone.now())
 
     def save_existing(self, form: ModelForm, obj: Model, commit: bool = True) -> Model:
-        return self.rows.update_row(obj, changed_values(form), timezone.now())
+        with refused_as(form):
+            return self.rows.update_row(obj, changed_values(form), timezone.now())
 
     def delete_existing(self, obj: Model, commit: bool = True) -> None:
         self.rows.delete_row(obj, timezone.now())
@@ -194,6 +198,7 @@ class RowsInline(ByRole, RuledFields, TabularInline):
         formset_class = super().get_formset(request, obj, **kwargs)
         formset_class.rows = self
         formset_class.form.rules = self.rules
+        formset_class.form.refused = getattr(request, "refused", None)
         return formset_class
 
 

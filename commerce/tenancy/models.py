@@ -49,6 +49,9 @@ class AccountOwned(models.Model):
         abstract = True
         base_manager_name = "objects"
 
+    def validate_constraints(self, exclude: Any = None) -> None:
+        """Leave them to the database: what a form's operation refuses names the field, Django the constraint alone."""
+
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         # Django's own names the id alone, which a sharded table would have to look for on every shard.
         return type(self)._base_manager.filter(pk=self.pk).delete()

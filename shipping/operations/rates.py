@@ -44,7 +44,8 @@ def delete_rate(*, rate_id: int, now: datetime) -> None:
 def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
     """Delete what quotes have made for a free method, as it gets rates of its own or another mode.
 
-    A quote that runs at the same time may still make one; it counts for nothing (`Candidate.offered_rates`).
+    A quote that runs at the same time may still make one beside a rate of the method's own; it counts for nothing
+    (`Candidate.lives_on_made_rates`).
     """
     ShippingRate.objects.filter(LIVE, method=method, is_automatic=True).update(deleted_at=now)
 

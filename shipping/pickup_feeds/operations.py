@@ -23,8 +23,9 @@ class Source:
 
 @dataclass(slots=True)
 class Tally:
-    """The lines of a feed: points and refused ones are counted, the first of the refused ones told."""
+    """The lines of a feed: all, points and refused ones are counted, the first of the refused ones told."""
 
+    lines: int = 0
     accepted: int = 0
     refused: int = 0
     told: list[str] = field(default_factory=list)
@@ -36,8 +37,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an import did, or would do: points added, changed and closed, and lines refused."""
+    """What an import did, or would do: lines read, points added, changed and closed, and lines refused."""
 
+    lines: int
     added: int
     changed: int
     closed: int
@@ -72,6 +74,7 @@ def import_points(
                 staging.close_vanished(carrier, now=now)
         staging.drop()
     return Summary(
+        lines=tally.lines,
         added=changes.added,
         changed=changes.changed,
         closed=changes.closed + vanished,
@@ -95,6 +98,7 @@ def _stage(carrier: str, sources: Sequence[Source]) -> Tally:
 def _rows(carrier: str, sources: Sequence[Source], tally: Tally) -> Iterator[staging.Row]:
     for number, source in enumerate(sources):
         for line in _lines(source):
+            tally.lines += 1
             try:
                 point = _point(line, carrier)
             except LineRefused as refused:

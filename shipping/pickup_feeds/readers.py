@@ -10,11 +10,14 @@ from .errors import FeedRefused
 from .lines import Line, bounded_lines, object_line
 from .points import REQUIRED_FIELDS
 
+# Opening hours may be laid out over several lines.
+MAX_LINES_OF_A_CELL = 100
+
 
 def read_csv(stream: TextIO) -> Iterator[Line]:
     """Lines below a header of field names, separated by commas, semicolons or tabs; an empty cell is absent.
 
-    Raises `FeedRefused` for a header that lacks a required field.
+    Raises `FeedRefused` for a header that lacks a required field, and for quotes that don't end.
     """
     lines = bounded_lines(stream)
     header = next(lines, "")
@@ -42,10 +45,17 @@ def _csv_lines(rows: Any, names: list[str]) -> Iterator[Line]:
         except StopIteration:
             return
         except csv.Error as error:
+            _require_end(rows.line_num + 2 - number, number=number)
             yield Line(number, {}, f"is not CSV: {error}")
             continue
         if row:
             yield _csv_line(number, names, row)
+
+
+def _require_end(lines: int, *, number: int) -> None:
+    """Refuse quotes that don't end: the points on the lines in them would seem to have vanished."""
+    if lines > MAX_LINES_OF_A_CELL:
+        raise FeedRefused(f"The quotes that begin on line {number} do not end.")
 
 
 def _csv_line(number: int, names: list[str], row: list[str]) -> Line:

@@ -19,6 +19,12 @@ def errors_of(answer):
     return answer.context["adminform"].form.errors
 
 
+def row_errors(answer):
+    """The errors shown at the first row below the form."""
+    assert errors_of(answer) == {}
+    return answer.context["inline_admin_formsets"][0].formset.errors[0]
+
+
 def test_product_is_added_with_its_variants(shop, owner):
     answer = owner.fill(
         ADD,
@@ -80,7 +86,7 @@ def test_taken_sku_is_a_form_error_and_keeps_nothing(shop, owner):
         variants__0__tax_class="standard",
     )
 
-    assert errors_of(answer) == {"__all__": ["Another variant has this SKU"]}
+    assert row_errors(answer) == {"__all__": ["Another variant has this SKU"]}
     with shop.scope():
         assert not Product.objects.filter(handle="mug").exists()
 
@@ -200,7 +206,7 @@ def test_price_does_not_move_to_another_market(shop, owner):
 
     answer = owner.fill(change(variant), pricing__0__market=market.pk)
 
-    assert errors_of(answer) == {"__all__": ["pricing: A price stays with its market; add another."]}
+    assert row_errors(answer) == {"__all__": ["pricing: A price stays with its market; add another."]}
     with shop.scope():
         assert VariantPricing.objects.get().market_id == shop.market.pk
 

@@ -5,11 +5,26 @@ from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests import factories
 from tests.backoffice.clients import messages_of
 
+METHOD = {
+    "handle": "parcel",
+    "name": "Parcel",
+    "rate_mode": "tiered",
+    "carrier": "dhl",
+    "service_code": "eu",
+    "cod_fee_cents": 0,
+    "carrier_config": "{}",
+}
 ZONE = {"handle": "de", "name": "Germany", "country_codes": "DE"}
 
 
 def errors_of(answer):
     return answer.context["adminform"].form.errors
+
+
+def row_errors(answer, row=0):
+    """The errors shown at one row of the rates."""
+    assert errors_of(answer) == {}
+    return answer.context["inline_admin_formsets"][0].formset.errors[row]
 
 
 def method_path(method):
@@ -125,27 +140,193 @@ def test_rates_are_added_changed_and_deleted_on_the_page_of_their_method(shop, o
         assert live[0].pk == changed.pk
 
 
-def test_second_flat_rate_of_a_currency_is_a_form_error(shop, owner):
-    method = factories.make_method(shop, rate_mode="flat")
-    factories.make_rate(shop, method=method)
+def test_method_is_added_with_its_rates(shop, owner):
+    zone = factories.make_zone(shop)
+
+    owner.fill(
+        "shipping/shippingmethod/add/",
+        **METHOD | {"zone": zone.pk, "carrier_config": '{"shop_id": "42"}'},
+        rates__TOTAL_FORMS=2,
+        rates__0__price_cents=490,
+        rates__0__currency="eur",
+        rates__1__price_cents=0,
+        rates__1__currency="EUR",
+        rates__1__display_name="Over 50",
+        rates__1__min_subtotal_cents=5000,
+    )
+
+    with shop.scope():
+        method = ShippingMethod.objects.get()
+        rates = list(method.rates.order_by("pk"))
+    assert (method.zone_id, method.carrier, method.carrier_config) == (zone.pk, "dhl", {"shop_id": "42"})
+    assert [(rate.price_cents, rate.currency, rate.min_subtotal_cents) for rate in rates] == [
+        (490, "EUR", None),
+        (0, "EUR", 5000),
+    ]
+
+
+def test_method_is_changed(shop, owner):
+    method = factories.make_method(shop)
+    zone = factories.make_zone(shop)
+
+    owner.fill(
+        method_path(method),
+        name="Express",
+        zone=zone.pk,
+        estimated_days_min=1,
+        estimated_days_max=2,
+        cod_fee_cents=99,
+    )
+
+    with shop.scope():
+        changed = ShippingMethod.objects.get()
+    assert (changed.name, changed.zone_id, changed.cod_fee_cents) == ("Express", zone.pk, 99)
+    assert (changed.estimated_days_min, changed.estimated_days_max) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("handle", "Not a handle"),
+        ("carrier", "DHL Express"),
+        ("service_code", "a b"),
+        ("estimated_days_min", "-1"),
+        ("estimated_days_max", "32768"),
+        ("cod_fee_cents", "-1"),
+        ("carrier_config", "[]"),
+        ("carrier_config", "{"),
+        ("zone", "0"),
+    ],
+)
+def test_method_that_the_api_refuses_is_a_form_error(shop, owner, field, value):
+    zone = factories.make_zone(shop)
+
+    answer = owner.fill("shipping/shippingmethod/add/", **METHOD | {"zone": zone.pk, field: value})
+
+    assert list(errors_of(answer)) == [field]
+    with shop.scope():
+        assert not ShippingMethod.objects.exists()
+
+
+def test_days_upside_down_are_an_error_of_their_field(shop, owner):
+    method = factories.make_method(shop)
+
+    answer = owner.fill(method_path(method), estimated_days_min=3, estimated_days_max=1)
+
+    assert list(errors_of(answer)) == ["estimated_days_max"]
+    with shop.scope():
+        assert ShippingMethod.objects.get().estimated_days_min is None
+
+
+def test_taken_handle_of_a_method_is_a_form_error(shop, owner):
+    other = factories.make_method(shop)
 
     answer = owner.fill(
-        method_path(method), rates__TOTAL_FORMS=2, rates__1__price_cents=690, rates__1__currency="EUR"
+        "shipping/shippingmethod/add/", **METHOD | {"zone": other.zone_id, "handle": other.handle}
     )
 
     assert list(errors_of(answer)) == ["__all__"]
     with shop.scope():
-        assert ShippingRate.objects.count() == 1
+        assert ShippingMethod.objects.get() == other
 
 
-def test_bounds_upside_down_are_a_form_error(shop, owner):
-    rate = factories.make_rate(shop)
+@pytest.mark.parametrize(
+    ("mode", "rate", "field"),
+    [
+        ("tiered", {"price_cents": -1}, "price_cents"),
+        ("tiered", {"price_cents": ""}, "price_cents"),
+        ("tiered", {"currency": "EURO"}, "currency"),
+        ("tiered", {"currency": "XXX"}, "currency"),
+        ("tiered", {"max_weight_grams": "-1"}, "max_weight_grams"),
+        ("tiered", {"max_weight_grams": "9" * 30}, "max_weight_grams"),
+        ("tiered", {"min_weight_grams": 2, "max_weight_grams": 1}, "min_weight_grams"),
+        ("tiered", {"min_subtotal_cents": 2, "max_subtotal_cents": 1}, "min_subtotal_cents"),
+        ("tiered", {"min_quantity": 2, "max_quantity": 1}, "min_quantity"),
+        ("flat", {"max_quantity": 1}, "max_quantity"),
+        ("flat", {}, "__all__"),
+        ("free", {"price_cents": 1}, "__all__"),
+    ],
+)
+def test_rate_that_is_refused_is_an_error_of_its_row(shop, owner, mode, rate, field):
+    method = factories.make_method(shop, rate_mode=mode)
+    first = factories.make_rate(shop, method=method, price_cents=0)
+    row = {"price_cents": 0, "currency": "EUR"} | rate
 
-    answer = owner.fill(method_path(rate.method), rates__0__min_quantity=5, rates__0__max_quantity=1)
+    answer = owner.fill(
+        method_path(method),
+        name="Changed",
+        rates__TOTAL_FORMS=2,
+        **{f"rates__1__{name}": value for name, value in row.items()},
+    )
 
-    assert answer.status_code == 200
+    assert list(row_errors(answer, 1)) == [field]
+    assert row_errors(answer, 0) == {}
     with shop.scope():
-        assert ShippingRate.objects.get().min_quantity is None
+        assert ShippingRate.objects.get() == first
+        assert ShippingMethod.objects.get().name == method.name
+
+
+@pytest.mark.parametrize(
+    ("mode", "change", "field"),
+    [
+        ("tiered", {"min_quantity": 5, "max_quantity": 1}, "min_quantity"),
+        ("flat", {"min_quantity": 5}, "min_quantity"),
+        ("free", {"price_cents": 5}, "__all__"),
+    ],
+)
+def test_change_of_a_rate_that_is_refused_is_an_error_of_its_row(shop, owner, mode, change, field):
+    rate = factories.make_rate(shop, method=factories.make_method(shop, rate_mode=mode), price_cents=0)
+
+    answer = owner.fill(
+        method_path(rate.method), **{f"rates__0__{name}": value for name, value in change.items()}
+    )
+
+    assert list(row_errors(answer)) == [field]
+    with shop.scope():
+        unchanged = ShippingRate.objects.get()
+    assert (unchanged.price_cents, unchanged.min_quantity) == (0, None)
+
+
+def test_refused_rate_of_a_new_method_keeps_the_method_from_being_made(shop, owner):
+    zone = factories.make_zone(shop)
+
+    answer = owner.fill(
+        "shipping/shippingmethod/add/",
+        **METHOD | {"zone": zone.pk, "rate_mode": "free"},
+        rates__TOTAL_FORMS=1,
+        rates__0__price_cents=1,
+        rates__0__currency="EUR",
+    )
+
+    assert list(row_errors(answer)) == ["__all__"]
+    with shop.scope():
+        assert not ShippingMethod.objects.exists()
+
+
+def test_flat_rate_takes_the_place_of_one_that_is_deleted_with_it(shop, owner):
+    rate = factories.make_rate(shop, method=factories.make_method(shop, rate_mode="flat"))
+
+    owner.fill(
+        method_path(rate.method),
+        rates__TOTAL_FORMS=2,
+        rates__0__DELETE="on",
+        rates__1__price_cents=690,
+        rates__1__currency="EUR",
+    )
+
+    with shop.scope():
+        live = ShippingRate.objects.get(deleted_at__isnull=True)
+    assert (live.price_cents, live.is_flat) == (690, True)
+
+
+def test_mode_that_the_rates_do_not_allow_is_a_form_error(shop, owner):
+    rate = factories.make_rate(shop, price_cents=490)
+
+    answer = owner.fill(method_path(rate.method), rate_mode="free")
+
+    assert list(errors_of(answer)) == ["__all__"]
+    with shop.scope():
+        assert ShippingMethod.objects.get().rate_mode == "tiered"
 
 
 def test_carrier_rates_are_not_available_yet(shop, owner):

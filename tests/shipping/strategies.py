@@ -7,8 +7,8 @@ from shipping.matching import Candidate, Method, Rate, Shape, Zone
 COUNTRIES = ["DE", "AT", "CZ"]
 CURRENCIES = ["EUR", "CZK"]
 AMOUNTS = st.integers(0, 6)
-POSTCODES = st.sampled_from(["", "1", "10", "101", "10 1", "10-2", "aB1", "2"])
-PATTERNS = st.sampled_from(["1*", "10*", "10-1*", "101", "1 0", "AB*", "ab1", "*", "2"])
+POSTCODES = st.sampled_from(["", "1", "10", "101", "10 1", "10-2", "aB1", "ss1", "2"])
+PATTERNS = st.sampled_from(["1*", "10*", "10-1*", "101", "1 0", "1\t0", "AB*", "ab1", "ß*", "*", "2"])
 
 
 def shapes(markets=(None, 1, 2)):

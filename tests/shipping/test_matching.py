@@ -2,7 +2,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shipping.matching import Candidate, Method, Rate, Shape, Zone, normalise_zip, options, zip_matches
+from shipping.matching import (
+    Candidate,
+    Method,
+    Objection,
+    Rate,
+    Shape,
+    Zone,
+    matching_patterns,
+    normalise_zip,
+    options,
+    zip_matches,
+)
 from tests.shipping.strategies import candidates, shapes
 
 
@@ -49,53 +60,82 @@ def test_normalise_zip_leaves_letters_and_digits():
     assert normalise_zip(" sw1a-1aa\t") == "SW1A1AA"
 
 
+def test_matching_patterns_are_the_code_and_its_beginnings():
+    assert matching_patterns("1 0-a") == ["10A", "*", "1*", "10*", "10A*"]
+    assert matching_patterns(" - ") == []
+
+
 @pytest.mark.parametrize(
     ("zone", "expected"),
     [
-        (Zone(["DE"]), True),
-        (Zone(["AT", "DE"]), True),
-        (Zone(["AT"]), False),
-        (Zone(["DE"], ["10*"]), True),
-        (Zone(["DE"], ["20*"]), False),
-        (Zone(["DE"], [], 7), True),
-        (Zone(["DE"], [], 8), False),
+        (Zone(["DE"]), None),
+        (Zone(["AT", "DE"]), None),
+        (Zone(["AT"]), Objection.COUNTRY),
+        (Zone(["AT"], ["20*"], 8), Objection.COUNTRY),
+        (Zone(["DE"], ["10*"]), None),
+        (Zone(["DE"], ["20*"]), Objection.POSTCODE),
+        (Zone(["DE"], [], 7), None),
+        (Zone(["DE"], [], 8), Objection.MARKET),
+        (Zone(["DE"], ["20*"], 8), Objection.MARKET),
     ],
 )
-def test_zone_covers_country_postcode_and_market(zone, expected):
-    assert zone.covers(shape(market_id=7)) is expected
+def test_zone_objects_to_country_market_and_postcode(zone, expected):
+    assert zone.objection(shape(market_id=7)) is expected
 
 
-def test_zone_of_a_market_covers_nothing_without_one():
-    assert Zone(["DE"], [], 7).covers(shape()) is False
+def test_zone_of_a_market_objects_to_a_shape_without_one():
+    assert Zone(["DE"], [], 7).objection(shape()) is Objection.MARKET
 
 
 def test_zone_without_patterns_covers_a_destination_without_postcode():
-    assert Zone(["DE"]).covers(shape(zip="")) is True
+    assert Zone(["DE"]).objection(shape(zip="")) is None
 
 
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
-        ({}, True),
-        ({"min_weight_grams": 1000}, True),
-        ({"min_weight_grams": 1001}, False),
-        ({"max_weight_grams": 1000}, True),
-        ({"max_weight_grams": 999}, False),
-        ({"min_subtotal_cents": 5000}, True),
-        ({"min_subtotal_cents": 5001}, False),
-        ({"max_subtotal_cents": 5000}, True),
-        ({"max_subtotal_cents": 4999}, False),
-        ({"min_quantity": 2}, True),
-        ({"min_quantity": 3}, False),
-        ({"max_quantity": 2}, True),
-        ({"max_quantity": 1}, False),
-        ({"min_weight_grams": 1, "max_weight_grams": 2000, "min_quantity": 3}, False),
+        ({}, None),
+        ({"min_weight_grams": 1000}, None),
+        ({"min_weight_grams": 1001}, Objection.WEIGHT),
+        ({"max_weight_grams": 1000}, None),
+        ({"max_weight_grams": 999}, Objection.WEIGHT),
+        ({"min_subtotal_cents": 5000}, None),
+        ({"min_subtotal_cents": 5001}, Objection.SUBTOTAL),
+        ({"max_subtotal_cents": 5000}, None),
+        ({"max_subtotal_cents": 4999}, Objection.SUBTOTAL),
+        ({"min_quantity": 2}, None),
+        ({"min_quantity": 3}, Objection.QUANTITY),
+        ({"max_quantity": 2}, None),
+        ({"max_quantity": 1}, Objection.QUANTITY),
+        ({"min_weight_grams": 1, "max_weight_grams": 2000, "min_quantity": 3}, Objection.QUANTITY),
+        ({"currency": "USD", "min_weight_grams": 1001}, Objection.CURRENCY),
     ],
 )
-def test_rate_admits_what_lies_within_all_bounds(bounds, expected):
-    rate = Rate(1, 490, "EUR", **bounds)
+def test_rate_objects_to_the_first_bound_that_does_not_hold(bounds, expected):
+    rate = Rate(**{"id": 1, "price_cents": 490, "currency": "EUR"} | bounds)
 
-    assert rate.admits(shape(quantity=2)) is expected
+    assert rate.objection(shape(quantity=2)) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (candidate(zone=Zone(["AT"])), [(None, Objection.COUNTRY)]),
+        (candidate(Rate(1, 490, "EUR"), zone=Zone(["AT"])), [(None, Objection.COUNTRY)]),
+        (candidate(), [(None, Objection.NO_RATE)]),
+        (candidate(rate_mode="free"), [(None, Objection.NO_RATE)]),
+        (candidate(Rate(1, 490, "EUR"), Rate(2, 490, "USD")), [(1, None), (2, Objection.CURRENCY)]),
+        (
+            candidate(Rate(1, 0, "EUR", is_automatic=True), Rate(2, 0, "USD"), rate_mode="free"),
+            [(1, Objection.SUPERSEDED), (2, Objection.CURRENCY)],
+        ),
+        (candidate(Rate(1, 0, "EUR", is_automatic=True), rate_mode="free"), [(1, None)]),
+    ],
+)
+def test_verdicts_say_what_speaks_against_each_rate(found, expected):
+    said = [(verdict.rate and verdict.rate.id, verdict.objection) for verdict in found.verdicts(shape())]
+
+    assert said == expected
 
 
 def test_options_are_ordered_by_price_then_method_then_most_specific():
@@ -190,6 +230,22 @@ def test_options_agree_with_a_naive_restatement(asked, found):
     for option in answer:
         earlier = answer[: answer.index(option)]
         assert option.is_best is all(other.method.id != option.method.id for other in earlier)
+
+
+@given(shapes(), st.lists(candidates(), max_size=6))
+def test_rate_is_offered_exactly_when_nothing_speaks_against_it(asked, found):
+    without_objection = [
+        verdict.rate.id for one in found for verdict in one.verdicts(asked) if verdict.objection is None
+    ]
+
+    assert sorted(without_objection) == sorted(option.rate.id for option in options(asked, found))
+
+
+@given(shapes(), st.lists(candidates(), max_size=6))
+def test_every_candidate_and_every_rate_that_matters_gets_a_verdict(asked, found):
+    for one in found:
+        said = [verdict.rate for verdict in one.verdicts(asked)]
+        assert said == [None] or said == list(one.rates)
 
 
 def naively_applies(asked, found, rate):

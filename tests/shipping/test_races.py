@@ -2,6 +2,8 @@
 
 import pytest
 
+from shipping import quotes
+from shipping.matching import Shape, options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.factories import make_method, make_zone
 from tests.threads import run_threads
@@ -20,6 +22,41 @@ def test_quotes_at_once_make_one_rate_for_a_free_method(shop):
     with shop.scope():
         rate = ShippingRate.objects.get(method=method)
     assert {option["rate_id"] for answer in answers for option in answer.json()["quotes"]} == {str(rate.pk)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda shop, path: shop.admin.delete(path),
+        lambda shop, path: shop.admin.put(path, {"rate_mode": "flat"}),
+    ],
+)
+def test_free_method_that_is_deleted_or_changed_within_a_quote_gets_no_rate(shop, change):
+    method = make_method(shop, rate_mode="free")
+    shape = Shape(**ASKED)
+
+    with shop.scope():
+        found = quotes.candidates(shape)
+        run_threads(1, lambda _: change(shop, f"shipping/methods/{method.pk}.json"))
+        completed = quotes.with_free_rates(shape, found)
+
+    assert options(shape, completed) == []
+    with shop.scope():
+        assert not ShippingRate.objects.filter(method=method).exists()
+
+
+def test_quotes_and_a_deletion_at_once_leave_no_live_rate(shop):
+    for _ in range(5):
+        method = make_method(shop, rate_mode="free")
+
+        def act(index, path=f"shipping/methods/{method.pk}.json"):
+            return shop.admin.post("shipping/quote.json", ASKED) if index else shop.admin.delete(path)
+
+        answers = run_threads(4, act)
+
+        assert [answer.status_code for answer in answers] == [204, 200, 200, 200]
+        with shop.scope():
+            assert not ShippingRate.objects.filter(method=method, deleted_at=None).exists()
 
 
 def test_flat_rates_at_once_end_as_one(shop):

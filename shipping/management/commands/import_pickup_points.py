@@ -5,6 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
@@ -37,6 +38,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        started = monotonic()
         with ExitStack() as files, _progress() as bar:
             sources = [_source(name, options["format"], files, bar) for name in options["files"]]
             try:
@@ -50,9 +52,9 @@ class Command(BaseCommand):
                 )
             except FeedRefused as refused:
                 raise CommandError(f"Nothing was imported. {refused}") from None
-        self._show(summary, is_dry_run=options["dry_run"])
+        self._show(summary, seconds=monotonic() - started, is_dry_run=options["dry_run"])
 
-    def _show(self, summary: Summary, *, is_dry_run: bool) -> None:
+    def _show(self, summary: Summary, *, seconds: float, is_dry_run: bool) -> None:
         for refusal in summary.told:
             self.stderr.write(refusal)
         if untold := summary.refused - len(summary.told):
@@ -60,6 +62,9 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{'would be ' if is_dry_run else ''}added {summary.added}, changed {summary.changed},"
             f" closed {summary.closed}, refused {summary.refused}"
+        )
+        self.stdout.write(
+            f"{summary.lines:,} lines in {seconds:.1f} s, {summary.lines / seconds:,.0f} a second"
         )
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from shipping.models import PickupPoint, ShippingMethod, ShippingRate
+from shipping.models import PickupPoint, ShippingRate
 from tests import factories
 from tests.storefront import checkout_in, enter_checkout, take_step
 
@@ -66,17 +66,36 @@ def test_shipping_is_priced_in_with_its_tax(shop, checkout):
     assert shown["shipping_method"]["display_name"] == "Tomorrow"
 
 
-def test_snapshot_stays_when_method_and_rate_are_deleted(shop, checkout):
-    rate = factories.make_rate(shop, price_cents=595)
+def test_checkout_completes_with_what_was_deleted_meanwhile(shop, checkout):
+    zone = factories.make_zone(shop)
+    rate = factories.make_rate(shop, method=factories.make_method(shop, zone=zone), price_cents=595)
     chosen = put(shop, checkout, rate).json()["checkout"]
-    with shop.scope():
-        ShippingRate.objects.filter(pk=rate.pk).update(deleted_at=timezone.now())
-        ShippingMethod.objects.filter(pk=rate.method_id).update(deleted_at=timezone.now())
+    for path in (f"rates/{rate.pk}.json", f"methods/{rate.method_id}.json", f"zones/{zone.pk}.json"):
+        assert shop.admin.delete(f"shipping/{path}").status_code == 204
 
-    paying = take_step("payment", shop, checkout["token"], rate=rate)
+    for phase in ("payment", "processing", "ready", "completed"):
+        shown = take_step(phase, shop, checkout["token"], rate=rate)
+        assert shown["shipping_method"] == chosen["shipping_method"]
 
-    assert paying["shipping_method"] == chosen["shipping_method"]
-    assert paying["totals"]["shipping_cents"] == "595"
+    order = shop.storefront.get(f"orders/{shown['order_token']}.json").json()["order"]
+    assert order["shipping_method"] == chosen["shipping_method"]
+    assert (order["totals"]["shipping_cents"], order["totals"]["total_cents"]) == ("595", "4595")
+
+
+def test_order_keeps_its_shipping_when_the_method_is_deleted(shop):
+    rate = factories.make_rate(shop)
+    variant = factories.make_variant(shop)
+    token = checkout_in("completed", shop, (variant, 1), rate=rate)["order_token"]
+    before = shop.storefront.get(f"orders/{token}.json").json()
+
+    shop.admin.delete(f"shipping/methods/{rate.method_id}.json")
+
+    assert shop.storefront.get(f"orders/{token}.json").json() == before
+
+
+def named(answer):
+    """`(field, code)` of each field error."""
+    return [(error["field"], error["code"]) for error in answer.json()["errors"]]
 
 
 def refused(shop, checkout, answer, status, code):
@@ -108,7 +127,10 @@ def test_rate_of_another_method_is_refused(shop, checkout):
 def test_rate_in_another_currency_is_refused(shop, checkout):
     rate = factories.make_rate(shop, currency="CZK")
 
-    refused(shop, checkout, put(shop, checkout, rate), 409, "currency_mismatch")
+    answer = put(shop, checkout, rate)
+
+    refused(shop, checkout, answer, 409, "currency_mismatch")
+    assert (answer.json()["currency"], answer.json()["rate_currency"]) == ("EUR", "CZK")
 
 
 def test_foreign_ids_are_named(shop, other_shop, checkout):
@@ -117,6 +139,83 @@ def test_foreign_ids_are_named(shop, other_shop, checkout):
     answer = put(shop, checkout, foreign)
 
     refused(shop, checkout, answer, 422, "validation_failed")
+    assert named(answer) == [("shipping_method_id", "not_found"), ("shipping_rate_id", "not_found")]
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "code"),
+    [
+        ({"shipping_method_id": None}, "shipping_method_id", "null"),
+        ({"shipping_method_id": 2**53 - 1}, "shipping_method_id", "not_found"),
+        ({"shipping_rate_id": "x"}, "shipping_rate_id", "invalid"),
+        ({"shipping_rate_id": 2**53 - 1}, "shipping_rate_id", "not_found"),
+        ({"pickup_point_id": 0}, "pickup_point_id", "min_value"),
+        ({"pickup_point_id": 2**53 - 1}, "pickup_point_id", "not_found"),
+    ],
+)
+def test_id_that_names_nothing_is_refused(shop, checkout, body, field, code):
+    answer = put(shop, checkout, factories.make_rate(shop), **body)
+
+    refused(shop, checkout, answer, 422, "validation_failed")
+    assert named(answer) == [(field, code)]
+
+
+@pytest.mark.parametrize("path", ["rates/{0.pk}.json", "methods/{0.method_id}.json"])
+def test_option_deleted_since_the_quote_is_refused(shop, checkout, path):
+    rate = factories.make_rate(shop)
+    assert str(rate.pk) in quoted(shop, checkout)
+    shop.admin.delete("shipping/" + path.format(rate))
+
+    refused(shop, checkout, put(shop, checkout, rate), 409, "shipping_rate_not_available")
+
+
+def test_option_whose_bounds_changed_since_the_quote_is_refused(shop, checkout):
+    rate = factories.make_rate(shop, max_weight_grams=1400)
+    assert str(rate.pk) in quoted(shop, checkout)
+    shop.admin.put(f"shipping/rates/{rate.pk}.json", {"max_weight_grams": 1399})
+
+    refused(shop, checkout, put(shop, checkout, rate), 409, "shipping_rate_not_available")
+
+
+@pytest.mark.parametrize("zone", [{"country_codes": ["AT"]}, {"zip_patterns": ["2*"]}])
+def test_rate_of_a_zone_elsewhere_is_refused(shop, checkout, zone):
+    method = factories.make_method(shop, zone=factories.make_zone(shop, **zone))
+    rate = factories.make_rate(shop, method=method)
+
+    refused(shop, checkout, put(shop, checkout, rate), 409, "shipping_rate_not_available")
+
+
+def test_rate_of_a_zone_for_another_market_is_refused(shop, checkout):
+    market = shop.admin.post(
+        "markets.json",
+        {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"},
+    ).json()["market"]
+    elsewhere = factories.make_zone(shop, market_id=int(market["id"]))
+    own = factories.make_zone(shop, market=shop.market)
+    refused_rate, rate = (
+        factories.make_rate(shop, method=factories.make_method(shop, zone=zone)) for zone in (elsewhere, own)
+    )
+
+    answer = put(shop, checkout, refused_rate)
+
+    refused(shop, checkout, answer, 409, "shipping_rate_not_available")
+    assert put(shop, checkout, rate).status_code == 200
+
+
+def test_free_method_is_chosen_through_the_rate_made_for_it(shop, checkout):
+    method = factories.make_method(shop, rate_mode="free")
+    answer = shop.storefront.get(f"checkouts/{checkout['token']}/shipping_quote.json")
+    (rate_id,) = (
+        quote["rate_id"] for quote in answer.json()["quotes"] if quote["method"]["id"] == str(method.pk)
+    )
+    with shop.scope():
+        rate = ShippingRate.objects.get(pk=rate_id)
+
+    shown = put(shop, checkout, rate).json()["checkout"]
+
+    assert (rate.is_automatic, shown["shipping_rate_id"]) == (True, rate_id)
+    assert (shown["totals"]["shipping_cents"], shown["totals"]["total_cents"]) == ("0", "4000")
+    assert shown["shipping_method"]["is_free"] is True
 
 
 @pytest.fixture
@@ -141,8 +240,9 @@ def test_missing_pickup_point_is_refused(shop, checkout, locker_rate):
     refused(shop, checkout, put(shop, checkout, locker_rate), 422, "pickup_point_required")
 
 
-def test_another_carriers_point_is_refused(shop, checkout, locker_rate):
-    point = factories.make_pickup_point(carrier="dhl")
+@pytest.mark.parametrize("fields", [{"carrier": "dhl"}, {"country_code": "CZ"}, {"max_weight_grams": 1399}])
+def test_point_that_does_not_fit_is_refused(shop, checkout, locker_rate, fields):
+    point = factories.make_pickup_point(**fields)
 
     answer = put(shop, checkout, locker_rate, pickup_point_id=point.pk)
 

@@ -89,6 +89,8 @@ def test_create_method_with_required_fields_only(shop, zone):
         ({"cod_fee_cents": 2**53}, "cod_fee_cents", "max_value"),
         ({"cod_fee_cents": 1.5}, "cod_fee_cents", "invalid"),
         ({"carrier_config": []}, "carrier_config", "invalid"),
+        ({"carrier_config": "{}"}, "carrier_config", "invalid"),
+        ({"carrier_config": None}, "carrier_config", "null"),
         ({"carrier_config": {"shop_id": "\x00"}}, "carrier_config", "null_characters_not_allowed"),
     ],
 )

@@ -149,6 +149,7 @@ def test_pickup_points_take_one_statement(admin, django_assert_num_queries, numb
         ("?postcode_prefix=%00", "postcode_prefix", "null_characters_not_allowed"),
         ("?status=gone", "status", "invalid_choice"),
         ("?limit=0", "limit", "invalid"),
+        ("?limit=ten", "limit", "invalid"),
         ("?cursor_id=x", "cursor_id", "invalid"),
     ],
 )

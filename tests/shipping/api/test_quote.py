@@ -99,6 +99,28 @@ def test_quote_orders_by_price_then_method_then_most_specific(shop):
     ]
 
 
+def test_quote_takes_every_zone_that_covers_the_place(shop):
+    zones = {
+        "country": make_zone(shop, country_codes=["DE", "AT"]),
+        "area": make_zone(shop, zip_patterns=["10*"]),
+        "postcode": make_zone(shop, zip_patterns=["20095", "10115"]),
+        "market": make_zone(shop, market=shop.market, zip_patterns=["1*"]),
+        "elsewhere": make_zone(shop, zip_patterns=["2*"]),
+    }
+    prices = {"country": 700, "area": 500, "postcode": 600, "market": 500, "elsewhere": 1}
+    for name, zone in zones.items():
+        make_rate(shop, method=make_method(shop, zone=zone, handle=name), price_cents=prices[name])
+
+    quotes = shop.admin.post("shipping/quote.json", ASKED | {"market_id": shop.market.pk}).json()["quotes"]
+
+    assert [(quote["method"]["handle"], quote["price_cents"], quote["is_best"]) for quote in quotes] == [
+        ("area", "500", True),
+        ("market", "500", True),
+        ("postcode", "600", True),
+        ("country", "700", True),
+    ]
+
+
 @pytest.mark.parametrize("code", ["10115", "10 115", "10-115", "10999"])
 def test_quote_matches_postcodes_of_the_zone(shop, code):
     rate = make_rate(shop, method=make_method(shop, zone=make_zone(shop, zip_patterns=["10-1*", "10999"])))

@@ -1,6 +1,7 @@
 """`manage.py import_pickup_points`, from the files to the table."""
 
 import json
+import re
 import subprocess
 import sys
 from io import BytesIO, StringIO
@@ -36,10 +37,12 @@ def feed(tmp_path):
 
 
 def run(*arguments):
-    """What the command wrote to each of its outputs."""
+    """What the command wrote to each of its outputs, but for how long it took."""
     out, err = StringIO(), StringIO()
     call_command("import_pickup_points", *arguments, stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
+    summary, duration = out.getvalue().splitlines()
+    assert re.fullmatch(r"[\d,]+ lines in [\d.]+ s, [\d,]+ a second", duration)
+    return f"{summary}\n", err.getvalue()
 
 
 def csv_of(*ids, name="Tabak"):
@@ -76,6 +79,16 @@ def items(number):
             index + 1,
             {"external_id": f"p{index}", "name": f"Point {index}", "country_code": "CZ", "zip": "100 00"},
         )
+
+
+def test_number_of_lines_is_shown_with_the_time_they_took(db, feed):
+    out = StringIO()
+
+    call_command(
+        "import_pickup_points", "gls", feed("points.csv", csv_of("a", "", "a")), stdout=out, stderr=StringIO()
+    )
+
+    assert out.getvalue().splitlines()[1].startswith("3 lines in 0.")
 
 
 def importing(lines, **options):

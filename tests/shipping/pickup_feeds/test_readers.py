@@ -60,6 +60,13 @@ def test_csv_goes_on_after_a_bad_row():
     assert lines[1].fields == {"external_id": "2", "name": "B"}
 
 
+def test_csv_with_quotes_that_do_not_end_is_refused():
+    text = 'external_id,name,country_code\n1,A,DE\n2,"B,DE\n' + "3,C,DE\n" * 200
+
+    with pytest.raises(FeedRefused, match=r"^The quotes that begin on line 3 do not end\.$"):
+        list(read_csv(StringIO(text, newline="")))
+
+
 @pytest.mark.parametrize("text", ["", "external_id,name\n1,A\n", '[{"id": "1"}]'])
 def test_csv_without_the_required_columns_is_refused(text):
     with pytest.raises(FeedRefused, match=r"no column .*country_code"):

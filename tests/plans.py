@@ -1,0 +1,24 @@
+"""How PostgreSQL carries out what a piece of work asks of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection
+
+
+def plan_of(work: Callable[[], object], *settings: str) -> str:
+    """The plan of the only statement of the work, made under these settings of the planner (`enable_sort = off`)."""
+    sent = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        sent.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        work()
+    ((sql, params),) = sent
+    with connection.cursor() as cursor:
+        for setting in settings:
+            cursor.execute(f"SET LOCAL {setting}")
+        cursor.execute(f"EXPLAIN {sql}", params)
+        return "\n".join(line for (line,) in cursor.fetchall())

@@ -1,0 +1,163 @@
+"""What staff are told about offers, and about everything that is not offered."""
+
+import pytest
+from django.utils import timezone
+
+from shipping import queries
+from shipping.explanations import explain
+from shipping.matching import Shape
+from shipping.models import ShippingRate
+from tests.factories import make_method, make_rate, make_zone
+
+
+def shape(**fields):
+    defaults = {
+        "country_code": "DE",
+        "zip": "10115",
+        "weight_grams": 1200,
+        "subtotal_cents": 2000,
+        "quantity": 2,
+    }
+    return Shape(**defaults | {"currency": "EUR"} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "reason"),
+    [
+        ({"currency": "USD"}, {}, "The price is in USD, not EUR."),
+        ({"min_weight_grams": 5000}, {}, "From 5,000 g; the parcel has 1,200 g."),
+        ({"max_weight_grams": 1000}, {}, "Up to 1,000 g; the parcel has 1,200 g."),
+        ({"min_weight_grams": 1, "max_weight_grams": 2}, {}, "From 1 g to 2 g; the parcel has 1,200 g."),
+        ({"min_subtotal_cents": 5000}, {}, "From €50.00; the goods cost €20.00."),
+        ({"max_subtotal_cents": 0}, {}, "Up to €0.00; the goods cost €20.00."),
+        ({"min_quantity": 3}, {}, "From 3 items; the parcel has 2 items."),
+        ({"max_quantity": 1}, {}, "Up to 1 item; the parcel has 2 items."),
+    ],
+)
+def test_refused_rate_is_explained(shop, fields, asked, reason):
+    with shop.scope():
+        rate = make_rate(shop, **fields)
+
+        explanation = explain(shape(**asked))
+
+    (refused,) = explanation.refused_rates
+    assert (refused.zone, refused.method.id, refused.rate.id) == (rate.method.zone, rate.method_id, rate.pk)
+    assert refused.reason == reason
+    assert (explanation.offers, explanation.refused_zones) == ([], [])
+
+
+def test_method_without_rates_is_explained(shop):
+    with shop.scope():
+        make_method(shop)
+
+        (refused,) = explain(shape()).refused_rates
+
+    assert (refused.rate, refused.reason) == (None, "The method has no rate.")
+
+
+def test_rate_that_a_quote_made_is_explained_beside_an_own_one(shop):
+    with shop.scope():
+        method = make_method(shop, rate_mode="free")
+        make_rate(shop, method=method, price_cents=0, is_automatic=True)
+        own = make_rate(shop, method=method, price_cents=0, min_quantity=2)
+
+        explanation = explain(shape())
+
+    assert [offer.option.rate.id for offer in explanation.offers] == [own.pk]
+    assert [refused.reason for refused in explanation.refused_rates] == [
+        "A quote has made it; the method has rates of its own."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "reason"),
+    [
+        ({"country_codes": ["AT"]}, {}, "It does not cover DE."),
+        ({"zip_patterns": ["2*"]}, {}, "None of its patterns matches 10115."),
+        ({"zip_patterns": ["1*"]}, {"zip": ""}, "It is for some postcodes, and none is given."),
+    ],
+)
+def test_zone_that_does_not_cover_the_address_is_explained(shop, fields, asked, reason):
+    with shop.scope():
+        zone = make_zone(shop, **fields)
+        make_rate(shop, method=make_method(shop, zone=zone))
+        make_method(shop, zone=zone)
+
+        explanation = explain(shape(**asked))
+
+    (refused,) = explanation.refused_zones
+    assert (refused.zone, refused.method_count, refused.reason) == (zone, 2, reason)
+    assert (explanation.offers, explanation.refused_rates) == ([], [])
+
+
+def test_zone_of_another_market_is_explained(shop):
+    with shop.scope():
+        make_rate(shop, method=make_method(shop, zone=make_zone(shop, market=shop.market)))
+
+        (refused,) = explain(shape()).refused_zones
+
+    assert refused.reason == "It is for the market Germany."
+
+
+def test_zone_without_methods_is_explained(shop):
+    with shop.scope():
+        make_zone(shop)
+
+        (refused,) = explain(shape()).refused_zones
+
+    assert (refused.method_count, refused.reason) == (0, "It covers the address, but has no methods.")
+
+
+def test_closest_zones_and_methods_without_any_offer_come_first(shop):
+    with shop.scope():
+        zone = make_zone(shop)
+        partly = make_method(shop, zone=zone)
+        make_rate(shop, method=partly)
+        make_rate(shop, method=partly, currency="USD")
+        never = make_rate(shop, method=make_method(shop, zone=zone), currency="USD").method
+        far, near = (
+            make_zone(shop, name="A", country_codes=["AT"]),
+            make_zone(shop, name="B", zip_patterns=["2*"]),
+        )
+
+        explanation = explain(shape())
+
+    assert [refused.method.id for refused in explanation.refused_rates] == [never.pk, partly.pk]
+    assert [refused.zone for refused in explanation.refused_zones] == [near, far]
+
+
+def test_free_method_is_offered_without_a_rate_being_made(shop):
+    with shop.scope():
+        method = make_method(shop, rate_mode="free")
+
+        (offer,) = explain(shape()).offers
+
+        assert (offer.option.method.id, offer.option.rate.price_cents) == (method.pk, 0)
+        assert not ShippingRate.objects.exists()
+
+
+def test_offers_are_those_of_the_quote(shop, other_shop):
+    with shop.scope():
+        rate = make_rate(shop)
+        make_rate(shop, method=rate.method, price_cents=100)
+        make_rate(shop, deleted_at=timezone.now())
+    make_rate(other_shop)
+
+    with shop.scope():
+        explanation = explain(shape())
+
+        assert [offer.option for offer in explanation.offers] == queries.quote(shape())
+    assert [refused.reason for refused in explanation.refused_rates] == ["The method has no rate."]
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_explanation_takes_two_statements(shop, django_assert_num_queries, number):
+    with shop.scope():
+        for _ in range(number):
+            make_rate(shop)
+            make_zone(shop, market=shop.market)
+
+        with django_assert_num_queries(2):
+            explanation = explain(shape())
+
+    assert (len(explanation.offers), len(explanation.refused_zones)) == (number, number)
