@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -64,9 +65,11 @@ class AccountScopeMiddleware:
         action = view.actions.get(str(request.method).lower(), "")
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
-        with _scope(grant, view_class):
+        request.open_scope = _scope_opener(grant, view_class)  # type: ignore[attr-defined]
+        opened = nullcontext() if action in view_class.unscoped_actions else request.open_scope()  # type: ignore[attr-defined]
+        with opened:
             response = _respond(request, view_class, action, lambda: view(request, **kwargs))
-        _run_aftermath(response, grant, view_class)
+        _run_aftermath(request, response)
         return response
 
     def _admitted(
@@ -99,23 +102,27 @@ def _content_length(request: HttpRequest) -> int:
         return 0
 
 
-def _scope(grant: Grant, view_class: type[SurfaceViewSet]) -> AbstractContextManager[None]:
+def _scope_opener(
+    grant: Grant, view_class: type[SurfaceViewSet]
+) -> Callable[[], AbstractContextManager[None]]:
+    """Opens the transaction that the request is bound to; whether it may is settled before it is called."""
     if view_class.binding == "reference":
-        return transaction.atomic(durable=True)
+        return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":
-        return workspace_scope(authentication.require_workspace(grant))
+        return partial(workspace_scope, authentication.require_workspace(grant))
     account_id = authentication.require_account(grant)
     is_workspace_key = grant.principal.kind == "workspace"
-    return account_scope(account_id, workspace_id=grant.principal.workspace_id if is_workspace_key else None)
+    workspace_id = grant.principal.workspace_id if is_workspace_key else None
+    return partial(account_scope, account_id, workspace_id=workspace_id)
 
 
-def _run_aftermath(response: HttpResponse, grant: Grant, view_class: type[SurfaceViewSet]) -> None:
+def _run_aftermath(request: HttpRequest, response: HttpResponse) -> None:
     """Write what is to be kept of a refused request. Should that fail, the refusal is answered all the same."""
     aftermath = getattr(response, "aftermath", None)
     if aftermath is None:
         return
     try:
-        with _scope(grant, view_class):
+        with request.open_scope():  # type: ignore[attr-defined]
             aftermath()
     except Exception:
         logger.exception("The aftermath of a refusal failed")

@@ -73,6 +73,11 @@ class Checkout(Totals, AccountOwned):
     def __str__(self) -> str:
         return self.token
 
+    @property
+    def is_reverse_charge(self) -> bool:
+        """Whether the buyer owes the tax, so that none is charged."""
+        return self.vat is not None and self.vat["reverse_charge"]
+
 
 class CheckoutLineItem(FrozenLine, AccountOwned):
     checkout = AccountForeignKey(Checkout, related_name="line_items")

@@ -23,6 +23,7 @@ ALLOWED_PHASES: dict[str, tuple[Phase, ...]] = {
     "shipping": (Phase.ADDRESS, Phase.SHIPPING),
     # The totals freeze at the payment.
     "discount": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
+    "vat": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
     "payment_method": (Phase.SHIPPING, Phase.PAYMENT, Phase.FAILED),
     "start_payment": (Phase.PAYMENT,),
     "confirm": (Phase.PROCESSING,),

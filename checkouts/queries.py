@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from commerce.errors import NotFound
 from commerce.tenancy.scope import current_account_id
@@ -29,11 +30,20 @@ class CheckoutView:
     checkout: Checkout
     lines: list[CheckoutLineItem]
 
+    @property
+    def charged_lines(self) -> list[CheckoutLineItem]:
+        return charged_lines(self.checkout, self.lines)
+
 
 def get_checkout(token: str) -> CheckoutView:
     """The checkout of this token in the account in scope; raises `NotFound`."""
-    checkout = _fetch(_CHECKOUT, token)
+    checkout = find_checkout(token)
     return CheckoutView(checkout, lines_of(checkout))
+
+
+def find_checkout(token: str) -> Checkout:
+    """The checkout without its lines; raises `NotFound`."""
+    return _fetch(_CHECKOUT, token)
 
 
 def lines_of(checkout: Checkout) -> list[CheckoutLineItem]:
@@ -72,20 +82,23 @@ def phase_shown(checkout: Checkout, *, now: datetime) -> str:
 
 
 def shape_of(view: CheckoutView) -> Shape:
-    """What the shipping quote is asked for: destination, weight, units, and merchandise before discounts."""
+    """What the shipping quote is asked for: destination, weight, units, and merchandise before discounts.
+
+    The merchandise at its frozen prices, so that a VAT number changes no option.
+    """
     checkout, lines = view.checkout, view.lines
     address = checkout.shipping_address or {}
-    subtotal_cents = (
-        checkout.subtotal_with_tax_cents
-        if checkout.prices_include_tax
-        else checkout.subtotal_without_tax_cents
-    )
     return Shape(
         country_code=address.get("country_code", ""),
         zip=address.get("zip") or "",
         weight_grams=sum(line.weight_grams * line.quantity for line in lines),
         quantity=sum(line.quantity for line in lines),
-        subtotal_cents=subtotal_cents,
+        subtotal_cents=sum(
+            line.line_total_with_tax_cents
+            if checkout.prices_include_tax
+            else line.line_total_without_tax_cents
+            for line in lines
+        ),
         currency=checkout.currency,
         market_id=checkout.market_id,
     )

@@ -4,7 +4,7 @@ docs/pricing.md names every intermediate price and says where it is rounded.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from commerce.money import Taxed, taxed
 
@@ -28,6 +28,11 @@ class Charge:
     price_cents: int
     tax_rate_bp: int
     discount_cents: int = 0
+
+    def untaxed(self, *, includes_tax: bool) -> "Charge":
+        """The charge at its price without tax, which its discount is taken from as it is."""
+        price = taxed(self.price_cents, self.tax_rate_bp, includes_tax=includes_tax)
+        return replace(self, price_cents=price.net_cents, tax_rate_bp=0)
 
 
 @dataclass(frozen=True, slots=True)

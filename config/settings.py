@@ -129,6 +129,8 @@ RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
+VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -1,5 +1,6 @@
 """Fixtures that every test may ask for; the servers and databases are made by `tests.embedded`."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
 from tests.tenancy.sharding import Watch
+from tests.vies import ViesDouble
 
 # A search of minutes, by hand: pytest --hypothesis-profile=long --timeout=0 tests/properties tests/discounts
 settings.register_profile("long", max_examples=2_000, deadline=None)
@@ -71,3 +73,17 @@ def shop(make_shop: Callable[..., Shop]) -> Shop:
 def other_shop(make_shop: Callable[..., Shop]) -> Shop:
     """A shop of another workspace, whose rows must never be seen."""
     return make_shop()
+
+
+@pytest.fixture
+def vies(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[ViesDouble]:
+    """The EU's VAT number service, which knows every number unless told otherwise."""
+    server = ViesDouble()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    settings.VIES_URL = server.url
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -115,6 +115,8 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "ALLOWED_HOSTS": "*",
         "MAIL_DIR": str(mail),
         "STATIC_ROOT": str(static),
+        # Nothing listens there: no test asks the world outside.
+        "VIES_URL": "http://127.0.0.1:9",
     }
 
 

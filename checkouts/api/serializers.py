@@ -13,6 +13,7 @@ from commerce.orders.api.serializers import (
     DiscountCodeOutput,
     FrozenLineOutput,
     TotalsOutput,
+    VatOutput,
 )
 from commerce.orders.shapes import line_answer, totals_answer
 from commerce.rest import fields
@@ -63,6 +64,23 @@ class ShippingInput(Input):
 
 class CodeInput(Input):
     code = fields.TextField(max_length=64)
+
+
+class VatInput(Input):
+    # No country field: Greece may be EL here, and Northern Ireland is XI.
+    vat_country_code = fields.TextField(
+        required=False, allow_blank=True, allow_null=True, max_length=2, default=""
+    )
+    vat_number = fields.TextField(
+        allow_blank=True, allow_null=True, max_length=32, help_text="An empty one clears it."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["vat_number"] and not attrs["vat_country_code"]:
+            raise serializers.ValidationError(
+                {"vat_country_code": "A VAT number needs its country."}, code="required"
+            )
+        return attrs
 
 
 class PaymentMethodInput(Input):
@@ -120,7 +138,7 @@ class CheckoutOutput(Output):
     payment_method = serializers.CharField(allow_null=True)
     discount_codes = DiscountCodeOutput(many=True)
     automatic_discounts = AutomaticDiscountOutput(many=True)
-    vat = serializers.DictField(allow_null=True)
+    vat = VatOutput(allow_null=True)
     totals = TotalsOutput()
     ready_to_complete = serializers.BooleanField()
     failure_code = serializers.CharField(allow_null=True)
@@ -159,7 +177,7 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
             "email": checkout.email,
             "currency": checkout.currency,
             "locale": checkout.locale,
-            "line_items": [line_answer(line) for line in view.lines],
+            "line_items": [line_answer(line) for line in view.charged_lines],
             "shipping_address": checkout.shipping_address,
             "billing_address": checkout.billing_address,
             "same_as_shipping": checkout.same_as_shipping,

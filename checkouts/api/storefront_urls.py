@@ -6,6 +6,7 @@ _STEPS = {
     "address": "put",
     "shipping_quote": "get",
     "shipping": "put",
+    "vat": "put",
     "payment_method": "put",
     "start_payment": "post",
     "confirm": "post",

@@ -24,6 +24,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     """One action for each step; the operations hold the rules of the phases."""
 
     idempotent_actions = ("complete",)
+    unscoped_actions = ("vat",)
 
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
@@ -57,6 +58,12 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT)
     def remove_code(self, request: Request, token: str, code: str) -> Response:
         return _answer(operations.remove_code(token=token, code=code, now=timezone.now()))
+
+    @answers(_CHECKOUT, request=shapes.VatInput)
+    def vat(self, request: Request, token: str) -> Response:
+        fields = self.valid(shapes.VatInput)
+        view = operations.set_vat_number(token=token, **fields, open_scope=self.scope, now=timezone.now())
+        return _answer(view)
 
     @answers(_CHECKOUT, request=shapes.PaymentMethodInput)
     def payment_method(self, request: Request, token: str) -> Response:

@@ -4,6 +4,7 @@ from .completion import complete_checkout
 from .entry import create_checkout
 from .payment import choose_payment_method, confirm_payment, start_payment
 from .steps import set_address, set_shipping
+from .vat import set_vat_number
 
 __all__ = [
     "abandon_checkouts",
@@ -15,6 +16,7 @@ __all__ = [
     "remove_code",
     "set_address",
     "set_shipping",
+    "set_vat_number",
     "start_payment",
     "sweep_account",
 ]

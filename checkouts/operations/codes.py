@@ -14,7 +14,8 @@ from discounts.shoppers import shopper_for
 from discounts.vouchers.codes import canonical_code
 from discounts.vouchers.holds import usable_voucher
 
-from .pricing import PRICED, basket_of, entered_discount_ids, reprice
+from .discounting import basket_of, entered_discount_ids
+from .pricing import PRICED, reprice
 
 _REFUSALS: dict[str, type[Refusal]] = {
     refusal.code: refusal

@@ -7,6 +7,7 @@ from django.db import connection
 
 from accounts.queries import current_account
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
+from checkouts.lines import UNTAXED, charged_lines
 from checkouts.models import Checkout
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout, require_phase
@@ -46,13 +47,17 @@ _CONVERT_CART = """
      WHERE account_id = %s
        AND id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
 """
-_LINE_COLUMNS = ", ".join(str(field.column) for field in FrozenLine._meta.local_fields)
+_LINE_COLUMNS = [str(field.column) for field in FrozenLine._meta.local_fields]
 _COPY_LINES = f"""
-    INSERT INTO order_line_items (account_id, order_id, {_LINE_COLUMNS})
-    SELECT account_id, %s, {_LINE_COLUMNS} FROM checkout_line_items
+    INSERT INTO order_line_items (account_id, order_id, {", ".join(_LINE_COLUMNS)})
+    SELECT account_id, %s, {{sources}} FROM checkout_line_items
      WHERE account_id = %s AND checkout_id = %s
      ORDER BY position
 """  # noqa: S608  the columns are the model's own
+_COPY_FROZEN_LINES = _COPY_LINES.format(sources=", ".join(_LINE_COLUMNS))
+_COPY_UNTAXED_LINES = _COPY_LINES.format(
+    sources=", ".join(UNTAXED.get(column, column) for column in _LINE_COLUMNS)
+)
 
 
 def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
@@ -76,7 +81,7 @@ def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
     completion = ("checkout.completed", _event_data(checkout, order))
     publish_many(occurrences=[*redemptions, completion], now=now)
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
-    enqueue_confirmation(order, lines, account=shown, now=now)
+    enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)
     return CheckoutView(checkout, lines)
 
 
@@ -131,8 +136,9 @@ def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Or
 
 
 def _copy_lines(checkout: Checkout, order: Order) -> None:
+    sql = _COPY_UNTAXED_LINES if checkout.is_reverse_charge else _COPY_FROZEN_LINES
     with connection.cursor() as cursor:
-        cursor.execute(_COPY_LINES, [order.pk, current_account_id(), checkout.pk])
+        cursor.execute(sql, [order.pk, current_account_id(), checkout.pk])
 
 
 def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:

@@ -13,6 +13,7 @@ from shipping.models import PickupPoint
 from shipping.queries import chosen_option, chosen_pickup_point
 
 from .pricing import PRICED, reprice
+from .vat import settle_reverse_charge
 
 _ADDRESS_COLUMNS = (
     "shipping_address",
@@ -20,6 +21,7 @@ _ADDRESS_COLUMNS = (
     "billing_address",
     "customer_note",
     "email",
+    "vat",
     "phase",
     "updated_at",
     *PRICED,
@@ -38,7 +40,10 @@ REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
 
 def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> CheckoutView:
-    """Set contact and addresses. Raises `AddressIncomplete`, and as `lock_checkout_for` does."""
+    """Set contact and addresses; the destination may settle who owes the tax.
+
+    Raises `AddressIncomplete`, and as `lock_checkout_for` does.
+    """
     checkout = lock_checkout_for("address", token, now=now)
     required = {"shipping_address": fields["shipping_address"]}
     if not fields["same_as_shipping"]:
@@ -51,6 +56,7 @@ def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> Checkou
     checkout.email = fields.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
     view = CheckoutView(checkout, lines_of(checkout))
+    settle_reverse_charge(checkout)
     # Another email may be another customer, for whom other discounts are.
     reprice(checkout, view.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)

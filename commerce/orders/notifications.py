@@ -6,6 +6,7 @@ from typing import Any
 
 from commerce.outbox.operations import enqueue
 from commerce.rest.shapes import timestamp
+from commerce.taxes.vat import VatNumber
 
 from .models import FrozenLine, Order
 from .shapes import totals_answer
@@ -47,8 +48,17 @@ def order_context(order: Order, lines: Sequence[FrozenLine], *, account: dict[st
             "shipping_method": order.shipping_method,
             "pickup_point": order.pickup_point,
             "discount_codes": order.discount_codes,
+            "vat": _vat(order.vat),
         },
     }
+
+
+def _vat(vat: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The buyer's VAT number with its prefix, as the law wants it named where the buyer owes the tax."""
+    if vat is None:
+        return None
+    number = VatNumber(vat["country_code"], vat["number"])
+    return {"number": str(number), "reverse_charge": vat["reverse_charge"]}
 
 
 def _line(line: FrozenLine) -> dict[str, Any]:

@@ -34,7 +34,8 @@ _TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014"}
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     """DRF's hook. The transaction is rolled back whatever the answer: a refusal never keeps half a request."""
-    if connection.in_atomic_block:
+    # What an action did in scopes of its own was rolled back as the error left them.
+    if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
         transaction.set_rollback(True)
     request = context["request"]
     refusal = as_refusal(exc)

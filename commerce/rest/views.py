@@ -1,5 +1,6 @@
 """The base classes of the two surfaces. Keys, scopes, limits and the transaction are the middleware's work."""
 
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Literal
 
 from rest_framework import serializers
@@ -25,6 +26,8 @@ class SurfaceViewSet(ViewSet):
     # Actions that need an Idempotency-Key, and fields that a stored answer must not keep.
     idempotent_actions: ClassVar[tuple[str, ...]] = ()
     secret_fields: ClassVar[tuple[str, ...]] = ()
+    # Actions that call another service, and so open their transactions themselves, before and after the call.
+    unscoped_actions: ClassVar[tuple[str, ...]] = ()
 
     authentication_classes = ()
     permission_classes = ()
@@ -43,6 +46,14 @@ class SurfaceViewSet(ViewSet):
     @property
     def principal(self) -> Principal:
         return self.request._request.principal  # type: ignore[attr-defined]  # noqa: SLF001  set by the middleware
+
+    def scope(self) -> AbstractContextManager[None]:
+        """A transaction bound as the request is: for `unscoped_actions`, as often as they need one."""
+        return self.request._request.open_scope()  # type: ignore[attr-defined]  # noqa: SLF001  as above
+
+    @property
+    def opens_own_scopes(self) -> bool:
+        return self.action in self.unscoped_actions
 
     def valid(self, serializer_class: type[serializers.Serializer], **options: Any) -> dict[str, Any]:
         """The body, validated; raises DRF's ValidationError, which becomes 422 `validation_failed`."""

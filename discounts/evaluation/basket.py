@@ -21,16 +21,23 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Basket:
-    """What is bought. Shipping is None until it is chosen."""
+    """What is bought. Shipping is None until it is chosen.
+
+    `listed_cents` is the merchandise before discounts where that is not the sum of the lines: these may be charged
+    without the tax that their prices include.
+    """
 
     lines: tuple[Line, ...]
     currency: str
     market_id: int
     shipping_cents: int | None = None
+    listed_cents: int | None = None
 
     @property
     def subtotal_cents(self) -> int:
-        """The merchandise before discounts."""
+        """The merchandise before discounts, which minimums are compared with."""
+        if self.listed_cents is not None:
+            return self.listed_cents
         return sum(line.price_cents for line in self.lines)
 
 

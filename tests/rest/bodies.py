@@ -35,6 +35,8 @@ _EXAMPLES: dict[str, Any] = {
     "rate_mode": "tiered",
     "return_url": "https://example.com/return",
     "scopes": ["read_products"],
+    "vat_country_code": "AT",
+    "vat_number": "U57194903",
     "zip_patterns": ["10*"],
 }
 _BY_TYPE: dict[type[serializers.Field], Any] = {

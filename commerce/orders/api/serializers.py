@@ -61,6 +61,15 @@ class AutomaticDiscountOutput(Output):
     amount_cents = fields.CentsField()
 
 
+class VatOutput(Output):
+    country_code = serializers.CharField(help_text="GR for Greece, XI for Northern Ireland.")
+    number = serializers.CharField(help_text="Without the country's prefix.")
+    status = serializers.ChoiceField(["valid", "invalid", "unavailable"])
+    reverse_charge = serializers.BooleanField(help_text="The buyer owes the tax, and none is charged.")
+    name = serializers.CharField(allow_null=True)
+    validated_at = TimestampField(allow_null=True)
+
+
 class OrderFilter(Input):
     status = serializers.ChoiceField(Order.Status.choices, required=False)
     payment_status = serializers.ChoiceField(Order.PaymentStatus.choices, required=False)
@@ -93,7 +102,7 @@ class OrderOutput(Output):
     payment_method = serializers.CharField()
     discount_codes = DiscountCodeOutput(many=True)
     automatic_discounts = AutomaticDiscountOutput(many=True)
-    vat = serializers.DictField(allow_null=True)
+    vat = VatOutput(allow_null=True)
     totals = TotalsOutput()
     customer_note = serializers.CharField()
     utm = serializers.DictField()

@@ -44,6 +44,7 @@ def send(shop, operation, token, rate):
         "address": ("PUT", {"shipping_address": ADDRESS, "same_as_shipping": True}),
         "shipping": ("PUT", {"shipping_method_id": rate.method_id, "shipping_rate_id": rate.pk}),
         "discount": ("POST", {"code": "SPRING"}),
+        "vat": ("PUT", {"vat_number": ""}),
         "payment_method": ("PUT", {"payment_method": "bank_transfer"}),
         "start_payment": ("POST", {}),
         "confirm": ("POST", {"callback_payload": {}}),

@@ -327,3 +327,23 @@ def test_translations_differ_in_words_only(locale, part):
     expected = [tag.replace('lang="en"', f'lang="{locale}"') for tag in markup.findall(english)]
 
     assert markup.findall(translated) == expected
+
+
+REVERSE_CHARGE = {
+    "en": "Reverse charge: an intra-Community supply, exempt from VAT (Article 138 of Council Directive 2006/112/EC)",
+    "cs": "osvobozené od daně (článek 138 směrnice Rady 2006/112/ES); daň přizná zákazník.",
+    "de": "steuerfreie innergemeinschaftliche Lieferung (Artikel 138 der Richtlinie 2006/112/EG des Rates)",
+}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_confirmation_cites_the_law_of_a_reverse_charge(confirm, locale):
+    vat = {"number": "ATU57194903", "reverse_charge": True}
+
+    charged = confirm(locale, vat=vat, totals=totals(tax_cents="0"))
+    taxed = [confirm(locale, vat=other) for other in (vat | {"reverse_charge": False}, None)]
+
+    assert charged.warnings == ()
+    assert all(REVERSE_CHARGE[locale] in body for body in (charged.html, charged.text))
+    assert all("ATU57194903" in body for body in (charged.html, charged.text))
+    assert all("138" not in rendered.html + rendered.text for rendered in taxed)

@@ -1,0 +1,121 @@
+"""What discounts take off a checkout and gift cards pay of it, written to the checkout and its lines."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import connection
+
+from checkouts.lines import charged_lines
+from checkouts.models import Checkout, CheckoutLineItem
+from commerce.tenancy.scope import current_account_id
+from discounts.evaluation import Basket, Evaluation, Line, Rule, evaluate
+from discounts.in_force import rules_in_force
+from discounts.shoppers import shopper_for
+from discounts.vouchers.holds import usable_vouchers
+
+_SAVE_LINES = """
+    UPDATE checkout_line_items l SET discount_cents = new.discount_cents
+      FROM unnest(%s::bigint[], %s::bigint[]) AS new (id, discount_cents)
+     WHERE l.account_id = %s AND l.id = new.id
+"""
+
+
+def apply_discounts(
+    checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None, now: datetime
+) -> None:
+    """Evaluate every discount anew. Shares of the lines are saved here; the checkout's columns the caller saves."""
+    automatic, entered = rules_in_force(entered_ids=entered_discount_ids(checkout), now=now)
+    rules = [*automatic, *entered]
+    shopper = shopper_for(
+        rules, customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
+    )
+    basket = basket_of(checkout, lines, shipping_cents=shipping_cents)
+    evaluated = evaluate(basket, automatic=automatic, entered=entered, shopper=shopper, now=now)
+    _name_discounts(checkout, rules, evaluated)
+    _share_out(checkout, lines, evaluated)
+
+
+def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> int:
+    """Let each gift card pay what is left of the total, as far as it has it; the sum in cents."""
+    voucher_ids = [int(entry["voucher_id"]) for entry in checkout.discount_codes if entry["voucher_id"]]
+    if not voucher_ids:
+        return 0
+    cards = usable_vouchers(ids=voucher_ids, currency=checkout.currency, now=now)
+    payable = {str(card.id): card.payable_cents for card in cards}
+    left_cents = total_cents
+    entries = []
+    for entry in checkout.discount_codes:
+        if entry["voucher_id"]:
+            paid_cents = min(left_cents, payable.get(entry["voucher_id"], 0))
+            left_cents -= paid_cents
+            entry |= {"amount_cents": str(paid_cents)}
+        entries.append(entry)
+    checkout.discount_codes = entries
+    return total_cents - left_cents
+
+
+def basket_of(
+    checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None = None
+) -> Basket:
+    """What discounts are evaluated on: prices gross or net, as the market's are, and net under a reverse charge.
+
+    A minimum is asked of the frozen prices, so that no VAT number takes a discount away.
+    """
+    return Basket(
+        lines=tuple(
+            Line(line.variant_id, line.product_id, line.quantity, _price(checkout, line))
+            for line in charged_lines(checkout, lines)
+        ),
+        currency=checkout.currency,
+        market_id=checkout.market_id,
+        shipping_cents=shipping_cents,
+        listed_cents=sum(_price(checkout, line) for line in lines),
+    )
+
+
+def entered_discount_ids(checkout: Checkout) -> list[int]:
+    return [int(entry["discount_id"]) for entry in checkout.discount_codes if entry["discount_id"]]
+
+
+def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
+    return (
+        line.line_total_with_tax_cents if checkout.prices_include_tax else line.line_total_without_tax_cents
+    )
+
+
+def _name_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:
+    """List what each discount takes off: codes as entered, also those that take nothing; the others as applied."""
+    by_id = {rule.id: rule for rule in rules}
+    amounts = {applied.discount_id: str(applied.amount_cents) for applied in evaluated.applied}
+    checkout.discount_codes = [
+        entry
+        if entry["voucher_id"]
+        else entry | {"amount_cents": amounts.get(int(entry["discount_id"]), "0")}
+        for entry in checkout.discount_codes
+    ]
+    checkout.automatic_discounts = [
+        {
+            "discount_id": str(discount_id),
+            "title": by_id[discount_id].title,
+            "type": by_id[discount_id].type,
+            "amount_cents": amount_cents,
+        }
+        for discount_id, amount_cents in amounts.items()
+        if by_id[discount_id].code is None
+    ]
+
+
+def _share_out(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated: Evaluation) -> None:
+    checkout.shipping_discount_cents = evaluated.shipping_discount_cents
+    changed = [
+        (line, discount_cents)
+        for line, discount_cents in zip(lines, evaluated.line_discounts, strict=True)
+        if line.discount_cents != discount_cents
+    ]
+    for line, discount_cents in changed:
+        line.discount_cents = discount_cents
+    # The lines of a checkout that is being made are inserted with their shares.
+    if changed and checkout.pk:
+        ids, shares = [line.pk for line, _ in changed], [cents for _, cents in changed]
+        with connection.cursor() as cursor:
+            cursor.execute(_SAVE_LINES, [ids, shares, current_account_id()])

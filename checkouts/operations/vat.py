@@ -1,0 +1,69 @@
+"""The buyer's VAT number, and whether it moves the tax to the buyer."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from accounts.queries import current_account
+from checkouts.models import Checkout
+from checkouts.queries import CheckoutView, find_checkout, lines_of, lock_checkout_for, require_phase
+from commerce.taxes.validation import validate
+from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
+
+from .pricing import PRICED, reprice
+
+
+def set_vat_number(
+    *,
+    token: str,
+    vat_country_code: str | None,
+    vat_number: str | None,
+    open_scope: Callable[[], AbstractContextManager[None]],
+    now: datetime,
+) -> CheckoutView:
+    """Validate the buyer's VAT number and price it in; an empty one clears it.
+
+    Outside of any scope: VIES is asked between the two that it opens. Raises `VatNumberInvalid`, and as
+    `lock_checkout_for` does.
+    """
+    vat = None
+    if vat_number:
+        with open_scope():
+            require_phase(find_checkout(token), "vat", now=now)
+        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), now=now)
+    with open_scope():
+        return _store(token, vat, now=now)
+
+
+def settle_reverse_charge(checkout: Checkout) -> None:
+    """Decide by both VAT numbers and the destination who owes the tax; the caller saves it."""
+    if checkout.vat is not None:
+        checkout.vat = checkout.vat | {"reverse_charge": _is_reverse_charge(checkout, checkout.vat)}
+
+
+def _validated(number: VatNumber, *, now: datetime) -> dict[str, Any]:
+    validation = validate(number, now=now)
+    return {"country_code": number.country_code, "number": number.number, **asdict(validation)}
+
+
+def _store(token: str, vat: dict[str, Any] | None, *, now: datetime) -> CheckoutView:
+    checkout = lock_checkout_for("vat", token, now=now)
+    view = CheckoutView(checkout, lines_of(checkout))
+    checkout.vat = vat
+    settle_reverse_charge(checkout)
+    reprice(checkout, view.lines, now=now)
+    checkout.save(update_fields=["vat", "updated_at", *PRICED])
+    return view
+
+
+def _is_reverse_charge(checkout: Checkout, vat: dict[str, Any]) -> bool:
+    if vat["status"] != "valid":
+        return False
+    address = checkout.shipping_address or {}
+    return is_reverse_charge(
+        seller=country_of(current_account().vat_number),
+        buyer=vat["country_code"],
+        destination=address.get("country_code"),
+    )

@@ -1,0 +1,77 @@
+"""EU VAT numbers, and who owes the tax: pure rules, no Django import."""
+
+import re
+from dataclasses import dataclass
+
+from stdnum.eu import vat
+from stdnum.exceptions import ValidationError
+
+from commerce.errors import FieldError
+from commerce.reference import EU_COUNTRIES
+
+from .errors import VatNumberInvalid
+
+# VAT numbers of Greece begin with EL, while its country code is GR.
+_PREFIXES = {"GR": "EL"}
+_COUNTRIES = {prefix: country_code for country_code, prefix in _PREFIXES.items()}
+# Northern Ireland is in the EU's VAT area for goods, and VIES answers for it; but it is no country of the EU.
+_NORTHERN_IRELAND = "XI"
+
+
+@dataclass(frozen=True, slots=True)
+class VatNumber:
+    """A number of the right form: its country (GR for Greece), and the rest without the country's prefix."""
+
+    country_code: str
+    number: str
+
+    @property
+    def prefix(self) -> str:
+        """The country as VAT numbers and VIES name it."""
+        return _PREFIXES.get(self.country_code, self.country_code)
+
+    def __str__(self) -> str:
+        return self.prefix + self.number
+
+
+def parse_vat_number(country_code: str, text: str) -> VatNumber:
+    """A number as a person typed it, with or without its prefix and separators. Raises `VatNumberInvalid`."""
+    country_code = _country(country_code)
+    if country_code not in EU_COUNTRIES | {_NORTHERN_IRELAND}:
+        raise _invalid("vat_country_code", "unknown_country", "Not a country that gives EU VAT numbers.")
+    prefix = _PREFIXES.get(country_code, country_code)
+    typed = re.sub(f"^({country_code}|{prefix})", "", text.strip().upper())
+    try:
+        number = vat.validate(prefix + typed)
+    except ValidationError:
+        raise _invalid(
+            "vat_number",
+            "invalid",
+            "Not a VAT number of this country: its length, form or check digit is off.",
+        ) from None
+    return VatNumber(country_code, number.removeprefix(prefix))
+
+
+def country_of(vat_number: str | None) -> str | None:
+    """The country of the EU that gave a number with its prefix, None for any other."""
+    country_code = _country((vat_number or "").strip()[:2])
+    return country_code if country_code in EU_COUNTRIES else None
+
+
+def is_reverse_charge(*, seller: str | None, buyer: str, destination: str | None) -> bool:
+    """Whether the buyer owes the tax and none is charged: Council Directive 2006/112/EC, articles 138 and 196.
+
+    `seller` and `buyer` are the countries that gave their VAT numbers, the buyer's a valid one; `destination`
+    is where the goods go. All three are in the EU, and only the seller in the seller's country.
+    """
+    return (
+        seller in EU_COUNTRIES and buyer in EU_COUNTRIES - {seller} and destination in EU_COUNTRIES - {seller}
+    )
+
+
+def _country(code: str) -> str:
+    return _COUNTRIES.get(code.upper(), code.upper())
+
+
+def _invalid(field: str, code: str, detail: str) -> VatNumberInvalid:
+    return VatNumberInvalid(detail, errors=(FieldError(field, code, detail),))

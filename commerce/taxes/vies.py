@@ -1,0 +1,104 @@
+"""The client of VIES, the European Commission's service that knows which VAT numbers are in use."""
+
+import time
+from dataclasses import dataclass
+from http import HTTPStatus
+from threading import BoundedSemaphore
+from typing import Any
+
+import orjson
+import requests
+import urllib3
+
+from .vat import VatNumber
+
+CONNECT_TIMEOUT_S = 2
+READ_TIMEOUT_S = 5
+MAX_REPLY_BYTES = 64 * 1024
+MAX_NAME_LENGTH = 200
+# A VIES that hangs must not take all threads of a process that sells: further numbers go unchecked meanwhile.
+CALLS_AT_ONCE = 2
+
+_slots = BoundedSemaphore(CALLS_AT_ONCE)
+
+
+class ViesUnavailable(Exception):
+    """No answer about the number came: that says nothing about it, and a later call may get one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What VIES says of a number; `name` is its holder's, where the country tells it."""
+
+    is_valid: bool
+    name: str | None
+
+
+def check(number: VatNumber, *, url: str) -> Reply:
+    """Ask whether a number is in use; `url` is the base of the REST interface. Raises `ViesUnavailable`."""
+    if not _slots.acquire(blocking=False):
+        raise ViesUnavailable("Enough calls are in flight.")
+    try:
+        return _reply(_post(f"{url.rstrip('/')}/check-vat-number", number))
+    finally:
+        _slots.release()
+
+
+def _post(url: str, number: VatNumber) -> bytes:
+    question = {"countryCode": number.prefix, "vatNumber": number.number}
+    try:
+        with requests.post(
+            url,
+            json=question,
+            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+            timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S),
+            allow_redirects=False,
+            stream=True,
+        ) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise ViesUnavailable(f"VIES answered {response.status_code}.")
+            return _body(response)
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise ViesUnavailable(f"VIES gave no usable answer: {error}") from error
+
+
+def _body(response: requests.Response) -> bytes:
+    """All of it, within a size, and within a time that bytes sent one by one don't prolong."""
+    deadline = time.monotonic() + READ_TIMEOUT_S
+    body = b""
+    while chunk := response.raw.read1(MAX_REPLY_BYTES):
+        body += chunk
+        if len(body) > MAX_REPLY_BYTES or time.monotonic() > deadline:
+            raise ViesUnavailable("VIES sent too much, or too slowly.")
+    return body
+
+
+def _reply(body: bytes) -> Reply:
+    """Read either form of the interface: `valid`, or `isValid` beside a `userError`."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise ViesUnavailable("VIES answered in no JSON.") from error
+    if not isinstance(document, dict):
+        raise ViesUnavailable("VIES answered in an unknown form.")
+    flag = document.get("valid", document.get("isValid"))
+    if not isinstance(flag, bool) or _is_failure(document):
+        raise ViesUnavailable(f"VIES could not say: {body[:200]!r}")
+    return Reply(is_valid=flag, name=_name(document.get("name")))
+
+
+def _is_failure(document: dict[str, Any]) -> bool:
+    """Whether it is about the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), not the number."""
+    return (
+        document.get("actionSucceed") is False
+        or bool(document.get("errorWrappers"))
+        or document.get("userError") not in (None, "", "VALID", "INVALID")
+    )
+
+
+def _name(shown: Any) -> str | None:
+    """The holder's name in one line; a country that keeps it to itself answers with dashes."""
+    if not isinstance(shown, str):
+        return None
+    name = " ".join("".join(c if c.isprintable() else " " for c in shown).split())
+    return name[:MAX_NAME_LENGTH] if name.strip("-") else None
