@@ -1,14 +1,17 @@
 """Rows of one account as CSV, for accounting."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
 
 from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
-from accounts.management.terminal import account_named, csv_writer, moment
+from accounts.management.terminal import account_named, csv_writer
+from accounts.queries import current_account
 from commerce.backoffice.export import cells_of, columns_of
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import account_scope
@@ -19,6 +22,7 @@ _PAGE = 1000
 class RowsExport(BaseCommand):
     """A command that writes the rows of a table made within a time, oldest first, to the terminal or a new file.
 
+    A time without an offset is one of the account's own time zone.
     Memory does not grow with the number of rows, and no transaction stays open while a slow reader takes them.
     """
 
@@ -28,8 +32,10 @@ class RowsExport(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("account", metavar="HANDLE")
-        parser.add_argument("--since", type=moment, metavar="TIMESTAMP", help="ISO 8601 with an offset")
-        parser.add_argument("--until", type=moment, metavar="TIMESTAMP", help="not included")
+        parser.add_argument(
+            "--since", type=_time, metavar="TIME", help="then or later: ISO 8601, a date will do"
+        )
+        parser.add_argument("--until", type=_time, metavar="TIME", help="before then")
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="a new file instead of standard output"
         )
@@ -44,8 +50,14 @@ class RowsExport(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_id = account_named(options["account"])
+        with account_scope(account_id):
+            zone = ZoneInfo(current_account().default_timezone)
         window = {"gte": options["since"], "lt": options["until"]}
-        filters = {f"{self.time_field}__{bound}": at for bound, at in window.items() if at is not None}
+        filters = {
+            f"{self.time_field}__{bound}": time if time.tzinfo else time.replace(tzinfo=zone)
+            for bound, time in window.items()
+            if time is not None
+        }
         with csv_writer(options["output"], self.stdout) as writer:
             writer.writerow(self.columns())
             for row in tqdm(self._rows(account_id, filters), unit="row", disable=None):
@@ -63,3 +75,10 @@ class RowsExport(BaseCommand):
             if len(page) < _PAGE:
                 return
             after_id = page[-1].pk
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError("a time in ISO 8601 is needed, such as 2026-11-01") from None

@@ -1,18 +1,24 @@
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from rest_framework import serializers
 from unfold.decorators import display
 from unfold.enums import ActionVariant
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.rest.fields import HttpUrlField
 
 from . import operations
 from .models import Order, OrderLineItem
+from .timeline import timeline_of
 
 # The amounts of an order, or of a checkout, as staff read them.
 TOTALS = (
@@ -64,6 +70,30 @@ class OrderLineRows(ReadOnlyRows):
         return super().get_queryset(request).select_related("order")
 
 
+class ParcelForm(BaseDialogForm):
+    carrier = forms.CharField(required=False, max_length=64, widget=UnfoldAdminTextInputWidget)
+    tracking_number = forms.CharField(required=False, max_length=100, widget=UnfoldAdminTextInputWidget)
+    tracking_url = forms.CharField(
+        required=False, label="Address where the parcel can be followed", widget=UnfoldAdminTextInputWidget
+    )
+
+    def clean_tracking_url(self) -> str:
+        url = self.cleaned_data["tracking_url"]
+        try:
+            return url and HttpUrlField().run_validation(url)
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(detail) for detail in error.detail]) from None
+
+
+class ReasonForm(BaseDialogForm):
+    reason = forms.CharField(
+        required=False,
+        max_length=1000,
+        help_text="For the staff; the customer is not told.",
+        widget=UnfoldAdminTextareaWidget,
+    )
+
+
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
     list_display = (
@@ -81,7 +111,8 @@ class OrderAdmin(ReadOnlyAdmin):
     search_fields = ("email", "token")
     search_help_text = "Number, email or token"
     inlines = (OrderLineRows,)
-    actions_detail = ("mark_paid", "fulfill", "cancel")
+    change_form_after_template = "backoffice/timeline.html"
+    actions_detail = ("mark_paid", "fulfill", "mark_refunded", "cancel")
     fieldsets = (
         (
             None,
@@ -89,7 +120,6 @@ class OrderAdmin(ReadOnlyAdmin):
                 "fields": (
                     ("number", "placed_at"),
                     ("status", "payment_status", "fulfillment_status"),
-                    ("paid_at", "fulfilled_at", "cancelled_at"),
                     ("customer", "email"),
                     ("market", "locale"),
                     "customer_note",
@@ -106,6 +136,7 @@ class OrderAdmin(ReadOnlyAdmin):
                         address_column("pickup_point", "Pickup point"),
                     ),
                     ("shipping_method_name", "payment_method"),
+                    ("carrier", "tracking_number", "tracking_url"),
                 )
             },
         ),
@@ -135,6 +166,13 @@ class OrderAdmin(ReadOnlyAdmin):
     def shipping_method_name(self, order: Order) -> str:
         return (order.shipping_method or {}).get("name", "-")
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Order, **kwargs: Any
+    ) -> HttpResponse:
+        # A field of the form would be worked out several times over.
+        context["moments"] = timeline_of(obj)
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
@@ -150,21 +188,45 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @asking(
         "Fulfil",
-        description="The parcel has left: its units leave the stock.",
+        description="The parcel has left: its units leave the stock, and the customer gets an email.",
         submit="Fulfil",
+        form_class=ParcelForm,
         icon="local_shipping",
     )
     def fulfill(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
-        operations.fulfill_order(order_id=order.pk, now=timezone.now())
+        operations.fulfill_order(
+            order_id=order.pk,
+            carrier=fields["carrier"] or None,
+            tracking_number=fields["tracking_number"] or None,
+            tracking_url=fields["tracking_url"] or None,
+            now=timezone.now(),
+        )
         return "The order is fulfilled."
 
     @asking(
+        "Mark as refunded",
+        description="The customer of a cancelled or returned order has the money back.",
+        submit="Mark as refunded",
+        icon="undo",
+    )
+    def mark_refunded(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+        operations.mark_order_refunded(order_id=order.pk, now=timezone.now())
+        return "The order is refunded."
+
+    @asking(
         "Cancel order",
-        description="The units go back on sale. A cancelled order stays cancelled.",
+        description="The units go back on sale, and the customer gets an email. "
+        "A cancelled order stays cancelled; money that came by hand is to be sent back by hand.",
         submit="Cancel the order",
+        form_class=ReasonForm,
         icon="cancel",
         variant=ActionVariant.DANGER,
     )
     def cancel(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
-        operations.cancel_order(order_id=order.pk, now=timezone.now())
+        operations.cancel_order(
+            order_id=order.pk,
+            reason=fields["reason"] or None,
+            actor=f"staff:{request.user.get_username()}",
+            now=timezone.now(),
+        )
         return "The order is cancelled."

@@ -7,3 +7,17 @@ class OrderNotOpen(Refusal):
     status = 409
     code = "order_not_open"
     title = "The order can no longer change so"
+
+
+class OrderNotPaid(Refusal):
+    """Carries `payment_status`."""
+
+    status = 409
+    code = "order_not_paid"
+    title = "The order is not paid"
+
+
+class OrderStillOpen(Refusal):
+    status = 409
+    code = "order_still_open"
+    title = "The order is still open"

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 
+from commerce.payments.connectors import get_connector
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -111,9 +112,15 @@ class Order(Totals, AccountOwned):
     customer_note = models.TextField(blank=True)
     utm = models.JSONField(default=dict)
     referrer = models.TextField(blank=True)
+    cancel_reason = models.TextField(null=True, help_text="For staff, not for the customer")
+    # As customers know it; the shipping method's own `carrier` is a token for machines.
+    carrier = models.CharField(max_length=64, null=True)
+    tracking_number = models.CharField(max_length=100, null=True)
+    tracking_url = models.CharField(max_length=2048, null=True)
     placed_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True)
     paid_at = models.DateTimeField(null=True)
+    refunded_at = models.DateTimeField(null=True)
     fulfilled_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -123,15 +130,44 @@ class Order(Totals, AccountOwned):
             models.UniqueConstraint(fields=["account", "number"], name="orders_number"),
             models.UniqueConstraint(fields=["token"], name="orders_token"),
             models.UniqueConstraint(fields=["account", "checkout_id"], name="orders_checkout"),
+            models.CheckConstraint(
+                condition=Q(status="open", cancelled_at__isnull=True)
+                | Q(
+                    status="closed",
+                    cancelled_at__isnull=True,
+                    fulfilled_at__isnull=False,
+                    paid_at__isnull=False,
+                )
+                | Q(status="cancelled", cancelled_at__isnull=False, fulfilled_at__isnull=True),
+                name="orders_status",
+            ),
+            models.CheckConstraint(
+                condition=Q(payment_status="pending", paid_at__isnull=True, refunded_at__isnull=True)
+                | Q(payment_status="paid", paid_at__isnull=False, refunded_at__isnull=True)
+                | Q(payment_status="refunded", paid_at__isnull=False, refunded_at__isnull=False),
+                name="orders_payment_status",
+            ),
+            models.CheckConstraint(
+                condition=Q(fulfillment_status="unfulfilled", fulfilled_at__isnull=True)
+                | Q(fulfillment_status="fulfilled", fulfilled_at__isnull=False),
+                name="orders_fulfillment_status",
+            ),
             *totals_constraints("orders"),
         ]
         indexes = [
             models.Index(fields=["account", "customer"], name="orders_customer"),
+            models.Index(fields=["account", "placed_at"], name="orders_placed"),
             models.Index(F("account"), Upper("email"), name="orders_email"),
         ]
 
     def __str__(self) -> str:
         return f"#{self.number}"
+
+    @property
+    def is_refunded_by_hand(self) -> bool:
+        """Whether the shop itself returns the money; a gateway that took it is to return it, and say so."""
+        connector = get_connector(self.payment_method)
+        return self.amount_due_cents == 0 or (connector is not None and not connector.needs_return_url)
 
 
 class FrozenLine(models.Model):

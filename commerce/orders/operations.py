@@ -2,64 +2,139 @@
 
 from datetime import datetime
 
+from commerce.customers.operations import take_back_purchase
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.reservations import fulfill, restock
 
-from .errors import OrderNotOpen
+from .cancellation import Cancellation, take_steps
+from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
+from .notifications import enqueue_notice
+
+Status = Order.Status
+PaymentStatus = Order.PaymentStatus
+FulfillmentStatus = Order.FulfillmentStatus
+
+# All else was frozen when the order was placed.
+_CHANGING = (
+    "status",
+    "payment_status",
+    "fulfillment_status",
+    "cancel_reason",
+    "carrier",
+    "tracking_number",
+    "tracking_url",
+    "cancelled_at",
+    "paid_at",
+    "refunded_at",
+    "fulfilled_at",
+    "updated_at",
+)
 
 
-def cancel_order(*, order_id: int, now: datetime) -> Order:
-    """Cancel an order that was not sent: its units go back on sale. Raises `NotFound`, `OrderNotOpen`."""
+def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: datetime) -> Order:
+    """Cancel an order that was not sent: its units go back on sale, and what it used up is given back.
+
+    Raises `NotFound` and `OrderNotOpen`.
+    """
     order = _lock(order_id)
-    if order.status == Order.Status.CANCELLED:
+    if order.status == Status.CANCELLED:
         return order
-    if order.fulfillment_status == Order.FulfillmentStatus.FULFILLED:
+    if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
+    # The customer comes before the stock: completions lock them so, and the other way round would deadlock.
+    take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
+    take_steps(Cancellation(order=order, actor=actor, now=now))
     restock(checkout_id=order.checkout_id)
-    order.status = Order.Status.CANCELLED
+    if order.payment_status == PaymentStatus.PAID and order.is_refunded_by_hand:
+        _note_refund(order, now=now)
+    order.status = Status.CANCELLED
     order.cancelled_at = now
-    return _saved(order, "order.cancelled", now=now)
+    order.cancel_reason = reason
+    _save(order, "order.cancelled", now=now)
+    enqueue_notice("order.cancelled", order, now=now)
+    return order
 
 
 def mark_order_paid(*, order_id: int, now: datetime) -> Order:
     """Note that the money has come. Raises `NotFound`, `OrderNotOpen`."""
     order = _lock(order_id)
-    if order.payment_status == Order.PaymentStatus.PAID:
+    if order.payment_status == PaymentStatus.PAID and order.status != Status.CANCELLED:
         return order
-    _require_not_cancelled(order)
-    order.payment_status = Order.PaymentStatus.PAID
+    _require_open(order)
+    order.payment_status = PaymentStatus.PAID
     order.paid_at = now
-    return _saved(order, "order.paid", now=now)
+    _close_if_settled(order)
+    _save(order, "order.paid", now=now)
+    return order
 
 
-def fulfill_order(*, order_id: int, now: datetime) -> Order:
-    """Note that the parcel has left: its units leave the stock. Raises `NotFound`, `OrderNotOpen`."""
+def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
+    """Note that the customer has the money back. Raises `NotFound`, `OrderNotPaid` and `OrderStillOpen`."""
     order = _lock(order_id)
-    if order.fulfillment_status == Order.FulfillmentStatus.FULFILLED:
+    if order.payment_status == PaymentStatus.PENDING:
+        raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
+    if order.status == Status.OPEN:
+        raise OrderStillOpen("Cancel the order first.")
+    if order.payment_status == PaymentStatus.PAID:
+        _note_refund(order, now=now)
+        order.save(update_fields=_CHANGING)
+    return order
+
+
+def fulfill_order(
+    *,
+    order_id: int,
+    carrier: str | None = None,
+    tracking_number: str | None = None,
+    tracking_url: str | None = None,
+    now: datetime,
+) -> Order:
+    """Note that the parcel has left: its units leave the stock, and the customer is told how to follow it.
+
+    Raises `NotFound`, `OrderNotOpen`, and `InsufficientInventory` for backorders not yet in stock.
+    """
+    order = _lock(order_id)
+    if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         return order
-    _require_not_cancelled(order)
+    _require_open(order)
     fulfill(checkout_id=order.checkout_id)
-    order.fulfillment_status = Order.FulfillmentStatus.FULFILLED
+    order.fulfillment_status = FulfillmentStatus.FULFILLED
     order.fulfilled_at = now
-    return _saved(order, "order.fulfilled", now=now)
+    order.carrier, order.tracking_number, order.tracking_url = carrier, tracking_number, tracking_url
+    _close_if_settled(order)
+    _save(order, "order.fulfilled", now=now)
+    enqueue_notice("order.shipped", order, now=now)
+    return order
 
 
 def _lock(order_id: int) -> Order:
-    order = Order.objects.select_for_update().filter(pk=order_id).first()
+    # Not a full lock, which ledgers that refer to the order would wait for.
+    order = Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
     if order is None:
         raise NotFound
     return order
 
 
-def _require_not_cancelled(order: Order) -> None:
-    if order.status == Order.Status.CANCELLED:
-        raise OrderNotOpen("The order is cancelled.", order_status=order.status)
+def _require_open(order: Order) -> None:
+    if order.status != Status.OPEN:
+        raise OrderNotOpen(f"The order is {order.status}.", order_status=order.status)
 
 
-def _saved(order: Order, event_type: str, *, now: datetime) -> Order:
-    order.save()
+def _close_if_settled(order: Order) -> None:
+    is_paid = order.payment_status == PaymentStatus.PAID
+    if is_paid and order.fulfillment_status == FulfillmentStatus.FULFILLED:
+        order.status = Status.CLOSED
+
+
+def _note_refund(order: Order, *, now: datetime) -> None:
+    order.payment_status = PaymentStatus.REFUNDED
+    order.refunded_at = now
+
+
+def _save(order: Order, event_type: str, *, now: datetime) -> None:
+    order.save(update_fields=_CHANGING)
     data = {
         "order_id": str(order.pk),
         "order_number": str(order.number),
@@ -69,4 +144,3 @@ def _saved(order: Order, event_type: str, *, now: datetime) -> Order:
         "total_cents": str(order.total_cents),
     }
     publish(type=event_type, data=data, now=now)
-    return order

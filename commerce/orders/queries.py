@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
@@ -7,11 +8,20 @@ from commerce.errors import NotFound
 from .models import Order
 
 
-def orders(filters: dict[str, Any]) -> QuerySet[Order]:
-    """The account's orders with their lines; an email is compared without regard to case."""
-    email = filters.pop("email", None)
-    found = Order.objects.filter(**filters).prefetch_related("line_items")
-    return found if email is None else found.filter(email__iexact=email)
+def orders(
+    *,
+    email: str | None = None,
+    placed_at_min: datetime | None = None,
+    placed_at_max: datetime | None = None,
+    **equal: Any,
+) -> QuerySet[Order]:
+    """The account's orders with their lines, filtered by fields of theirs.
+
+    An email is compared without regard to case; both ends of the time of placing are included.
+    """
+    ranges = {"email__iexact": email, "placed_at__gte": placed_at_min, "placed_at__lte": placed_at_max}
+    given = {lookup: value for lookup, value in ranges.items() if value is not None}
+    return Order.objects.filter(**equal, **given).prefetch_related("line_items")
 
 
 def get_order(**lookup: Any) -> Order:

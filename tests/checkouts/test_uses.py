@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from checkouts.models import Checkout
 from checkouts.sweeping import sweep_overdue_checkouts
-from discounts.models import Discount, DiscountHold, DiscountRedemption
+from discounts.models import Discount, DiscountHold, DiscountRedemption, Voucher, VoucherRedemption
 from tests import factories
 from tests.storefront import EMAIL, enter_checkout, take_step
 
@@ -136,6 +136,26 @@ def test_starting_over_gives_the_use_back_at_once(shop, variant, rate):
 
     assert again["totals"]["discount_cents"] == "400"
     assert counts(shop) == (0, 0, 0)
+
+
+def test_cancelled_order_gives_its_uses_and_gift_cards_back(shop, variant, rate):
+    factories.make_discount(shop, code="LAST", usage_limit_total=1, usage_limit_per_customer=1)
+    card = factories.make_voucher(shop, 1000)
+    completed = checkout_with(shop, variant, rate, "LAST", card.code, to="completed")
+    path = f"orders/{completed['order_id']}/cancel.json"
+
+    answers = [shop.admin.post(path, {}) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert counts(shop) == (0, 0, 2)
+    with shop.scope():
+        entry = DiscountRedemption.objects.get(kind="reversal")
+        returned = VoucherRedemption.objects.get(kind="reversal")
+        voucher = Voucher.objects.get()
+    assert (entry.amount_cents, entry.order_id) == (-400, int(completed["order_id"]))
+    assert (returned.amount_cents, returned.balance_after_cents) == (1000, 1000)
+    assert (voucher.balance_cents, voucher.status) == (1000, "active")
+    assert start_payment(shop, checkout_with(shop, variant, rate, "LAST")).status_code == 200
 
 
 def test_completion_of_a_paid_checkout_survives_the_end_of_its_discount(shop, variant, rate):

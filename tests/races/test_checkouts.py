@@ -3,8 +3,10 @@
 from collections import Counter
 
 import pytest
+from django.utils import timezone
 
 from checkouts.models import Checkout
+from checkouts.operations import complete_checkout
 from commerce.customers.models import Customer
 from commerce.inventory.models import InventoryLevel, Reservation
 from commerce.orders.models import Order
@@ -91,6 +93,37 @@ def test_two_guests_with_one_email_complete_at_once_as_one_customer(shop):
     with shop.scope():
         assert Customer.objects.get().orders_count == 10
         assert sorted(Order.objects.values_list("number", flat=True)) == list(range(1001, 1011))
+
+
+def test_twenty_orders_of_one_shop_at_once_have_numbers_of_their_own(shop):
+    rate = factories.make_rate(shop)
+    checkouts = [checkout_in("ready", shop, (factories.make_variant(shop), 1), rate=rate) for _ in range(20)]
+    with shop.scope():
+        for number, checkout in enumerate(checkouts):
+            Checkout.objects.filter(pk=checkout["id"]).update(email=f"guest-{number}@example.com")
+
+    answers = run_threads(20, lambda n: complete(shop, checkouts[n], f"key-{n}"))
+
+    assert outcomes(answers) == {(200, None): 20}
+    with shop.scope():
+        numbers = list(Order.objects.order_by("pk").values_list("number", flat=True))
+        assert len(set(numbers)) == 20
+        assert min(numbers) == 1001
+        assert Customer.objects.count() == 20
+
+
+def test_completion_waits_for_no_order_of_another_shop(shop, other_shop):
+    checkout = checkout_in("ready", other_shop, (factories.make_variant(other_shop), 1))
+    held = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+
+    with shop.scope():
+        complete_checkout(token=held["token"], now=timezone.now())
+        # The first order has its number and has not been committed yet.
+        (answer,) = run_threads(1, lambda _: complete(other_shop, checkout, "key"))
+
+    assert answer.status_code == 200
+    with other_shop.scope():
+        assert Order.objects.get().number == 1001
 
 
 def test_completion_and_a_new_checkout_of_the_same_cart_do_not_deadlock(shop):

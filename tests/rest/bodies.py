@@ -35,6 +35,7 @@ _EXAMPLES: dict[str, Any] = {
     "rate_mode": "tiered",
     "return_url": "https://example.com/return",
     "scopes": ["read_products"],
+    "tracking_url": "https://example.com/parcel",
     "vat_country_code": "AT",
     "vat_number": "U57194903",
     "zip_patterns": ["10*"],

@@ -149,6 +149,8 @@ class World:
             rows: dict[type[models.Model], Any] = dict(make_rows())
             rows[ApiKey] = ApiKey.objects.filter(kind="storefront").latest("pk")
             _enter(rows[Checkout], rows[Voucher])
+            # Its redemption and its hold, so that the order of the one can be cancelled.
+            Discount.objects.filter(pk=rows[Discount].pk).update(usage_count=2)
         return cls(shop, rows)
 
     def row_id(self, name: str) -> int:

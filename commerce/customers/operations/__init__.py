@@ -4,6 +4,7 @@ from .customers import (
     record_purchase,
     redact_customer,
     resolve_customer,
+    take_back_purchase,
     update_customer,
 )
 from .segments import create_segment, delete_segment, update_segment
@@ -16,6 +17,7 @@ __all__ = [
     "record_purchase",
     "redact_customer",
     "resolve_customer",
+    "take_back_purchase",
     "update_customer",
     "update_segment",
 ]

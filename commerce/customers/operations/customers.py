@@ -2,6 +2,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
@@ -91,5 +92,15 @@ def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> Non
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
         total_spent_cents=F("total_spent_cents") + total_cents,
+        updated_at=now,
+    )
+
+
+def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
+    """Undo `record_purchase` for an order that was cancelled."""
+    # An order that did not come from a checkout was never counted, and is cancelled all the same.
+    Customer.objects.filter(pk=customer_id).update(
+        orders_count=Greatest(F("orders_count") - 1, 0),
+        total_spent_cents=Greatest(F("total_spent_cents") - total_cents, 0),
         updated_at=now,
     )

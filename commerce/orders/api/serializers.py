@@ -78,6 +78,18 @@ class OrderFilter(Input):
     email = fields.TextField(required=False, max_length=254)
     number = fields.IdField(required=False)
     market_id = fields.IdField(required=False)
+    placed_at_min = fields.DateTimeField(required=False)
+    placed_at_max = fields.DateTimeField(required=False)
+
+
+class CancelInput(Input):
+    reason = fields.OptionalTextField(max_length=1000)
+
+
+class FulfillInput(Input):
+    carrier = fields.OptionalTextField(max_length=64)
+    tracking_number = fields.OptionalTextField(max_length=100)
+    tracking_url = fields.HttpUrlField(required=False, allow_null=True)
 
 
 class OrderOutput(Output):
@@ -107,11 +119,19 @@ class OrderOutput(Output):
     customer_note = serializers.CharField()
     utm = serializers.DictField()
     referrer = serializers.CharField()
+    carrier = serializers.CharField(allow_null=True)
+    tracking_number = serializers.CharField(allow_null=True)
+    tracking_url = serializers.CharField(allow_null=True)
     placed_at = TimestampField()
     paid_at = TimestampField(allow_null=True)
+    refunded_at = TimestampField(allow_null=True)
     fulfilled_at = TimestampField(allow_null=True)
     cancelled_at = TimestampField(allow_null=True)
     updated_at = TimestampField()
+
+
+class AdminOrderOutput(OrderOutput):
+    cancel_reason = serializers.CharField(allow_null=True, help_text="Not shown to the customer.")
 
 
 _AS_STORED = (
@@ -134,6 +154,9 @@ _AS_STORED = (
     "customer_note",
     "utm",
     "referrer",
+    "carrier",
+    "tracking_number",
+    "tracking_url",
 )
 
 
@@ -151,7 +174,13 @@ def order_answer(order: Order) -> dict[str, Any]:
         **{name: getattr(order, name) for name in _AS_STORED},
         "placed_at": timestamp(order.placed_at),
         "paid_at": timestamp(order.paid_at),
+        "refunded_at": timestamp(order.refunded_at),
         "fulfilled_at": timestamp(order.fulfilled_at),
         "cancelled_at": timestamp(order.cancelled_at),
         "updated_at": timestamp(order.updated_at),
     }
+
+
+def admin_order_answer(order: Order) -> dict[str, Any]:
+    """As `AdminOrderOutput` describes it."""
+    return order_answer(order) | {"cancel_reason": order.cancel_reason}

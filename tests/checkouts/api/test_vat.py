@@ -363,7 +363,7 @@ def test_number_takes_a_fixed_number_of_statements(czech, rate, vies, django_ass
     variants = [factories.make_variant(czech) for _ in range(lines)]
     checkout = checkout_in("shipping", czech, *((variant, 1) for variant in variants), rate=rate)
 
-    # Two scopes, of four statements each in a test: the checkout; then checkout, lines, account, update.
+    # Two scopes, of four statements each in a test: the checkout; then checkout, lines, account, rules, update.
     with django_assert_num_queries(4 + 1 + 4 + 5):
         answer = put(czech, checkout)
 

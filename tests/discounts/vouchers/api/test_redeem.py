@@ -159,7 +159,7 @@ def test_redeem_for_an_order_in_another_currency_is_refused(shop):
 
 
 def test_redeem_for_a_cancelled_order_is_refused(shop):
-    voucher, order = make_voucher(shop), make_order(shop, status="cancelled")
+    voucher, order = make_voucher(shop), make_order(shop, status="cancelled", cancelled_at=timezone.now())
 
     answer = redeem(shop, voucher, 1, order_id=order.pk)
 

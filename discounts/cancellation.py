@@ -1,0 +1,12 @@
+"""What a cancelled order gives back: the uses of its discounts, and what its gift cards paid."""
+
+from commerce.orders.cancellation import Cancellation, on_cancellation
+
+from .uses import return_uses
+from .vouchers.holds import reverse_redemptions
+
+
+@on_cancellation
+def give_back(cancelled: Cancellation) -> None:
+    return_uses(order_id=cancelled.order.pk)
+    reverse_redemptions(order_id=cancelled.order.pk, actor=cancelled.actor, now=cancelled.now)
