@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -65,10 +65,8 @@ class AccountScopeMiddleware:
         action = view.actions.get(str(request.method).lower(), "")
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
-        request.open_scope = _scope_opener(grant, view_class)  # type: ignore[attr-defined]
-        opened = nullcontext() if action in view_class.unscoped_actions else request.open_scope()  # type: ignore[attr-defined]
-        with opened:
-            response = _respond(request, view_class, action, lambda: view(request, **kwargs))
+        request.open_scope = _scope_of(grant, view_class)  # type: ignore[attr-defined]
+        response = _answer(request, view_class, action, partial(view, request, **kwargs))
         _run_aftermath(request, response)
         return response
 
@@ -102,10 +100,8 @@ def _content_length(request: HttpRequest) -> int:
         return 0
 
 
-def _scope_opener(
-    grant: Grant, view_class: type[SurfaceViewSet]
-) -> Callable[[], AbstractContextManager[None]]:
-    """Opens the transaction that the request is bound to; whether it may is settled before it is called."""
+def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], AbstractContextManager[None]]:
+    """What opens the scope that the request is bound to; raises where the grant has no such scope."""
     if view_class.binding == "reference":
         return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":
@@ -136,14 +132,23 @@ def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, 
         raise InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
 
 
-def _respond(
+def _answer(
     request: HttpRequest, view_class: type[SurfaceViewSet], action: str, respond: Callable[[], HttpResponse]
 ) -> HttpResponse:
+    """The view's answer, in one scope around it all, or in those that the action opens; once for each key."""
     key = idempotency.key_of(request) if request.method == "POST" else None
-    if key is None:
-        if action in view_class.idempotent_actions:
-            raise IdempotencyKeyRequired
-        return respond()
-    return idempotency.answer_once(
-        request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
-    )
+    if key is None and action in view_class.idempotent_actions:
+        raise IdempotencyKeyRequired
+    open_scope = request.open_scope  # type: ignore[attr-defined]
+    if action in view_class.unscoped_actions:
+        if key is None:
+            return respond()
+        return idempotency.answer_once_unscoped(
+            request, surface=view_class.surface, key=key, open_scope=open_scope, respond=respond
+        )
+    with open_scope():
+        if key is None:
+            return respond()
+        return idempotency.answer_once(
+            request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
+        )

@@ -32,6 +32,9 @@ class PaymentAttemptRows(ReadOnlyRows):
         "provider_reference",
         "failure_code",
         "confirmed_at",
+        "paid_late_at",
+        "refunded_at",
+        "refund_reference",
     )
 
 

@@ -50,14 +50,6 @@ class AddressIncomplete(Refusal):
     title = "An address needs address1, city and country_code"
 
 
-class PaymentMethodNotSupported(Refusal):
-    """Carries `supported`."""
-
-    status = 422
-    code = "payment_method_not_supported"
-    title = "The payment method is not offered for this checkout"
-
-
 class PaymentNotConfirmed(Refusal):
     status = 409
     code = "payment_not_confirmed"

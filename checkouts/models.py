@@ -41,6 +41,9 @@ class Checkout(Totals, AccountOwned):
     order = AccountForeignKey("orders.Order", null=True, related_name="+")
     is_stock_reserved = models.BooleanField(default=False)
     expires_at = models.DateTimeField()
+    sweep_after = models.DateTimeField(
+        null=True, help_text="Until then the sweeper leaves it: a gateway is being asked about its payment"
+    )
     completed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -109,10 +112,20 @@ class CheckoutPaymentAttempt(AccountOwned):
     redirect_url = models.TextField(null=True)
     return_url = models.TextField(blank=True)
     cancel_url = models.TextField(blank=True)
+    gateway_key = models.CharField(
+        max_length=64,
+        null=True,
+        help_text="Stands for it at its gateway in every call; null where there is none",
+    )
     provider_reference = models.CharField(max_length=255, null=True)
     failure_code = models.CharField(max_length=64, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     confirmed_at = models.DateTimeField(null=True)
+    # Money that came for an attempt that had failed, or for a checkout that had ended, goes back, as does that of a
+    # cancelled order.
+    paid_late_at = models.DateTimeField(null=True)
+    refunded_at = models.DateTimeField(null=True)
+    refund_reference = models.CharField(max_length=255, null=True)
 
     class Meta(AccountOwned.Meta):
         db_table = "checkout_payment_attempts"
@@ -123,5 +136,22 @@ class CheckoutPaymentAttempt(AccountOwned):
                 condition=Q(status="succeeded"),
                 name="checkout_payment_attempts_one_success",
             ),
+            models.UniqueConstraint(
+                fields=["account", "checkout"],
+                condition=Q(status__in=["pending", "requires_action"]),
+                name="checkout_payment_attempts_one_open",
+            ),
+            models.CheckConstraint(
+                condition=Q(paid_late_at__isnull=True) | Q(status="failed", gateway_key__isnull=False),
+                name="checkout_payment_attempts_paid_late",
+            ),
+            models.CheckConstraint(
+                condition=Q(refunded_at__isnull=True) | Q(paid_late_at__isnull=False) | Q(status="succeeded"),
+                name="checkout_payment_attempts_refunded",
+            ),
         ]
         indexes = [models.Index(fields=["account", "checkout"], name="checkout_payment_attempts_of")]
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in {self.Status.PENDING, self.Status.REQUIRES_ACTION}

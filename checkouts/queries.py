@@ -6,6 +6,7 @@ from datetime import datetime
 from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from commerce.errors import NotFound
+from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
 from shipping.matching import Shape
 
@@ -74,11 +75,20 @@ def require_phase(checkout: Checkout, operation: str, *, now: datetime) -> None:
 
 
 def phase_shown(checkout: Checkout, *, now: datetime) -> str:
-    """Past its time a checkout is abandoned even before the sweeper comes; a paid one is never."""
+    """Past its time a checkout is abandoned even before the sweeper comes; a paid one is never.
+
+    Nor is one whose payment is at a gateway: it may have been paid there, which the sweeper has asked first.
+    """
     is_open = checkout.phase not in FINAL_PHASES
-    if is_open and checkout.expires_at <= now and not checkout.ready_to_complete:
+    may_be_paid = checkout.ready_to_complete or _is_at_gateway(checkout)
+    if is_open and checkout.expires_at <= now and not may_be_paid:
         return Phase.ABANDONED
     return checkout.phase
+
+
+def _is_at_gateway(checkout: Checkout) -> bool:
+    is_under_way = checkout.phase == Phase.PROCESSING and checkout.amount_due_cents > 0
+    return is_under_way and has_gateway(checkout.payment_method)
 
 
 def shape_of(view: CheckoutView) -> Shape:

@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "commerce.customers",
     "commerce.taxes",
     "commerce.inventory",
+    "commerce.payments",
     "commerce.orders",
     "accounts",
     "shipping",
@@ -130,6 +131,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
+STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -166,6 +168,8 @@ LOGGING = {
     "loggers": {
         # A refusal is an answer, not an event of the log.
         "django.request": {"level": "ERROR"},
+        # It tells of every call.
+        "stripe": {"level": "WARNING"},
         # The polls of every few seconds would drown the rest.
         "celery.app.trace": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

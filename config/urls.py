@@ -46,6 +46,7 @@ urlpatterns = [
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
     path("backoffice", RedirectView.as_view(url="/backoffice/")),
     path("backoffice/", admin.site.urls),
+    path("", include("commerce.payments.urls")),
     path("docs/", SpectacularSwaggerView.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
     path("healthz", views.healthz),

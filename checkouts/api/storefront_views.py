@@ -15,8 +15,8 @@ from . import serializers as shapes
 
 _CHECKOUT = one("checkout", shapes.CheckoutOutput)
 _QUOTES = envelope("CheckoutQuotes", quotes=serializers.ListField(child=serializers.DictField()))
-_STARTED = envelope(
-    "StartedPayment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
+_PAYMENT = envelope(
+    "Payment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
 )
 
 
@@ -24,7 +24,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     """One action for each step; the operations hold the rules of the phases."""
 
     idempotent_actions = ("complete",)
-    unscoped_actions = ("vat",)
+    unscoped_actions = ("vat", "start_payment", "confirm")
 
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
@@ -70,16 +70,20 @@ class CheckoutsViewSet(StorefrontViewSet):
         fields = self.valid(shapes.PaymentMethodInput)
         return _answer(operations.choose_payment_method(token=token, **fields, now=timezone.now()))
 
-    @answers(_STARTED, request=shapes.StartPaymentInput)
+    @answers(_PAYMENT, request=shapes.StartPaymentInput)
     def start_payment(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.StartPaymentInput)
-        view, attempt = operations.start_payment(token=token, **fields, now=timezone.now())
+        view, attempt = operations.start_payment(token=token, **fields, scope=self.scope, now=timezone.now())
         return _answer(view, also=shapes.attempt_answer(attempt))
 
-    @answers(_CHECKOUT, request=shapes.ConfirmInput)
+    @answers(_PAYMENT, request=shapes.ConfirmInput)
     def confirm(self, request: Request, token: str) -> Response:
+        """Asks the gateway for the outcome. With `{"cancel": true}` in the payload its page is closed first."""
         fields = self.valid(shapes.ConfirmInput)
-        return _answer(operations.confirm_payment(token=token, **fields, now=timezone.now()))
+        view, attempt = operations.confirm_payment(
+            token=token, **fields, scope=self.scope, now=timezone.now()
+        )
+        return _answer(view, also=shapes.attempt_answer(attempt))
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:

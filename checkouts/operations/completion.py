@@ -19,6 +19,8 @@ from commerce.events.operations import publish_many
 from commerce.inventory.reservations import commit
 from commerce.orders.models import FrozenLine, Order
 from commerce.orders.notifications import enqueue_confirmation
+from commerce.orders.operations import event_data as order_event_data
+from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
@@ -78,8 +80,10 @@ def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
     _copy_lines(checkout, order)
     redemptions = redeem_holds(checkout, order, now=now)
     _close(checkout, order, now=now)
-    completion = ("checkout.completed", _event_data(checkout, order))
-    publish_many(occurrences=[*redemptions, completion], now=now)
+    occurrences = [*redemptions, ("checkout.completed", _event_data(checkout, order))]
+    if order.payment_status == Order.PaymentStatus.PAID:
+        occurrences.append(("order.paid", order_event_data(order)))
+    publish_many(occurrences=occurrences, now=now)
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
     enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)
     return CheckoutView(checkout, lines)
@@ -125,11 +129,14 @@ def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
 
 
 def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Order:
+    is_paid = checkout.amount_due_cents == 0 or has_gateway(checkout.payment_method)
     return Order.objects.create(
         token=opaque_token(),
         checkout_id=checkout.pk,
         customer=customer,
         billing_address=checkout.shipping_address if checkout.same_as_shipping else checkout.billing_address,
+        payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
+        paid_at=now if is_paid else None,
         placed_at=now,
         **{name: getattr(checkout, name) for name in _COPIED},
     )

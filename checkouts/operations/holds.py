@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from checkouts.models import Checkout, CheckoutLineItem
-from commerce.inventory.reservations import reserve
+from commerce.inventory.reservations import release, reserve
 from commerce.orders.models import Order
 from discounts.uses import Use, hold_uses, redeem_uses, release_uses
 from discounts.vouchers.holds import capture_holds, hold_vouchers, lock_held, release_holds
@@ -51,6 +51,14 @@ def release_payment_holds(checkouts: Sequence[Checkout]) -> None:
     with_gift_cards = [checkout.pk for checkout in checkouts if _gift_card_amounts(checkout)]
     if with_gift_cards:
         release_holds(checkout_ids=with_gift_cards)
+
+
+def release_scarce(checkout: Checkout, *, keeps_stock: bool) -> None:
+    """Give back what `hold_scarce` has taken; the caller saves the checkout. Stock held from its beginning stays."""
+    release_payment_holds([checkout])
+    if not keeps_stock:
+        release(checkout_ids=[checkout.pk])
+        checkout.is_stock_reserved = False
 
 
 def lock_gift_cards(checkout: Checkout) -> None:

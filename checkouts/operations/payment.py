@@ -1,18 +1,47 @@
-"""Paying: a method is chosen, a payment started, and its outcome confirmed."""
+"""Paying: a method is chosen, a payment started, and its outcome confirmed.
 
+A gateway is called with no transaction open. One short transaction writes down what is about to be asked, then the
+call is made, then another writes down the answer (docs/architecture.md, "Payments"). So a client may find:
+
+- the gateway refused, or could not be reached: 502, the attempt and the phase are `failed`, and PUT payment_method
+  goes on with another attempt;
+- whether the call did anything is not known, or this process died: the attempt stays `pending`, the phase
+  `processing`. Confirm asks again under the attempt's key, which names one payment at the gateway however often it
+  is sent, and answers with the page to pay on, or with the outcome.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from checkouts.errors import PaymentMethodNotSupported
+from checkouts.errors import CheckoutExpired
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
-from commerce.errors import ValidationFailed
-from commerce.events.operations import publish
-from commerce.payments.connectors import Connector, connector_codes, get_connector
+from commerce.errors import FieldError, ValidationFailed
+from commerce.payments.connectors import gateway_of, not_supported, offered_connector
+from commerce.payments.errors import PaymentGatewayFailed
+from commerce.payments.gateway import (
+    Gateway,
+    GatewayError,
+    GatewayRefused,
+    OutcomeUnknown,
+    Payment,
+    Report,
+    State,
+)
+from commerce.tokens import opaque_token
 
-from .holds import hold_scarce, release_payment_holds
+from .attempts import payment_of, settle, settle_attempt
+from .holds import hold_scarce
 from .pricing import PRICED, apply_totals, reprice
+
+# Opens the account's scope, each time as one transaction.
+Scope = Callable[[], AbstractContextManager[None]]
+
+_PAID = Report(state=State.SUCCEEDED)
 
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
@@ -21,11 +50,9 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     Raises `PaymentMethodNotSupported`, and as `lock_checkout_for` does.
     """
     checkout = lock_checkout_for("payment_method", token, now=now)
-    connector = get_connector(payment_method)
-    if connector is None:
-        raise PaymentMethodNotSupported("There is no such payment method.", supported=connector_codes())
+    connector = offered_connector(payment_method)
     if not connector.accepts(checkout.shipping_method or {}):
-        raise PaymentMethodNotSupported("The shipping method can't be paid so.", supported=connector_codes())
+        raise not_supported("The shipping method can't be paid so.")
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.payment_method = payment_method
     price = reprice if checkout.phase == Phase.SHIPPING else apply_totals
@@ -37,76 +64,122 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
 
 
 def start_payment(
-    *, token: str, return_url: str | None, cancel_url: str | None, now: datetime
+    *, token: str, return_url: str | None, cancel_url: str | None, scope: Scope, now: datetime
 ) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
-    """Begin paying what is due. Raises `ValidationFailed` where the connector needs an address to return to."""
-    checkout = lock_checkout_for("start_payment", token, now=now)
-    connector = _connector_of(checkout)
-    if connector.needs_return_url and not (return_url and cancel_url):
-        raise ValidationFailed.of("return_url", "required", "This payment method redirects the customer.")
-    view = CheckoutView(checkout, lines_of(checkout))
-    hold_scarce(checkout, view.lines, now=now)
-    started = connector.start(amount_cents=checkout.amount_due_cents, currency=checkout.currency)
-    attempt = CheckoutPaymentAttempt.objects.create(
-        checkout=checkout,
-        payment_method=connector.code,
-        status=_status_of_start(started.redirect_url),
-        amount_cents=checkout.amount_due_cents,
-        currency=checkout.currency,
-        redirect_url=started.redirect_url,
-        provider_reference=started.provider_reference,
-        return_url=return_url or "",
-        cancel_url=cancel_url or "",
-    )
-    checkout.phase = Phase.PROCESSING
-    checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
+    """Begin paying what is due; called with no scope open.
+
+    Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return to,
+    `InsufficientInventory`, `PaymentGatewayFailed`, and as `lock_checkout_for` does.
+    """
+    with scope():
+        checkout = lock_checkout_for("start_payment", token, now=now)
+        view = CheckoutView(checkout, lines_of(checkout))
+        attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, now=now)
+        if attempt.gateway_key is None:
+            return view, attempt
+        gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+    report = _begun(gateway, payment)
+    view, attempt = _settled(token, attempt.pk, report, scope=scope, now=now)
+    if report.state is State.FAILED or attempt.status == CheckoutPaymentAttempt.Status.FAILED:
+        raise PaymentGatewayFailed(phase=view.checkout.phase)
     return view, attempt
 
 
-def confirm_payment(*, token: str, callback_payload: dict[str, Any], now: datetime) -> CheckoutView:
-    """Ask the connector for the outcome. Success makes the checkout ready to complete; repeated, nothing changes."""
-    checkout = lock_checkout_for("confirm", token, now=now)
-    view = CheckoutView(checkout, lines_of(checkout))
-    if checkout.ready_to_complete:
-        return view
-    attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
-    outcome = _connector_of(checkout).confirm(
-        provider_reference=attempt.provider_reference, callback_payload=callback_payload
+def confirm_payment(
+    *, token: str, callback_payload: dict[str, Any], scope: Scope, now: datetime
+) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
+    """Ask for the outcome; called with no scope open. Success makes the checkout ready to complete.
+
+    A payment that is still open stays so, unless the payload says `cancel`, which closes its page. Repeated,
+    nothing changes. Raises `PaymentGatewayFailed`, and as `lock_checkout_for` does.
+    """
+    with scope():
+        checkout = lock_checkout_for("confirm", token, now=now)
+        view = CheckoutView(checkout, lines_of(checkout))
+        attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
+        if attempt.gateway_key is None:
+            settle(checkout, attempt, _PAID, now=now)
+        if not attempt.is_open:
+            return view, attempt
+        gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+    try:
+        report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
+    except GatewayError as error:
+        raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
+    return _settled(token, attempt.pk, report, scope=scope, now=now)
+
+
+def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Report:
+    """What has become of a payment, also of one of which it is not known whether it was ever started.
+
+    A cancelled one is open no longer, by the gateway's word. Raises a `GatewayError`.
+    """
+    if payment.reference is None:
+        try:
+            started = gateway.start(payment)
+        except GatewayRefused as refused:
+            return Report(state=State.FAILED, failure_code=refused.failure_code)
+        payment = replace(payment, reference=started.reference)
+    report = gateway.cancel(payment) if is_cancelled else gateway.report(payment)
+    if is_cancelled and report.state is State.OPEN:
+        raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
+    return report
+
+
+def _open_attempt(
+    view: CheckoutView, *, return_url: str | None, cancel_url: str | None, now: datetime
+) -> CheckoutPaymentAttempt:
+    """Hold what is scarce, and put the attempt down before anybody is asked for money."""
+    checkout = view.checkout
+    connector = offered_connector(checkout.payment_method or "")
+    has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
+    if has_gateway:
+        _require_urls(return_url=return_url, cancel_url=cancel_url)
+    hold_scarce(checkout, view.lines, now=now)
+    checkout.phase = Phase.PROCESSING
+    checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
+    return CheckoutPaymentAttempt.objects.create(
+        checkout=checkout,
+        payment_method=connector.code,
+        amount_cents=checkout.amount_due_cents,
+        currency=checkout.currency,
+        return_url=return_url or "",
+        cancel_url=cancel_url or "",
+        gateway_key=opaque_token() if has_gateway else None,
     )
-    attempt.confirmed_at = now
-    if outcome.succeeded:
-        attempt.status = CheckoutPaymentAttempt.Status.SUCCEEDED
-        checkout.ready_to_complete = True
-    else:
-        attempt.status = CheckoutPaymentAttempt.Status.FAILED
-        attempt.failure_code = checkout.failure_code = outcome.failure_code
-        checkout.phase = Phase.FAILED
-        release_payment_holds([checkout])
-        _publish_failure(checkout, now=now)
-    attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
-    checkout.save(update_fields=["ready_to_complete", "failure_code", "phase", "updated_at"])
-    return view
 
 
-def _connector_of(checkout: Checkout) -> Connector:
-    connector = get_connector(checkout.payment_method or "")
-    if connector is None:
-        raise PaymentMethodNotSupported(
-            "The payment method is no longer offered.", supported=connector_codes()
-        )
-    return connector
+def _require_urls(**urls: str | None) -> None:
+    missing = [
+        FieldError(name, "required", "This payment method redirects the customer.")
+        for name, url in urls.items()
+        if not url
+    ]
+    if missing:
+        raise ValidationFailed(errors=tuple(missing))
 
 
-def _status_of_start(redirect_url: str | None) -> str:
-    statuses = CheckoutPaymentAttempt.Status
-    return statuses.REQUIRES_ACTION if redirect_url else statuses.PENDING
+def _begun(gateway: Gateway, payment: Payment) -> Report:
+    """What came of the first call. Raises `PaymentGatewayFailed` where that is not known."""
+    try:
+        return gateway.start(payment)
+    except OutcomeUnknown as error:
+        raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
+    except GatewayError as error:
+        return Report(state=State.FAILED, failure_code=error.failure_code)
 
 
-def _publish_failure(checkout: Checkout, *, now: datetime) -> None:
-    data = {
-        "checkout_id": str(checkout.pk),
-        "checkout_token": checkout.token,
-        "payment_method": checkout.payment_method,
-        "failure_code": checkout.failure_code,
-    }
-    publish(type="checkout.payment_failed", data=data, now=now)
+def _settled(
+    token: str, attempt_id: int, report: Report, *, scope: Scope, now: datetime
+) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
+    """The rows after a report. What was paid is written down also when the checkout has ended meanwhile."""
+    with scope():
+        checkout, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
+        view = CheckoutView(checkout, lines_of(checkout))
+    _require_not_abandoned(checkout)
+    return view, attempt
+
+
+def _require_not_abandoned(checkout: Checkout) -> None:
+    if checkout.phase == Phase.ABANDONED:
+        raise CheckoutExpired

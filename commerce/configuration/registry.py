@@ -125,6 +125,18 @@ SETTINGS: dict[str, Setting] = {
             help="Offers the test card gateway, which moves no money.",
         ),
         Text(
+            name="commerce.payments.stripe_secret_key",
+            default="",
+            is_secret=True,
+            help="Offers cards through Stripe, charged for the owner of this key.",
+        ),
+        Text(
+            name="commerce.payments.stripe_webhook_secret",
+            default="",
+            is_secret=True,
+            help="Key of Stripe's signatures; while it is empty, no event of Stripe is taken.",
+        ),
+        Text(
             name="commerce.email.provider_webhook_secret",
             default="",
             is_secret=True,

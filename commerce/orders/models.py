@@ -2,7 +2,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 
-from commerce.payments.connectors import get_connector
+from commerce.payments.connectors import has_gateway
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -166,8 +166,7 @@ class Order(Totals, AccountOwned):
     @property
     def is_refunded_by_hand(self) -> bool:
         """Whether the shop itself returns the money; a gateway that took it is to return it, and say so."""
-        connector = get_connector(self.payment_method)
-        return self.amount_due_cents == 0 or (connector is not None and not connector.needs_return_url)
+        return self.amount_due_cents == 0 or not has_gateway(self.payment_method)
 
 
 class FrozenLine(models.Model):

@@ -109,6 +109,18 @@ def fulfill_order(
     return order
 
 
+def event_data(order: Order) -> dict[str, str]:
+    """What the events of an order say."""
+    return {
+        "order_id": str(order.pk),
+        "order_number": str(order.number),
+        "checkout_id": str(order.checkout_id),
+        "customer_id": str(order.customer_id),
+        "currency": order.currency,
+        "total_cents": str(order.total_cents),
+    }
+
+
 def _lock(order_id: int) -> Order:
     # Not a full lock, which ledgers that refer to the order would wait for.
     order = Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
@@ -135,12 +147,4 @@ def _note_refund(order: Order, *, now: datetime) -> None:
 
 def _save(order: Order, event_type: str, *, now: datetime) -> None:
     order.save(update_fields=_CHANGING)
-    data = {
-        "order_id": str(order.pk),
-        "order_number": str(order.number),
-        "checkout_id": str(order.checkout_id),
-        "customer_id": str(order.customer_id),
-        "currency": order.currency,
-        "total_cents": str(order.total_cents),
-    }
-    publish(type=event_type, data=data, now=now)
+    publish(type=event_type, data=event_data(order), now=now)

@@ -48,14 +48,26 @@ def enqueue(
 
     A key that the account has used before makes no second dispatch.
     """
-    dispatch = OutboxDispatch(
-        target={"task_name": task_name},
-        payload=payload,
-        payload_version=payload_version,
-        idempotency_key=idempotency_key,
-        due_at=now,
+    enqueue_many(
+        task_name=task_name, payloads={idempotency_key: payload}, now=now, payload_version=payload_version
     )
-    OutboxDispatch.objects.bulk_create([dispatch], ignore_conflicts=True)
+
+
+def enqueue_many(
+    *, task_name: str, payloads: dict[str, dict[str, Any]], now: datetime, payload_version: int = 1
+) -> None:
+    """The same for payloads by their idempotency keys, in one statement."""
+    dispatches = [
+        OutboxDispatch(
+            target={"task_name": task_name},
+            payload=payload,
+            payload_version=payload_version,
+            idempotency_key=idempotency_key,
+            due_at=now,
+        )
+        for idempotency_key, payload in payloads.items()
+    ]
+    OutboxDispatch.objects.bulk_create(dispatches, ignore_conflicts=True)
 
 
 def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Claim]:

@@ -1,8 +1,14 @@
-"""`Idempotency-Key`: the same request sent twice is done once and answered twice the same."""
+"""`Idempotency-Key`: the same request sent twice is done once and answered twice the same.
+
+A request of one transaction stores its answer in that transaction. One that asks an outside service has several:
+it claims its key before and stores its answer after them (docs/decisions/0006).
+"""
 
 import hashlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +29,26 @@ _FIND = "SELECT fingerprint, status, body FROM {table} WHERE {owner} = %s AND su
 _STORE = """
     INSERT INTO {table} ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, %s, %s, now())
+"""
+
+# A record that is being worked on has this status and no body. Whoever claimed it and did not finish has died.
+IN_FLIGHT = 0
+CLAIM_S = 120
+_CLAIM = """
+    INSERT INTO idempotency_records AS r (account_id, surface, key, fingerprint, status, body, created_at)
+    VALUES (%s, %s, %s, %s, 0, '', clock_timestamp())
+    ON CONFLICT (account_id, surface, key) DO UPDATE SET created_at = clock_timestamp()
+     WHERE r.account_id = EXCLUDED.account_id AND r.status = 0 AND r.fingerprint = EXCLUDED.fingerprint
+       AND r.created_at < clock_timestamp() - make_interval(secs => %s)
+    RETURNING created_at
+"""
+_FINISH = """
+    UPDATE idempotency_records SET status = %s, body = %s
+     WHERE account_id = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
+"""
+_GIVE_UP = """
+    DELETE FROM idempotency_records
+     WHERE account_id = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
 
 
@@ -66,6 +92,49 @@ def answer_once(
             row = [place.owner_id, surface, key, fingerprint, response.status_code, kept]
             cursor.execute(place.naming(_STORE), row)
     return response
+
+
+def answer_once_unscoped(
+    request: HttpRequest,
+    *,
+    surface: str,
+    key: str,
+    open_scope: Callable[[], AbstractContextManager[None]],
+    respond: Callable[[], HttpResponse],
+) -> HttpResponse:
+    """As `answer_once`, for a request of an account whose work takes several transactions or none.
+
+    The key is claimed in a transaction of its own. A claim that was left behind by a process that died holds
+    for two minutes; then the request is done again. Raises `RequestInProgress` and `IdempotencyKeyReused`.
+    """
+    fingerprint = fingerprint_of(request)
+    with open_scope():
+        claim = _claim(surface, key, fingerprint)
+        if claim is None:
+            return _replay_finished(surface, key, fingerprint=fingerprint)
+    response = _rendered(respond())
+    with open_scope(), connection.cursor() as cursor:
+        place: list[Any] = [current_account_id(), surface, key, claim]
+        if response.status_code < 400:
+            cursor.execute(_FINISH, [response.status_code, response.content, *place])
+        else:
+            cursor.execute(_GIVE_UP, place)
+    return response
+
+
+def _claim(surface: str, key: str, fingerprint: bytes) -> datetime | None:
+    """When this request claimed the key; None where another one had it before."""
+    row = _fetch(_CLAIM, current_account_id(), surface, key, fingerprint, CLAIM_S)
+    return row[0] if row else None
+
+
+def _replay_finished(surface: str, key: str, *, fingerprint: bytes) -> HttpResponse:
+    place = _place()
+    stored = _fetch(place.naming(_FIND), place.owner_id, surface, key)
+    # The other one may have been refused just now, which took its claim away.
+    if stored is None or (bytes(stored[0]) == fingerprint and stored[1] == IN_FLIGHT):
+        raise RequestInProgress
+    return _replay(*stored, fingerprint=fingerprint)
 
 
 def _fetch(sql: str, *parameters: Any) -> Any:

@@ -44,6 +44,7 @@ RESOLVER_FUNCTIONS = {
     "prune_idempotency_records(interval, integer)",
     "resolve_api_key(bytea, text)",
     "staff_accounts(bigint)",
+    "test_card_account(text)",
 }
 
 # The only columns that those functions can reach, by table and privilege.
@@ -61,7 +62,7 @@ RESOLVER_COLUMNS = {
         "last_used_at",
     },
     ("api_keys", "UPDATE"): {"last_used_at"},
-    ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at"},
+    ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at", "sweep_after"},
     ("idempotency_records", "SELECT"): {"id", "account_id", "created_at"},
     ("outbox_dispatches", "SELECT"): {
         "id",
@@ -75,6 +76,7 @@ RESOLVER_COLUMNS = {
     },
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
+    ("test_card_payments", "SELECT"): {"account_id", "token"},
     ("users", "SELECT"): {"id", "is_superuser", "is_active"},
     ("vouchers", "SELECT"): {"id", "account_id", "status", "expires_at"},
     ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},

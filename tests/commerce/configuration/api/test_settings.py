@@ -14,6 +14,8 @@ DEFAULTS = {
     RESERVE_AT: "checkout_enter",
     TTL: 60,
     "commerce.payments.test_card": False,
+    "commerce.payments.stripe_secret_key": "",
+    "commerce.payments.stripe_webhook_secret": "",
     SECRET: "",
 }
 

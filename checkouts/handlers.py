@@ -1,0 +1,87 @@
+"""The outbox's tasks about payments: the gateway is asked with no scope open, and its answer closes the dispatch."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from django.utils import timezone
+
+from checkouts.models import CheckoutPaymentAttempt
+from checkouts.operations.attempts import payment_of, record_refund, settle_attempt
+from checkouts.operations.payment import ask
+from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.models import OutboxDispatch
+from commerce.payments.connectors import gateway_of
+from commerce.payments.gateway import Gateway, Payment
+from commerce.tenancy.scope import account_scope
+
+_SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An attempt that went to a gateway, with what the gateway is to be asked."""
+
+    token: str
+    attempt: CheckoutPaymentAttempt
+    gateway: Gateway
+    payment: Payment
+
+    @property
+    def is_known_though_failed(self) -> bool:
+        return (
+            self.attempt.status == CheckoutPaymentAttempt.Status.FAILED and self.payment.reference is not None
+        )
+
+
+@handles("settle_payment")
+def settle_payment(dispatch: OutboxDispatch) -> Outcome:
+    """Ask what has become of a payment, after its gateway said that something has."""
+    case = _case_of(dispatch)
+    if case is None or case.attempt.status == CheckoutPaymentAttempt.Status.SUCCEEDED:
+        return _SKIPPED
+    return _asked(case, is_cancelled=False)
+
+
+@handles("cancel_payment")
+def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
+    """Close the page of a payment that nobody waits for any more."""
+    case = _case_of(dispatch)
+    if case is None or not (case.attempt.is_open or case.is_known_though_failed):
+        return _SKIPPED
+    return _asked(case, is_cancelled=True)
+
+
+@handles("refund_payment")
+def refund_payment(dispatch: OutboxDispatch) -> Outcome:
+    """Give back what was paid for nothing."""
+    case = _case_of(dispatch)
+    if case is None or case.attempt.refunded_at is not None:
+        return _SKIPPED
+    reference = case.gateway.refund(case.payment)
+    record = partial(record_refund, attempt_id=case.attempt.pk, reference=reference, now=timezone.now())
+    return Outcome(record=record)
+
+
+def _case_of(dispatch: OutboxDispatch) -> _Case | None:
+    with _scope_of(dispatch):
+        attempts = CheckoutPaymentAttempt.objects.select_related("checkout")
+        attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()
+        if attempt is None:
+            return None
+        gateway, payment = gateway_of(attempt.payment_method), payment_of(attempt.checkout, attempt)
+    # Where the answer to the first call was lost, an event may bring the gateway's name of the payment.
+    reference = payment.reference or dispatch.payload.get("reference")
+    return _Case(attempt.checkout.token, attempt, gateway, replace(payment, reference=reference))
+
+
+def _asked(case: _Case, *, is_cancelled: bool) -> Outcome:
+    report = ask(case.gateway, case.payment, is_cancelled=is_cancelled)
+    record = partial(
+        settle_attempt, token=case.token, attempt_id=case.attempt.pk, report=report, now=timezone.now()
+    )
+    return Outcome(record=record)
+
+
+def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
+    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable

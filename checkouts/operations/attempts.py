@@ -1,0 +1,173 @@
+"""Attempts to pay. Their outcome is written under the checkout's lock, once, whoever brings it.
+
+A customer's confirmation, a gateway's event, the end of the checkout's time: each brings a report of the gateway, and
+may bring it late or twice. Money is never kept without an order: what was paid for an attempt that had failed, or
+for a checkout that had ended, is noted and goes back.
+"""
+
+from datetime import datetime
+
+from checkouts.models import Checkout, CheckoutPaymentAttempt
+from checkouts.phases import Phase
+from checkouts.queries import lock_checkout
+from commerce.configuration.queries import effective
+from commerce.events.operations import publish
+from commerce.orders.cancellation import Cancellation, on_cancellation
+from commerce.orders.operations import mark_order_refunded
+from commerce.outbox.operations import enqueue
+from commerce.payments.gateway import Payment, Report, State
+
+from .holds import release_scarce
+
+Status = CheckoutPaymentAttempt.Status
+
+PAID_TOO_LATE = "paid_too_late"
+
+
+def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
+    """An attempt as its gateway is told of it."""
+    return Payment(
+        key=str(attempt.gateway_key),
+        account_id=checkout.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
+        checkout_id=checkout.pk,
+        attempt_id=attempt.pk,
+        amount_cents=attempt.amount_cents,
+        currency=attempt.currency,
+        email=checkout.email,
+        return_url=attempt.return_url,
+        cancel_url=attempt.cancel_url,
+        started_at=attempt.created_at,
+        expires_at=checkout.expires_at,
+        reference=attempt.provider_reference,
+    )
+
+
+def settle_attempt(
+    *, token: str, attempt_id: int, report: Report, now: datetime
+) -> tuple[Checkout, CheckoutPaymentAttempt]:
+    """Write down what a gateway has reported of an attempt; both rows as they are then."""
+    checkout = lock_checkout(token)
+    attempt = CheckoutPaymentAttempt.objects.get(pk=attempt_id)
+    settle(checkout, attempt, report, now=now)
+    return checkout, attempt
+
+
+def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+    """The same for a caller that has locked the checkout and read the attempt under that lock."""
+    if attempt.status == Status.FAILED:
+        _undo(attempt, report, now=now)
+    elif attempt.status == Status.SUCCEEDED:
+        return
+    elif report.state is State.OPEN:
+        _note_page(attempt, report)
+    elif report.state is State.FAILED:
+        # That a page was not opened says nothing about one that another call has opened meanwhile.
+        if report.reference or not attempt.provider_reference:
+            _fail(checkout, attempt, report, code=report.failure_code, now=now)
+    elif checkout.phase == Phase.PROCESSING:
+        _succeed(checkout, attempt, report, now=now)
+    else:
+        _fail(checkout, attempt, report, code=PAID_TOO_LATE, now=now)
+
+
+def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
+    """Note that the money of an attempt has gone back: it was paid too late, or its order was cancelled."""
+    attempt = CheckoutPaymentAttempt.objects.select_related("checkout").get(pk=attempt_id)
+    attempt.refunded_at = now
+    attempt.refund_reference = reference
+    attempt.save(update_fields=["refunded_at", "refund_reference"])
+    if attempt.status == Status.SUCCEEDED:
+        mark_order_refunded(order_id=attempt.checkout.order_id, now=now)
+
+
+@on_cancellation
+def refund_cancelled(cancelled: Cancellation) -> None:
+    """Have a gateway give back what was paid for an order that is cancelled."""
+    paid = CheckoutPaymentAttempt.objects.filter(
+        checkout_id=cancelled.order.checkout_id, status=Status.SUCCEEDED, gateway_key__isnull=False
+    )
+    for attempt in paid:
+        _enqueue_refund(attempt, now=cancelled.now)
+
+
+def _note_page(attempt: CheckoutPaymentAttempt, report: Report) -> None:
+    attempt.status = Status.REQUIRES_ACTION
+    attempt.provider_reference = report.reference
+    attempt.redirect_url = report.redirect_url or attempt.redirect_url
+    attempt.save(update_fields=["status", "provider_reference", "redirect_url"])
+
+
+def _succeed(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+    attempt.status = Status.SUCCEEDED
+    _close(attempt, report, now=now)
+    checkout.ready_to_complete = True
+    checkout.sweep_after = None
+    checkout.save(update_fields=["ready_to_complete", "sweep_after", "updated_at"])
+
+
+def _fail(
+    checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, code: str | None, now: datetime
+) -> None:
+    attempt.status = Status.FAILED
+    attempt.failure_code = code
+    _close(attempt, report, now=now)
+    if report.is_charged:
+        _give_back(attempt, report, now=now)
+    if checkout.phase == Phase.PROCESSING:
+        checkout.phase = Phase.FAILED
+        checkout.failure_code = code
+        checkout.sweep_after = None
+        release_scarce(checkout, keeps_stock=effective("commerce.checkout.reserve_at") == "checkout_enter")
+        columns = ["phase", "failure_code", "sweep_after", "is_stock_reserved", "updated_at"]
+        checkout.save(update_fields=columns)
+        _publish_failure(checkout, attempt, now=now)
+
+
+def _close(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+    attempt.confirmed_at = now
+    attempt.provider_reference = report.reference or attempt.provider_reference
+    attempt.save(update_fields=["status", "failure_code", "confirmed_at", "provider_reference"])
+
+
+def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+    """A failed attempt is paid no more: what was charged goes back, and a page that came to light is closed."""
+    if report.is_charged:
+        _give_back(attempt, report, now=now)
+    elif report.state is State.OPEN:
+        attempt.provider_reference = report.reference
+        attempt.save(update_fields=["provider_reference"])
+        enqueue(
+            task_name="cancel_payment",
+            payload={"attempt_id": attempt.pk},
+            idempotency_key=f"cancel_payment/{attempt.pk}/{report.reference}",
+            now=now,
+        )
+
+
+def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+    """Note the money that must not be kept, and have it refunded, once."""
+    if attempt.paid_late_at is not None:
+        return
+    attempt.paid_late_at = now
+    attempt.provider_reference = report.reference or attempt.provider_reference
+    attempt.save(update_fields=["paid_late_at", "provider_reference"])
+    _enqueue_refund(attempt, now=now)
+
+
+def _enqueue_refund(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
+    enqueue(
+        task_name="refund_payment",
+        payload={"attempt_id": attempt.pk},
+        idempotency_key=f"refund_payment/{attempt.pk}",
+        now=now,
+    )
+
+
+def _publish_failure(checkout: Checkout, attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
+    data = {
+        "checkout_id": str(checkout.pk),
+        "checkout_token": checkout.token,
+        "payment_method": attempt.payment_method,
+        "failure_code": attempt.failure_code,
+    }
+    publish(type="checkout.payment_failed", data=data, now=now)

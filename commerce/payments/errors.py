@@ -1,0 +1,23 @@
+from commerce.errors import Refusal
+
+
+class PaymentMethodNotSupported(Refusal):
+    """Carries `supported`."""
+
+    status = 422
+    code = "payment_method_not_supported"
+    title = "The payment method is not offered for this checkout"
+
+
+class PaymentGatewayFailed(Refusal):
+    """Carries `phase`, which the call may have changed: in `failed` another method may be chosen."""
+
+    status = 502
+    code = "payment_gateway_failed"
+    title = "The payment gateway gave no usable answer"
+
+
+class InvalidSignature(Refusal):
+    status = 401
+    code = "invalid_signature"
+    title = "The signature does not fit the body"

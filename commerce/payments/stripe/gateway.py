@@ -1,0 +1,182 @@
+"""Stripe Checkout Sessions, paid by card: such a session is either paid at once or not at all.
+
+Every POST carries an idempotency key made from the payment's own, which Stripe remembers for a day at least: a call
+whose answer was lost is made again, and does nothing again. Source: Stripe's API reference, "Idempotent requests".
+"""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+import stripe
+from django.conf import settings
+from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
+
+from commerce.payments.gateway import (
+    GatewayRefused,
+    GatewayUnreachable,
+    OutcomeUnknown,
+    Payment,
+    Report,
+    State,
+)
+
+from .amounts import NotChargeable, stripe_amount
+
+CONNECT_TIMEOUT_S = 3
+READ_TIMEOUT_S = 10
+# Stripe takes no less than half an hour. Where its checkout ends before, the session is cancelled then.
+SHORTEST_SESSION = timedelta(minutes=45)
+
+_LOCKED_OUT = (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError)
+
+
+class StripeCheckout:
+    def __init__(self, *, secret_key: str) -> None:
+        self._secret_key = secret_key
+
+    def start(self, payment: Payment) -> Report:
+        parameters = _session_parameters(payment)
+        session = _answer_of(
+            lambda: self._sessions.create(parameters, {"idempotency_key": f"{payment.key}-session"})
+        )
+        return _report(session, payment)
+
+    def report(self, payment: Payment) -> Report:
+        session = _answer_of(lambda: self._sessions.retrieve(str(payment.reference)))
+        return _report(session, payment)
+
+    def cancel(self, payment: Payment) -> Report:
+        report = self.report(payment)
+        if report.state is not State.OPEN:
+            return report
+        try:
+            session = _answer_of(lambda: self._sessions.expire(str(payment.reference)))
+        except GatewayRefused:
+            # It has been paid, or has expired, since it was looked at.
+            return self.report(payment)
+        return _report(session, payment)
+
+    def refund(self, payment: Payment) -> str:
+        session = _answer_of(lambda: self._sessions.retrieve(str(payment.reference)))
+        parameters = {"payment_intent": session.get("payment_intent"), "metadata": _metadata(payment)}
+        options = {"idempotency_key": f"{payment.key}-refund"}
+        refund = _answer_of(lambda: self._refunds.create(parameters, options))
+        return str(refund["id"])
+
+    @property
+    def _sessions(self) -> Any:
+        return self._client.v1.checkout.sessions
+
+    @property
+    def _refunds(self) -> Any:
+        return self._client.v1.refunds
+
+    @property
+    def _client(self) -> stripe.StripeClient:
+        return stripe.StripeClient(
+            self._secret_key,
+            http_client=_http_client(os.getpid()),
+            base_addresses={"api": settings.STRIPE_API_BASE},
+            # A customer waits: what failed is asked again by whoever asks next.
+            max_network_retries=0,
+        )
+
+
+@lru_cache(maxsize=1)
+def _http_client(_process_id: int) -> stripe.RequestsClient:
+    """One per process: after a fork, parent and child must not share a connection."""
+    return stripe.RequestsClient(timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S))
+
+
+def _session_parameters(payment: Payment) -> dict[str, Any]:
+    """Made from what the attempt froze: under one idempotency key Stripe takes no other parameters later."""
+    price = {
+        "currency": payment.currency.lower(),
+        "unit_amount": _amount(payment),
+        "product_data": {"name": "Order"},
+    }
+    return {
+        "mode": "payment",
+        "payment_method_types": ["card"],
+        "line_items": [{"price_data": price, "quantity": 1}],
+        # Otherwise Stripe may charge in the currency of the customer's country, at a rate of its own.
+        "adaptive_pricing": {"enabled": False},
+        "customer_email": payment.email,
+        "client_reference_id": str(payment.attempt_id),
+        "success_url": payment.return_url,
+        "cancel_url": payment.cancel_url,
+        "expires_at": int(max(payment.expires_at, payment.started_at + SHORTEST_SESSION).timestamp()),
+        "metadata": _metadata(payment),
+        "payment_intent_data": {"metadata": _metadata(payment)},
+    }
+
+
+def _metadata(payment: Payment) -> dict[str, str]:
+    names = ("account_id", "checkout_id", "attempt_id")
+    return {name: str(getattr(payment, name)) for name in names}
+
+
+def _amount(payment: Payment) -> int:
+    try:
+        return stripe_amount(payment.amount_cents, payment.currency)
+    except NotChargeable as error:
+        raise GatewayRefused(str(error)) from error
+
+
+def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
+    """The answer as plain data; raises a `GatewayError` that says what may have happened without one."""
+    try:
+        answer = call().to_dict()
+    except stripe.APIConnectionError as error:
+        raise (GatewayUnreachable if _was_never_sent(error) else OutcomeUnknown)(str(error)) from error
+    except _LOCKED_OUT as error:
+        raise GatewayUnreachable(str(error)) from error
+    except (stripe.InvalidRequestError, stripe.CardError) as error:
+        raise GatewayRefused(str(error)) from error
+    except (stripe.StripeError, AttributeError, TypeError, ValueError) as error:
+        raise OutcomeUnknown(f"Stripe gave no usable answer: {error}") from error
+    if not _is_text(answer.get("id")):
+        raise OutcomeUnknown("Stripe's answer names no object.")
+    return answer
+
+
+def _is_text(value: Any, *, longest: int = 255) -> bool:
+    """Whether a value can be kept as it is."""
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) <= longest
+
+
+def _was_never_sent(error: stripe.APIConnectionError) -> bool:
+    """Whether no connection came about; one that broke may have carried the request before."""
+    cause = error.__cause__
+    reason = cause.args[0] if cause and cause.args else None
+    if isinstance(reason, MaxRetryError):
+        reason = reason.reason
+    return isinstance(reason, NewConnectionError | ConnectTimeoutError)
+
+
+def _report(session: dict[str, Any], payment: Payment) -> Report:
+    reference, url, status = session["id"], session.get("url"), session.get("status")
+    if session.get("client_reference_id") != str(payment.attempt_id):
+        raise OutcomeUnknown(f"Stripe's session {reference} belongs to another payment.")
+    if status == "complete" and session.get("payment_status") == "paid":
+        return _report_of_paid(session, payment)
+    if status == "expired":
+        return Report(state=State.FAILED, reference=reference, failure_code="payment_abandoned")
+    if status == "open" and _is_text(url, longest=4096):
+        return Report(state=State.OPEN, reference=reference, redirect_url=url)
+    if status == "complete":
+        return Report(state=State.OPEN, reference=reference)
+    raise OutcomeUnknown(f"Stripe's session {reference} is in an unknown state.")
+
+
+def _report_of_paid(session: dict[str, Any], payment: Payment) -> Report:
+    """A success, unless another amount was paid than the attempt's."""
+    paid = (session.get("amount_total"), str(session.get("currency")).upper())
+    if paid == (_amount(payment), payment.currency):
+        return Report(state=State.SUCCEEDED, reference=session["id"], is_charged=True)
+    return Report(
+        state=State.FAILED, reference=session["id"], failure_code="amount_mismatch", is_charged=True
+    )

@@ -1,0 +1,84 @@
+"""The test card: a gateway that moves no money, for trying a shop out.
+
+It keeps its own books in transactions of its own, as a service elsewhere would, and is told the outcome on its page.
+"""
+
+from django.conf import settings
+from django.db import connection
+
+from commerce.payments.gateway import GatewayRefused, Payment, Report, State
+from commerce.payments.models import FakeCardPayment
+from commerce.tenancy.scope import account_scope
+from commerce.tokens import opaque_token
+
+Status = FakeCardPayment.Status
+
+_REPORTS = {
+    Status.OPEN: (State.OPEN, None),
+    Status.SUCCEEDED: (State.SUCCEEDED, None),
+    Status.REFUNDED: (State.SUCCEEDED, None),
+    Status.DECLINED: (State.FAILED, "card_declined"),
+    Status.ABANDONED: (State.FAILED, "payment_abandoned"),
+}
+
+
+class FakeCard:
+    def start(self, payment: Payment) -> Report:
+        with account_scope(payment.account_id):
+            new = FakeCardPayment(
+                token=opaque_token(),
+                key=payment.key,
+                amount_cents=payment.amount_cents,
+                currency=payment.currency,
+                return_url=payment.return_url,
+                cancel_url=payment.cancel_url,
+            )
+            FakeCardPayment.objects.bulk_create([new], ignore_conflicts=True)
+            return _report(FakeCardPayment.objects.get(key=payment.key))
+
+    def report(self, payment: Payment) -> Report:
+        with account_scope(payment.account_id):
+            return _report(_known(payment))
+
+    def cancel(self, payment: Payment) -> Report:
+        with account_scope(payment.account_id):
+            record_outcome(token=str(payment.reference), status=Status.ABANDONED)
+            return _report(_known(payment))
+
+    def refund(self, payment: Payment) -> str:
+        with account_scope(payment.account_id):
+            known = _known(payment)
+            FakeCardPayment.objects.filter(pk=known.pk, status=Status.SUCCEEDED).update(
+                status=Status.REFUNDED
+            )
+        return f"refund-{known.token}"
+
+
+def account_of(token: str) -> int | None:
+    """The account whose payment has this token."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT test_card_account(%s)", [token])
+        return cursor.fetchone()[0]
+
+
+def record_outcome(*, token: str, status: Status) -> None:
+    """The first outcome counts; a payment that has one keeps it."""
+    FakeCardPayment.objects.filter(token=token, status=Status.OPEN).update(status=status)
+
+
+def _known(payment: Payment) -> FakeCardPayment:
+    known = FakeCardPayment.objects.filter(token=payment.reference).first()
+    if known is None:
+        raise GatewayRefused(f"There is no payment {payment.reference!r}.")
+    return known
+
+
+def _report(known: FakeCardPayment) -> Report:
+    state, failure_code = _REPORTS[Status(known.status)]
+    return Report(
+        state=state,
+        reference=known.token,
+        redirect_url=f"{settings.BASE_URL}/test-card/{known.token}",
+        failure_code=failure_code,
+        is_charged=state is State.SUCCEEDED,
+    )

@@ -1,0 +1,87 @@
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_httpserver import HTTPServer
+
+from checkouts.models import Checkout, CheckoutPaymentAttempt
+from commerce.payments.stripe import gateway
+from tests import factories
+from tests.checkouts.payments.stripedouble import StripeDouble
+from tests.shops import Shop
+from tests.storefront import checkout_in
+
+URLS = {"return_url": "https://shop.example/ok?a=1", "cancel_url": "https://shop.example/no"}
+
+
+@pytest.fixture
+def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
+    """Stripe, as far as this installation can tell."""
+    double = StripeDouble()
+    httpserver.expect_request(re.compile("/v1/.*")).respond_with_handler(double)
+    settings.STRIPE_API_BASE = httpserver.url_for("").rstrip("/")
+    monkeypatch.setattr(gateway, "READ_TIMEOUT_S", 0.3)
+    gateway._http_client.cache_clear()
+    yield double
+    gateway._http_client.cache_clear()
+
+
+@pytest.fixture
+def pay_shop(shop: Shop) -> Shop:
+    """A shop that offers the test card and Stripe."""
+    settings = {
+        "commerce.payments.test_card": True,
+        "commerce.payments.stripe_secret_key": "sk_test_secret",
+        "commerce.payments.stripe_webhook_secret": "whsec_secret",
+    }
+    shop.admin.put("settings.json", {"settings": settings})
+    return shop
+
+
+class Till:
+    """One checkout at the point of paying."""
+
+    def __init__(self, shop: Shop, payment_method: str, **variant) -> None:
+        self.shop = shop
+        checkout = checkout_in(
+            "payment", shop, (factories.make_variant(shop, **variant), 1), payment_method=payment_method
+        )
+        self.path = f"checkouts/{checkout['token']}"
+        self.token = checkout["token"]
+
+    def start(self, **headers):
+        return self.shop.storefront.post(f"{self.path}/start_payment.json", URLS, **headers)
+
+    def confirm(self, payload=None, **headers):
+        body = {"callback_payload": payload or {}}
+        return self.shop.storefront.post(f"{self.path}/confirm.json", body, **headers)
+
+    def complete(self):
+        return self.shop.storefront.post(f"{self.path}/complete.json", {}, idempotency_key=self.token)
+
+    def choose(self, payment_method):
+        return self.shop.storefront.put(
+            f"{self.path}/payment_method.json", {"payment_method": payment_method}
+        )
+
+    @property
+    def shown(self):
+        return self.shop.storefront.get(f"{self.path}.json").json()["checkout"]
+
+    @property
+    def attempts(self) -> list[CheckoutPaymentAttempt]:
+        with self.shop.scope():
+            return list(CheckoutPaymentAttempt.objects.filter(checkout__token=self.token).order_by("pk"))
+
+    def let_expire(self) -> None:
+        with self.shop.scope():
+            past = timezone.now() - timedelta(seconds=1)
+            Checkout.objects.filter(token=self.token).update(expires_at=past)
+
+
+@pytest.fixture
+def till(pay_shop: Shop) -> Callable[..., Till]:
+    """Makes checkouts whose payment may start: `till("stripe")`."""
+    return lambda payment_method, **variant: Till(pay_shop, payment_method, **variant)

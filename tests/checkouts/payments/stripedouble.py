@@ -1,0 +1,134 @@
+"""A double of Stripe on loopback: it keeps sessions, refunds and idempotency keys, and fails as it is told to."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import orjson
+from werkzeug import Request, Response
+
+SLEEP_S = 0.6
+
+Answer = tuple[int, Any]
+Parameters = dict[str, str]
+
+
+class StripeDouble:
+    """`fails` holds what happens to the next calls: a status, `timeout`, `reset` or a body that makes no sense.
+
+    With `after=True` the call has done its work before its answer is lost.
+    """
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, dict[str, Any]] = {}
+        self.refunds: list[dict[str, Any]] = []
+        self.calls: list[str] = []
+        self.keys: dict[str, tuple[Parameters, Answer]] = {}
+        self._failures: list[tuple[Any, bool]] = []
+        self._numbers = count(1)
+
+    def fail_next(self, how: Any, *, after: bool = False) -> None:
+        self._failures.append((how, after))
+
+    @property
+    def session(self) -> dict[str, Any]:
+        """The only one there is."""
+        (session,) = self.sessions.values()
+        return session
+
+    def pay(self, **changes: Any) -> None:
+        """The customer pays on the page of the only session."""
+        paid = {"status": "complete", "payment_status": "paid", "payment_intent": "pi_1", "url": None}
+        self.session.update(paid | changes)
+
+    def __call__(self, request: Request) -> Response:
+        self.calls.append(f"{request.method} {request.path}")
+        how, is_after = self._failures.pop(0) if self._failures else (None, False)
+        answer = self._once(request) if how is None or is_after else None
+        if how is not None:
+            return _fail(request, how)
+        assert answer is not None
+        return _response(*answer)
+
+    def _once(self, request: Request) -> Answer:
+        """As Stripe does: a key keeps the answer to its first request, and takes no other parameters."""
+        key, parameters = request.headers.get("Idempotency-Key"), request.form.to_dict()
+        if request.method == "GET" or key is None:
+            return self._do(request.method, request.path, parameters)
+        if key in self.keys:
+            first, answer = self.keys[key]
+            return answer if first == parameters else _error(400, "idempotency_error")
+        answer = self._do(request.method, request.path, parameters)
+        if answer[0] == 200:
+            self.keys[key] = (parameters, (200, dict(answer[1])))
+        return answer
+
+    def _do(self, method: str, path: str, parameters: Parameters) -> Answer:
+        name, _, action = path.removeprefix("/v1/checkout/sessions").strip("/").partition("/")
+        routes: dict[tuple[str, bool, str], Callable[[], Answer]] = {
+            ("POST", False, ""): lambda: self._create(parameters),
+            ("GET", True, ""): lambda: self._found(name),
+            ("POST", True, "expire"): lambda: self._expire(name),
+        }
+        if path == "/v1/refunds":
+            return self._refund(parameters)
+        return routes[method, bool(name), action]()
+
+    def _create(self, parameters: Parameters) -> Answer:
+        if not 1_800 <= int(parameters["expires_at"]) - time.time() <= 86_400:
+            return _error(400, "invalid_request_error")
+        name = f"cs_test_{next(self._numbers)}"
+        self.sessions[name] = {
+            "id": name,
+            "object": "checkout.session",
+            "status": "open",
+            "payment_status": "unpaid",
+            "url": f"https://checkout.stripe.example/{name}",
+            "amount_total": int(parameters["line_items[0][price_data][unit_amount]"]),
+            "currency": parameters["line_items[0][price_data][currency]"],
+            "client_reference_id": parameters["client_reference_id"],
+            "metadata": {
+                field: parameters[f"metadata[{field}]"]
+                for field in ("account_id", "checkout_id", "attempt_id")
+            },
+            "payment_intent": None,
+        }
+        return 200, self.sessions[name]
+
+    def _found(self, name: str) -> Answer:
+        return (200, self.sessions[name]) if name in self.sessions else _error(404, "invalid_request_error")
+
+    def _expire(self, name: str) -> Answer:
+        if self.sessions[name]["status"] != "open":
+            return _error(400, "invalid_request_error")
+        self.sessions[name] |= {"status": "expired", "url": None}
+        return 200, self.sessions[name]
+
+    def _refund(self, parameters: Parameters) -> Answer:
+        refund = {"id": f"re_{len(self.refunds) + 1}", "object": "refund"}
+        self.refunds.append(refund | {"payment_intent": parameters["payment_intent"]})
+        return 200, refund
+
+
+def _error(status: int, kind: str) -> Answer:
+    return status, {"error": {"type": kind, "message": "No."}}
+
+
+def _response(status: int, body: Any) -> Response:
+    return Response(orjson.dumps(body), status=status, content_type="application/json")
+
+
+def _fail(request: Request, how: Any) -> Response:
+    if how == "timeout":
+        time.sleep(SLEEP_S)
+    if how == "reset":
+        connection = request.environ["werkzeug.socket"]
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+    if isinstance(how, int):
+        kinds = {402: "card_error", 500: "api_error"}
+        return _response(*_error(how, kinds.get(how, "invalid_request_error")))
+    return Response(how if isinstance(how, bytes) else b"", content_type="application/json")
