@@ -139,16 +139,21 @@ def _answer(
     key = idempotency.key_of(request) if request.method == "POST" else None
     if key is None and action in view_class.idempotent_actions:
         raise IdempotencyKeyRequired
-    open_scope = request.open_scope  # type: ignore[attr-defined]
     if action in view_class.unscoped_actions:
-        if key is None:
-            return respond()
-        return idempotency.answer_once_unscoped(
-            request, surface=view_class.surface, key=key, open_scope=open_scope, respond=respond
-        )
-    with open_scope():
-        if key is None:
-            return respond()
-        return idempotency.answer_once(
-            request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
-        )
+        return _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
+    with request.open_scope():  # type: ignore[attr-defined]
+        return _once(idempotency.answer_once, request, view_class, key, respond)
+
+
+def _once(
+    answer_once: Callable[..., HttpResponse],
+    request: HttpRequest,
+    view_class: type[SurfaceViewSet],
+    key: str | None,
+    respond: Callable[[], HttpResponse],
+) -> HttpResponse:
+    if key is None:
+        return respond()
+    return answer_once(
+        request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
+    )

@@ -128,6 +128,8 @@ RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
 
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
+# Options of Anymail for the whole installation, such as the address of a provider's other region.
+ANYMAIL = env.dict("ANYMAIL", default={})
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
@@ -213,6 +215,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 
 # The outbox is drained at once when it announces work; the poll covers announcements that were missed.
 OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
+OUTBOX_KEEP_DAYS = env.int("OUTBOX_KEEP_DAYS", default=30)
 CELERY_BEAT_SCHEDULE = {
     "drain-outbox": {
         "task": "commerce.outbox.tasks.drain",
@@ -223,6 +226,11 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-vouchers": {"task": "discounts.tasks.sweep_vouchers", "schedule": 60, "options": {"expires": 60}},
     "prune-idempotency-records": {
         "task": "commerce.rest.tasks.prune",
+        "schedule": 600,
+        "options": {"expires": 600},
+    },
+    "prune-outbox": {
+        "task": "commerce.outbox.tasks.prune",
         "schedule": 600,
         "options": {"expires": 600},
     },

@@ -13,6 +13,7 @@ from commerce.rest import converters
 converters.register()
 
 from config import views  # noqa: E402  its URLs use the converters
+from emails.api.webhook import provider_webhook  # noqa: E402
 
 _ADMIN_APPS = (
     "accounts",
@@ -42,6 +43,7 @@ def _surface(name: str, apps: tuple[str, ...]) -> URLResolver:
 urlpatterns = [
     _surface("storefront", _STOREFRONT_APPS),
     _surface("admin", _ADMIN_APPS),
+    path("webhooks/provider", provider_webhook),
     path("admin/", RedirectView.as_view(url="/backoffice/")),
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
     path("backoffice", RedirectView.as_view(url="/backoffice/")),

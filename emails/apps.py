@@ -8,4 +8,4 @@ class EmailsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import handlers, timeline  # noqa: F401  they register what they do once the models are loaded
+        from . import handlers, redaction, timeline  # noqa: F401  they register what they do once the models are loaded

@@ -5,3 +5,43 @@ class TemplateNotFound(Refusal):
     status = 404
     code = "template_not_found"
     title = "There is no template of this key"
+
+
+class NotificationDisabled(Refusal):
+    status = 409
+    code = "notification_disabled"
+    title = "The customer has switched this message off"
+
+
+class EmailKeyGivenUp(Refusal):
+    """Carries `dispatch_id` and `dispatch_status`."""
+
+    status = 409
+    code = "email_key_given_up"
+    title = "Another dispatch of this idempotency_key has ended without an email"
+
+
+class RendererFailed(Refusal):
+    status = 502
+    code = "renderer_failed"
+    title = "The message can't be rendered"
+
+
+class ProviderFailed(Refusal):
+    """Carries `dispatch_id` where the provider may have the message: the outbox sees to it."""
+
+    status = 502
+    code = "provider_failed"
+    title = "The email provider has not taken the message"
+
+
+class InvalidSignature(Refusal):
+    status = 401
+    code = "invalid_signature"
+    title = "The signature is missing or wrong"
+
+
+class AccountNotResolved(Refusal):
+    status = 404
+    code = "account_not_resolved"
+    title = "The event is about no message that is known"

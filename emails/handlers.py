@@ -5,21 +5,22 @@ from functools import partial
 
 from django.utils import timezone
 
-from accounts.models import Account
-from accounts.queries import current_account
+from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
+from commerce.customers.queries import is_redacted
 from commerce.outbox.errors import PermanentFailure
 from commerce.outbox.handlers import Outcome, handles
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import store_message
 from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
-from emails.messages import Message, render_message
-from emails.operations import record_delivery
-from emails.providers import MessageRefused, current_provider
+from emails.messages import Message
+from emails.operations import keep_message, record_delivery
+from emails.providers import MessageRefused
 from emails.queries import deliveries
+from emails.redaction import erase_messages
 from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
+from emails.sender import Draft, Sender, current_sender
 
 
 @handles("send_email")
@@ -27,18 +28,19 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)
     with _scope_of(dispatch):
-        account = current_account()
+        if deliveries(idempotency_key=dispatch.idempotency_key).exists():
+            return Outcome()
         customer = _customer_of(request)
-        is_sent = deliveries(idempotency_key=dispatch.idempotency_key).exists()
-    if is_sent:
-        return Outcome()
-    if customer is not None and not may_notify(customer, request.template_key):
+        if customer is not None and not request.may_reach(customer):
+            return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_forget, customer.pk))
+        sender = current_sender()
+        stored = dispatch.message
+        found = Message.from_dict(stored) if stored else _draft(sender, request, customer)
+    try:
+        message = found if isinstance(found, Message) else _render(dispatch, request, sender, found)
+    except CustomerRedacted:
         return Outcome(OutboxDispatch.Status.SKIPPED)
-    if dispatch.message:
-        message = Message.from_dict(dispatch.message)
-    else:
-        message = _render(dispatch, request, account, customer)
-    return _hand_off(dispatch, request, message)
+    return _hand_off(dispatch, request, sender, message)
 
 
 def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
@@ -49,31 +51,32 @@ def _customer_of(request: EmailRequest) -> Customer | None:
     return Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
 
 
-def may_notify(customer: Customer, template_key: str) -> bool:
-    """Whether the customer's person is still known and has not switched this message off."""
-    return customer.redacted_at is None and customer.notification_preferences.get(template_key) is not False
+def _forget(customer_id: int) -> None:
+    """Empty also what was enqueued while the person was being erased."""
+    if is_redacted(customer_id):
+        erase_messages(customer_id, timezone.now())
 
 
-def _render(
-    dispatch: OutboxDispatch, request: EmailRequest, account: Account, customer: Customer | None
-) -> Message:
-    """Render the message and keep it, before anyone could have received it."""
-    locale = request.locale or (customer and customer.locale) or account.default_locale
+def _draft(sender: Sender, request: EmailRequest, customer: Customer | None) -> Draft:
     try:
-        message = render_message(account=account, request=request, locale=locale)
-    except (TemplateNotFound, TemplateRefused) as error:
+        return sender.draft(request, customer=customer)
+    except TemplateNotFound as error:
+        raise PermanentFailure(str(error)) from error
+
+
+def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, draft: Draft) -> Message:
+    try:
+        message = sender.render(request, draft)
+    except TemplateRefused as error:
         raise PermanentFailure(str(error)) from error
     with _scope_of(dispatch):
-        store_message(dispatch=dispatch, message=message.as_dict())
+        keep_message(dispatch=dispatch, request=request, message=message)
     return message
 
 
-def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, message: Message) -> Outcome:
-    provider = current_provider()
-    # Keys are unique within an account, and the provider may be the same for many of them.
-    provider_key = f"{dispatch.account_id}:{dispatch.idempotency_key}"
+def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, message: Message) -> Outcome:
     try:
-        provider_message_id = provider.send(message, idempotency_key=provider_key)
+        provider_message_id = sender.hand_off(message, dispatch=dispatch)
     except MessageRefused as error:
         raise PermanentFailure(str(error)) from error
     record = partial(
@@ -81,7 +84,7 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, message: Message)
         request=request,
         message=message,
         idempotency_key=dispatch.idempotency_key,
-        provider=provider.name,
+        provider=sender.settings.provider,
         provider_message_id=provider_message_id,
         queued_at=dispatch.created_at,
         now=timezone.now(),

@@ -9,7 +9,7 @@ from accounts.models import Account
 from emails import renderer_client
 from emails.renderer_client import RenderRequest
 from emails.requests import EmailRequest
-from emails.template_sources import find_template
+from emails.template_sources import TemplateSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,21 +26,24 @@ class Message:
     subject: str
     html: str
     text: str
+    reply_to: str = ""
 
     def as_dict(self) -> dict[str, str]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: dict[str, str]) -> Self:
-        return cls(**{name: stored[name] for name in cls.__slots__})
+        """What was stored before a field was there has its default."""
+        return cls(**{name: stored[name] for name in cls.__slots__ if name in stored})
 
 
-def render_message(*, account: Account, request: EmailRequest, locale: str) -> Message:
+def render_message(
+    *, account: Account, request: EmailRequest, source: TemplateSource, locale: str, reply_to: str
+) -> Message:
     """Call the renderer; no transaction may be open. Every template may use `account`, besides the `ctx`.
 
-    Raises `TemplateNotFound`, `TemplateRefused`, `RendererUnavailable`.
+    Raises `TemplateRefused`, `RendererUnavailable`.
     """
-    source = find_template(request.template_key, locale=locale, default_locale=account.default_locale)
     rendered = renderer_client.render(
         url=settings.RENDERER_URL,
         message=RenderRequest(
@@ -60,6 +63,7 @@ def render_message(*, account: Account, request: EmailRequest, locale: str) -> M
         subject=rendered.subject,
         html=rendered.html,
         text=rendered.text,
+        reply_to=reply_to,
     )
 
 

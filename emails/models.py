@@ -52,7 +52,29 @@ class EmailDelivery(AccountOwned):
             models.Index(
                 fields=["account", "reference_type", "reference_id"], name="email_deliveries_reference"
             ),
+            models.Index(fields=["account", "status", "id"], name="email_deliveries_status"),
+            models.Index(fields=["account", "template_key", "id"], name="email_deliveries_template"),
         ]
 
     def __str__(self) -> str:
         return f"{self.template_key} to {self.to_email}"
+
+
+class EmailDeliveryEvent(AccountOwned):
+    """Something that a provider told of a message, once. It names nobody: rows of a ledger can't be redacted."""
+
+    delivery = AccountForeignKey(EmailDelivery, related_name="+")
+    event_key = models.CharField(max_length=255)
+    type = models.CharField(max_length=64)
+    occurred_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+
+    class Meta(AccountOwned.Meta):
+        db_table = "email_delivery_events"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "event_key"], name="email_delivery_events_key"),
+        ]
+        indexes = [models.Index(fields=["account", "delivery"], name="email_delivery_events_of")]
+
+    def __str__(self) -> str:
+        return f"{self.type} at {self.occurred_at:%Y-%m-%d %H:%M:%S}"

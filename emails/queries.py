@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from commerce.errors import NotFound
@@ -20,3 +21,13 @@ def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelive
     if delivery is None:
         raise NotFound
     return delivery
+
+
+def accounts_of_message(provider_message_id: str) -> list[int]:
+    """The ids of the accounts that have sent this message, which is one at most for ids that are worth the name.
+
+    Called outside of any scope.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT resolve_provider_message(%s)", [provider_message_id])
+        return [row[0] for row in cursor.fetchall()]

@@ -1,5 +1,10 @@
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
+
+from commerce.customers.models import Customer
+
+# What of a payload is about the person who gets the message.
+PERSONAL_KEYS = ["to_email", "locale", "ctx"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +18,15 @@ class EmailRequest:
     ctx: dict[str, Any]
     reference_type: str | None
     reference_id: int | None
+    skip_notification_check: bool | None = None
+
+    def may_reach(self, customer: Customer) -> bool:
+        """Whether the customer's person is still known and has not switched this message off."""
+        is_wanted = customer.notification_preferences.get(self.template_key) is not False
+        return customer.redacted_at is None and (is_wanted or bool(self.skip_notification_check))
+
+    def as_payload(self) -> dict[str, Any]:
+        return asdict(self)
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> Self:

@@ -76,8 +76,9 @@ def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
     attempt.refunded_at = now
     attempt.refund_reference = reference
     attempt.save(update_fields=["refunded_at", "refund_reference"])
-    if attempt.status == Status.SUCCEEDED:
-        mark_order_refunded(order_id=attempt.checkout.order_id, now=now)
+    order_id = attempt.checkout.order_id
+    if attempt.status == Status.SUCCEEDED and order_id is not None:
+        mark_order_refunded(order_id=order_id, now=now)
 
 
 @on_cancellation

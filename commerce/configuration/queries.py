@@ -8,6 +8,11 @@ def effective(name: str) -> Value:
     return installation_value(name) if own is None else own
 
 
+def own_settings() -> dict[str, Value]:
+    """The values that the account in scope has set itself, by name."""
+    return dict(AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value"))
+
+
 def effective_all() -> dict[str, Value]:
     """Every configuration name with its effective value, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))

@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 Value = str | int | bool
 
@@ -103,6 +104,20 @@ class Text(Setting):
         return value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Email(Text):
+    """An email address, or none."""
+
+    def checked(self, value: Any) -> Value:
+        address = Text.checked(self, value)
+        try:
+            if address:
+                validate_email(str(address))
+        except ValidationError:
+            raise InvalidValue("invalid", "Must be an email address.") from None
+        return address
+
+
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
@@ -141,6 +156,60 @@ SETTINGS: dict[str, Setting] = {
             default="",
             is_secret=True,
             help="Key of the email provider's signatures; while it is empty none is asked for.",
+        ),
+        Choice(
+            name="commerce.email.provider",
+            default="local",
+            choices=(
+                "local",
+                "smtp",
+                "resend",
+                "brevo",
+                "mailersend",
+                "mailgun",
+                "mailtrap",
+                "mandrill",
+                "postmark",
+                "sparkpost",
+            ),
+            help="Who delivers emails; local leaves them in a folder of the installation.",
+        ),
+        Text(
+            name="commerce.email.api_key",
+            default="",
+            is_secret=True,
+            help="Key of the provider's API, for all but local and smtp.",
+        ),
+        Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server."),
+        Integer(
+            name="commerce.email.smtp_port",
+            default=587,
+            min_value=1,
+            max_value=65535,
+            help="Port of the SMTP server.",
+        ),
+        Choice(
+            name="commerce.email.smtp_security",
+            default="starttls",
+            choices=("starttls", "tls", "none"),
+            help="How the connection to the SMTP server is encrypted.",
+        ),
+        Text(
+            name="commerce.email.smtp_username",
+            default="",
+            help="Name to log in to the SMTP server with; without one there is no log-in.",
+        ),
+        Text(
+            name="commerce.email.smtp_password",
+            default="",
+            is_secret=True,
+            help="Password of that name.",
+        ),
+        Email(
+            name="commerce.email.reply_to",
+            default="",
+            max_length=254,
+            help="Where answers to emails go, if not to their sender.",
         ),
     )
 }

@@ -23,6 +23,11 @@ def get_customer(customer_id: int) -> Customer:
     return _found(customers().filter(pk=customer_id))
 
 
+def is_redacted(customer_id: int) -> bool:
+    """Whether the person is erased; False for a customer that is not there."""
+    return customers().filter(pk=customer_id, redacted_at__isnull=False).exists()
+
+
 def segments() -> QuerySet[Segment]:
     """The segments of the account in scope."""
     return Segment.objects.all()

@@ -26,7 +26,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     list_filter = ("status", "created_at")
     search_fields = ("idempotency_key",)
     search_help_text = "Idempotency key"
-    actions = ("retry", export_as_csv)
+    actions = ("retry", "cancel", export_as_csv)
     fields = (
         ("id", "task", "status"),
         ("attempts", "max_attempts", "due_at", "locked_until"),
@@ -48,4 +48,14 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         now = timezone.now()
         self.act_on_each(
             request, queryset, lambda row: operations.retry_dispatch(dispatch_id=row.pk, now=now), "retried"
+        )
+
+    @admin.action(description="Cancel the selected dispatches", permissions=["write"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[OutboxDispatch]) -> None:
+        now = timezone.now()
+        self.act_on_each(
+            request,
+            queryset,
+            lambda row: operations.cancel_dispatch(dispatch_id=row.pk, now=now),
+            "cancelled",
         )

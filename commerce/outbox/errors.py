@@ -9,6 +9,14 @@ class DispatchNotRetryable(Refusal):
     title = "Only a dead or cancelled dispatch can be retried"
 
 
+class DispatchNotCancellable(Refusal):
+    """Carries `dispatch_status`."""
+
+    status = 409
+    code = "dispatch_not_cancellable"
+    title = "Only a pending dispatch can be cancelled"
+
+
 class PermanentFailure(Exception):
     """The work of a dispatch was refused and would be refused again, so that it ends as dead at once."""
 

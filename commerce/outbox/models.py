@@ -50,6 +50,11 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_leased",
                 condition=models.Q(status="processing"),
             ),
+            models.Index(
+                fields=["finished_at"],
+                name="outbox_dispatches_finished",
+                condition=models.Q(finished_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import orjson
 from django.db import connection
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from commerce.outbox.errors import DispatchNotRetryable, LeaseLost
+from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.queries import get_dispatch
+from commerce.tenancy.scope import current_account_id
 
 Status = OutboxDispatch.Status
 
@@ -24,7 +26,18 @@ RETRY_DELAYS = (
     timedelta(minutes=30),
     timedelta(hours=2),
 )
+# How long work waits that is not for this worker, as in the midst of a deployment.
+HANDOVER_DELAY = timedelta(seconds=30)
 _MAX_ERROR_LENGTH = 2000
+
+# What is under way stays so: whoever holds it closes it. What waits is not to be run any more.
+_ERASE = """
+    UPDATE outbox_dispatches
+       SET payload = payload - %s::text[], message = NULL, last_error = '',
+           status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
+           finished_at = CASE status WHEN 'pending' THEN %s::timestamptz ELSE finished_at END
+     WHERE account_id = %s AND target->>'task_name' = %s AND payload @> %s::jsonb
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,26 @@ def enqueue_many(
         for idempotency_key, payload in payloads.items()
     ]
     OutboxDispatch.objects.bulk_create(dispatches, ignore_conflicts=True)
+
+
+def enqueue_held(
+    *, task_name: str, payload: dict[str, Any], idempotency_key: str, now: datetime
+) -> OutboxDispatch | None:
+    """A dispatch that the caller runs itself, at once, and closes; a worker does if the lease runs out.
+
+    None when the account has used the key before.
+    """
+    dispatch, is_new = OutboxDispatch.objects.get_or_create(
+        idempotency_key=idempotency_key,
+        defaults={
+            "target": {"task_name": task_name},
+            "payload": payload,
+            "due_at": now,
+            "status": Status.PROCESSING,
+            "locked_until": now + LEASE,
+        },
+    )
+    return dispatch if is_new else None
 
 
 def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Claim]:
@@ -115,6 +148,25 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
     return Status.PENDING
 
 
+def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, now: datetime) -> Status:
+    """Leave a dispatch to another worker; this was no try. Raises `LeaseLost`."""
+    _update_held(
+        dispatch,
+        status=Status.PENDING,
+        locked_until=None,
+        due_at=now + HANDOVER_DELAY,
+        last_error=_storable(reason),
+    )
+    return Status.PENDING
+
+
+def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
+    """Forget a dispatch that the caller enqueued for itself, as if it had never been. Raises `LeaseLost`."""
+    deleted, _ = _held(dispatch.pk, dispatch.locked_until).delete()
+    if not deleted:
+        raise LeaseLost
+
+
 def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
     """Give a dispatch up. Raises `LeaseLost`."""
     _update_held(
@@ -131,6 +183,35 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     if not restarted:
         raise DispatchNotRetryable(dispatch_status=dispatch.status)
     return dispatch
+
+
+def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
+    """Call waiting work off; repeated, the same answer. Raises `NotFound`, `DispatchNotCancellable`."""
+    waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PENDING)
+    waiting.update(status=Status.CANCELLED, finished_at=now)
+    dispatch = get_dispatch(dispatch_id)
+    if dispatch.status != Status.CANCELLED:
+        raise DispatchNotCancellable(dispatch_status=dispatch.status)
+    return dispatch
+
+
+def erase_dispatches(
+    *, task_name: str, about: dict[str, Any], personal_keys: list[str], now: datetime
+) -> None:
+    """Take a person out of the dispatches whose payload says `about`, and call off those that wait."""
+    with connection.cursor() as cursor:
+        matching = orjson.dumps(about).decode()
+        cursor.execute(_ERASE, [personal_keys, now, current_account_id(), task_name, matching])
+
+
+def prune_dispatches(*, max_age: timedelta, batch: int) -> int:
+    """Forget work of every account that ended long ago; how much it was. Called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT prune_outbox_dispatches(make_interval(secs => %s), %s::int)",
+            [max_age.total_seconds(), batch],
+        )
+        return cursor.fetchone()[0]
 
 
 def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:

@@ -1,4 +1,8 @@
-from django.db.models import QuerySet
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Min, QuerySet
+from django.db.models.fields.json import KT
 
 from commerce.errors import NotFound
 from commerce.outbox.models import OutboxDispatch
@@ -20,3 +24,20 @@ def get_dispatch(dispatch_id: int) -> OutboxDispatch:
     if dispatch is None:
         raise NotFound
     return dispatch
+
+
+def dispatch_of_key(idempotency_key: str) -> OutboxDispatch | None:
+    """The dispatch of the account in scope that was enqueued under this key."""
+    return dispatches().filter(idempotency_key=idempotency_key).first()
+
+
+def figures() -> list[dict[str, Any]]:
+    """How many dispatches of the account in scope there are of each `task` and `status`, and the oldest."""
+    by_task = OutboxDispatch.objects.annotate(task=KT("target__task_name")).values("task", "status")
+    counted = by_task.annotate(dispatches=Count("pk"), oldest_due_at=Min("due_at"))
+    return [dict(row) for row in counted.order_by("task", "status")]
+
+
+def ended_since(since: datetime) -> QuerySet[OutboxDispatch]:
+    """What ended after this time, in that order."""
+    return dispatches().filter(finished_at__gt=since).order_by("finished_at")

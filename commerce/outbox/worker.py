@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from commerce.outbox.errors import LeaseLost, PermanentFailure
+from commerce.outbox.errors import LeaseLost, PermanentFailure, UnknownTask
 from commerce.outbox.handlers import Outcome, handler_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
@@ -15,6 +15,7 @@ from commerce.outbox.operations import (
     bury_dispatch,
     claim_dispatches,
     close_dispatch,
+    postpone_dispatch,
     reschedule_dispatch,
 )
 from commerce.tenancy.scope import account_scope
@@ -52,6 +53,8 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
         _finish(claim, dispatch, outcome)
     except LeaseLost:
         raise
+    except UnknownTask as error:
+        _leave(claim, dispatch, error)
     except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
         _fail(claim, dispatch, error)
 
@@ -61,6 +64,12 @@ def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
         # First the close, which locks the row and proves the lease; then what is to be written once.
         close_dispatch(dispatch=dispatch, status=outcome.status, now=timezone.now())
         outcome.record()
+
+
+def _leave(claim: Claim, dispatch: OutboxDispatch, error: UnknownTask) -> None:
+    with account_scope(claim.account_id):
+        postpone_dispatch(dispatch=dispatch, reason=f"{type(error).__name__}: {error}", now=timezone.now())
+    logger.warning("%s: left to a newer worker. %s", _name(claim), error)
 
 
 def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:

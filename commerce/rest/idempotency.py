@@ -6,9 +6,7 @@ it claims its key before and stores its answer after them (docs/decisions/0006).
 
 import hashlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -31,24 +29,22 @@ _STORE = """
     VALUES (%s, %s, %s, %s, %s, %s, now())
 """
 
-# A record that is being worked on has this status and no body. Whoever claimed it and did not finish has died.
-IN_FLIGHT = 0
-CLAIM_S = 120
+# A request that calls other services can't hold its lock in a transaction: it leaves a claim, a record of status 0.
+# One that is older than any request may take is of a process that died.
 _CLAIM = """
-    INSERT INTO idempotency_records AS r (account_id, surface, key, fingerprint, status, body, created_at)
+    INSERT INTO {table} AS r ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, 0, '', clock_timestamp())
-    ON CONFLICT (account_id, surface, key) DO UPDATE SET created_at = clock_timestamp()
-     WHERE r.account_id = EXCLUDED.account_id AND r.status = 0 AND r.fingerprint = EXCLUDED.fingerprint
-       AND r.created_at < clock_timestamp() - make_interval(secs => %s)
+    ON CONFLICT ({owner}, surface, key) DO UPDATE SET created_at = excluded.created_at
+     WHERE r.{owner} = excluded.{owner} AND r.status = 0 AND r.fingerprint = excluded.fingerprint
+       AND r.created_at < clock_timestamp() - interval '2 minutes'
     RETURNING created_at
 """
-_FINISH = """
-    UPDATE idempotency_records SET status = %s, body = %s
-     WHERE account_id = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
+_FULFIL = """
+    UPDATE {table} SET status = %s, body = %s
+     WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
-_GIVE_UP = """
-    DELETE FROM idempotency_records
-     WHERE account_id = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
+_RELEASE = """
+    DELETE FROM {table} WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
 
 
@@ -94,47 +90,49 @@ def answer_once(
     return response
 
 
-def answer_once_unscoped(
+def answer_once_across_scopes(
     request: HttpRequest,
     *,
     surface: str,
     key: str,
-    open_scope: Callable[[], AbstractContextManager[None]],
+    hidden: tuple[str, ...],
     respond: Callable[[], HttpResponse],
 ) -> HttpResponse:
-    """As `answer_once`, for a request of an account whose work takes several transactions or none.
+    """As `answer_once`, for a view that opens its scopes itself: the claim and the answer have each their own.
 
-    The key is claimed in a transaction of its own. A claim that was left behind by a process that died holds
-    for two minutes; then the request is done again. Raises `RequestInProgress` and `IdempotencyKeyReused`.
+    A process that dies in between leaves a claim, which bars the key for two minutes. A view of this kind must
+    be safe to run again by then. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
-    fingerprint = fingerprint_of(request)
+    open_scope = request.open_scope  # type: ignore[attr-defined]
     with open_scope():
-        claim = _claim(surface, key, fingerprint)
-        if claim is None:
-            return _replay_finished(surface, key, fingerprint=fingerprint)
-    response = _rendered(respond())
-    with open_scope(), connection.cursor() as cursor:
-        place: list[Any] = [current_account_id(), surface, key, claim]
-        if response.status_code < 400:
-            cursor.execute(_FINISH, [response.status_code, response.content, *place])
-        else:
-            cursor.execute(_GIVE_UP, place)
+        place, fingerprint = _place(), fingerprint_of(request)
+        claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint)
+        stored = None if claim else _fetch(place.naming(_FIND), place.owner_id, surface, key)
+    if claim is None:
+        return _replay_or_wait(stored, fingerprint=fingerprint)
+    own_claim = [place.owner_id, surface, key, claim[0]]
+    is_done = False
+    try:
+        response = _rendered(respond())
+        is_done = response.status_code < 400
+    finally:
+        with open_scope(), connection.cursor() as cursor:
+            if is_done:
+                kept = without(response.content, hidden)
+                cursor.execute(place.naming(_FULFIL), [response.status_code, kept, *own_claim])
+            else:
+                cursor.execute(place.naming(_RELEASE), own_claim)
     return response
 
 
-def _claim(surface: str, key: str, fingerprint: bytes) -> datetime | None:
-    """When this request claimed the key; None where another one had it before."""
-    row = _fetch(_CLAIM, current_account_id(), surface, key, fingerprint, CLAIM_S)
-    return row[0] if row else None
-
-
-def _replay_finished(surface: str, key: str, *, fingerprint: bytes) -> HttpResponse:
-    place = _place()
-    stored = _fetch(place.naming(_FIND), place.owner_id, surface, key)
-    # The other one may have been refused just now, which took its claim away.
-    if stored is None or (bytes(stored[0]) == fingerprint and stored[1] == IN_FLIGHT):
+def _replay_or_wait(stored: Any, *, fingerprint: bytes) -> HttpResponse:
+    """The answer that a claim has led to; a claim without one is of a request under way."""
+    if stored is None:
         raise RequestInProgress
-    return _replay(*stored, fingerprint=fingerprint)
+    stored_fingerprint, status, body = stored
+    if not status and bytes(stored_fingerprint) == fingerprint:
+        raise RequestInProgress
+    return _replay(stored_fingerprint, status, body, fingerprint=fingerprint)
 
 
 def _fetch(sql: str, *parameters: Any) -> Any:

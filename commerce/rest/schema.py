@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,11 +39,16 @@ def answers(
     request: type[serializers.Serializer] | None = None,
     partial: bool = False,
     status: int = 200,
+    also: dict[int, str] | None = None,
     parameters: list[OpenApiParameter | type[serializers.Serializer]] | None = None,
 ) -> Callable[[F], F]:
-    """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status."""
+    """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status.
+
+    `also` names further statuses of the same answer, with what they mean.
+    """
     body = request(partial=True) if request and partial else request
-    return extend_schema(request=body, responses={status: response}, parameters=parameters)
+    others = {code: OpenApiResponse(response, meaning) for code, meaning in (also or {}).items()}
+    return extend_schema(request=body, responses={status: response} | others, parameters=parameters)
 
 
 def _subject(output: type[serializers.Serializer]) -> str:

@@ -1,8 +1,9 @@
 from django.urls import path
 
-from .admin_views import DeliveriesViewSet
+from .admin_views import DeliveriesViewSet, SendViewSet
 
 urlpatterns = [
+    path("<handle:handle>/email/send.json", SendViewSet.as_view({"post": "send"})),
     path("<handle:handle>/email/deliveries.json", DeliveriesViewSet.as_view({"get": "list"})),
     path(
         "<handle:handle>/email/deliveries/<id:delivery_id>.json",

@@ -1,12 +1,13 @@
 from typing import Any
 
+from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
-from emails import queries
+from emails import queries, sending
 from emails.models import EmailDelivery
 
 from . import serializers as shapes
@@ -39,6 +40,29 @@ class DeliveriesViewSet(AdminViewSet):
         delivery = queries.get_delivery(delivery_id, include_body=include_body)
         shape = shapes.DeliveryBodyOutput if include_body else shapes.DeliveryOutput
         return Response({"email_delivery": shape(delivery).data})
+
+
+class SendViewSet(AdminViewSet):
+    area = "emails"
+    unscoped_actions = ("send",)
+
+    @answers(
+        one("email_delivery", shapes.DeliveryOutput),
+        request=shapes.SendInput,
+        status=201,
+        also={200: "The delivery that this idempotency_key has made before."},
+    )
+    def send(self, request: Request) -> Response:
+        """Renders a message to a customer and hands it to the email provider, all before it answers."""
+        fields = self.valid(shapes.SendInput)
+        key = fields.pop("idempotency_key")
+        with self.scope():
+            sent = sending.sent_before(key)
+        if sent is not None:
+            return Response({"email_delivery": _delivery(sent)})
+        wanted = {"ctx": {}, "locale": None, "reference_type": None, "reference_id": None} | fields
+        delivery = sending.send_now(scope=self.scope, idempotency_key=key, fields=wanted, now=timezone.now())
+        return Response({"email_delivery": _delivery(delivery)}, status=201)
 
 
 def _delivery(delivery: EmailDelivery) -> dict[str, Any]:

@@ -1,8 +1,15 @@
+from typing import Any
+
+import orjson
 from rest_framework import serializers
 
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from emails.models import EmailDelivery
+
+# The renderer takes 256 KiB, templates included.
+MAX_CTX_BYTES = 128 * 1024
+MAX_CTX_NODES = 20_000
 
 
 class DeliveryFilters(Input):
@@ -11,6 +18,28 @@ class DeliveryFilters(Input):
     template_key = fields.TextField(required=False, max_length=100)
     reference_type = fields.TextField(required=False, max_length=64)
     reference_id = fields.IdField(required=False)
+
+
+class SendInput(Input):
+    template_key = fields.TextField(max_length=100)
+    customer_id = fields.IdField()
+    ctx = fields.ObjectField(
+        required=False, max_nodes=MAX_CTX_NODES, help_text="The template's variables; 128 KiB at the most."
+    )
+    locale = fields.LocaleField(
+        bare_language=True, required=False, allow_null=True, help_text="The customer's unless given."
+    )
+    reference_type = fields.TextField(required=False, allow_null=True, max_length=64)
+    reference_id = fields.IdField(required=False, allow_null=True)
+    idempotency_key = fields.TextField(max_length=255)
+    skip_notification_check = fields.BooleanField(
+        required=False, default=False, help_text="Send also what the customer has switched off."
+    )
+
+    def validate_ctx(self, ctx: dict[str, Any]) -> dict[str, Any]:
+        if len(orjson.dumps(ctx)) > MAX_CTX_BYTES:
+            raise serializers.ValidationError("The variables take more than 128 KiB.", code="too_large")
+        return ctx
 
 
 class BodyOption(Input):
@@ -41,3 +70,20 @@ class DeliveryBodyOutput(DeliveryOutput):
     html = serializers.CharField(required=False)
     text = serializers.CharField(required=False)
     ctx = fields.ObjectField(required=False, help_text="The variables that the template was rendered with.")
+
+
+class EnvelopeInput(Input):
+    """What every event of a provider has, also of the types that are none of ours."""
+
+    type = fields.TextField(max_length=100)
+    data = fields.ObjectField(max_nodes=MAX_CTX_NODES)  # type: ignore[assignment]  # DRF takes fields out of the class
+
+
+class EventDataInput(Input):
+    email_id = fields.TextField(max_length=255)
+    created_at = fields.DateTimeField()
+
+
+class EventInput(Input):
+    data = EventDataInput()  # type: ignore[assignment]  # DRF takes fields out of the class
+    created_at = fields.DateTimeField(required=False, allow_null=True)

@@ -1,15 +1,33 @@
 """How messages leave the house."""
 
-from functools import cache
+import os
+import threading
+from functools import lru_cache
 
 from django.conf import settings
 
-from .base import MessageRefused, Provider, ProviderUnavailable
+from emails.mail_settings import MailSettings
+
+from .base import MessageRefused, OutcomeUnknown, Provider, ProviderUnavailable
 from .local import LocalProvider
 
-__all__ = ["MessageRefused", "Provider", "ProviderUnavailable", "current_provider"]
+__all__ = ["MessageRefused", "OutcomeUnknown", "Provider", "ProviderUnavailable", "provider_of"]
 
 
-@cache
-def current_provider() -> Provider:
+def provider_of(mail_settings: MailSettings) -> Provider:
+    return _provider_of(mail_settings, os.getpid(), threading.get_ident())
+
+
+@lru_cache(maxsize=256)
+def _provider_of(mail_settings: MailSettings, _process_id: int, _thread_id: int) -> Provider:
+    """One per process and thread: a session to a provider can't be shared, and is worth keeping."""
+    # Both are costly to load, and an installation uses one of them.
+    if mail_settings.provider == "smtp":
+        from .smtp import SmtpProvider
+
+        return SmtpProvider(mail_settings)
+    if mail_settings.provider != "local":
+        from .services import ServiceProvider
+
+        return ServiceProvider(mail_settings)
     return LocalProvider(settings.MAIL_DIR)

@@ -1,8 +1,10 @@
 """A renderer that answers what a test tells it to, a folder for mail, and dispatches of `send_email`."""
 
+import gc
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -11,8 +13,9 @@ from django.utils import timezone
 
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import enqueue
-from emails import renderer_client
-from emails.providers import current_provider
+from emails import providers, renderer_client
+from emails.providers.services import ServiceProvider
+from tests.emails.resend import Resend
 
 
 class Renderer(ThreadingHTTPServer):
@@ -55,26 +58,50 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def renderer(settings) -> Iterator[Renderer]:
-    server = Renderer()
+@contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    settings.RENDERER_URL = server.url
-    yield server
-    renderer_client._session_of.cache_clear()
+    yield
     server.shutdown()
     thread.join()
     server.server_close()
 
 
 @pytest.fixture
+def renderer(settings) -> Iterator[Renderer]:
+    server = Renderer()
+    settings.RENDERER_URL = server.url
+    with serving(server):
+        yield server
+        renderer_client._session_of.cache_clear()
+
+
+@pytest.fixture
+def resend(settings) -> Iterator[Resend]:
+    """Resend, where an account has chosen it."""
+    server = Resend()
+    settings.ANYMAIL = {"RESEND_API_URL": server.url}
+    with serving(server):
+        yield server
+        close_sessions()
+
+
+def close_sessions() -> None:
+    """Sessions of providers outlive a test otherwise, and so do their sockets."""
+    for provider in gc.get_objects():
+        if isinstance(provider, ServiceProvider):
+            provider._backend.close()
+    providers._provider_of.cache_clear()
+
+
+@pytest.fixture
 def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
     """Where the local provider writes in this test."""
     settings.MAIL_DIR = tmp_path / "mail"
-    current_provider.cache_clear()
+    providers._provider_of.cache_clear()
     yield settings.MAIL_DIR
-    current_provider.cache_clear()
+    providers._provider_of.cache_clear()
 
 
 @pytest.fixture

@@ -86,7 +86,6 @@ def test_email_sent_is_published(shop, renderer, mail_dir, enqueue_email):
         "email_delivery_id": str(delivery.pk),
         "template_key": "order.confirmation",
         "customer_id": str(customer.pk),
-        "to_email": "ann@example.com",
         "provider_message_id": delivery.provider_message_id,
         "reference_type": "order",
         "reference_id": "7",
@@ -298,3 +297,21 @@ def test_email_with_a_payload_of_the_bare_minimum_is_sent(shop, renderer, mail_d
     (delivery,) = deliveries(shop)
     assert (delivery.customer_id, delivery.reference_type, delivery.reference_id) == (None, None, None)
     assert delivery.ctx == {}
+
+
+def test_message_that_was_stored_before_a_field_was_added_is_sent(shop, renderer, mail_dir, enqueue_email):
+    dispatch = enqueue_email(shop)
+    send_email(begin(shop))
+    for path in mail_dir.iterdir():
+        path.unlink()
+    with shop.scope():
+        message = OutboxDispatch.objects.get().message
+        OutboxDispatch.objects.update(
+            message={name: value for name, value in message.items() if name != "reply_to"},
+            locked_until=timezone.now() - timedelta(seconds=1),
+        )
+
+    run_due()
+
+    assert reread(shop, dispatch).status == "succeeded"
+    assert len(mails(mail_dir)) == len(renderer.requests) == 1

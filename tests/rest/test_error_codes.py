@@ -21,6 +21,7 @@ NEVER_VIOLATED = {
     "checkouts_token": "random",
     "discount_holds_one": "written under the checkout's lock",
     "discount_redemptions_one": "written under the checkout's lock, or the order's",
+    "email_delivery_events_key": "written by ON CONFLICT DO NOTHING",
     "email_deliveries_key": "written with the dispatch, which one worker closes",
     "inventory_levels_place": "written by upsert",
     "inventory_reservations_once": "written by upsert",

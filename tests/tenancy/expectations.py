@@ -27,6 +27,7 @@ GLOBAL_TABLES = {
 # Ledgers: the serving role may read and insert, and a trigger refuses everybody else.
 APPEND_ONLY_TABLES = {
     "discount_redemptions",
+    "email_delivery_events",
     "events",
     "inventory_adjustments",
     "staff_actions",
@@ -42,7 +43,9 @@ RESOLVER_FUNCTIONS = {
     "expired_vouchers(integer)",
     "overdue_checkouts(integer)",
     "prune_idempotency_records(interval, integer)",
+    "prune_outbox_dispatches(interval, integer)",
     "resolve_api_key(bytea, text)",
+    "resolve_provider_message(text)",
     "staff_accounts(bigint)",
     "test_card_account(text)",
 }
@@ -63,6 +66,7 @@ RESOLVER_COLUMNS = {
     },
     ("api_keys", "UPDATE"): {"last_used_at"},
     ("checkouts", "SELECT"): {"id", "account_id", "phase", "expires_at", "sweep_after"},
+    ("email_deliveries", "SELECT"): {"account_id", "provider_message_id"},
     ("idempotency_records", "SELECT"): {"id", "account_id", "created_at"},
     ("outbox_dispatches", "SELECT"): {
         "id",
@@ -73,6 +77,7 @@ RESOLVER_COLUMNS = {
         "attempts",
         "max_attempts",
         "last_error",
+        "finished_at",
     },
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
@@ -88,5 +93,6 @@ PLATFORM_WIDE_KEYS = {"markets_domain", "orders_token", "vouchers_code"}
 # Tables whose rows a resolver function may delete, with the function that does.
 RESOLVER_DELETES = {
     "idempotency_records": "prune_idempotency_records",
+    "outbox_dispatches": "prune_outbox_dispatches",
     "workspace_idempotency_records": "prune_idempotency_records",
 }

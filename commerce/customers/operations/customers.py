@@ -6,6 +6,7 @@ from django.db.models.functions import Greatest
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
+from commerce.customers.redaction import erase_person
 from commerce.tenancy.scope import current_account_id
 
 # A known address is answered as it is: whoever types it in can't change what is kept of its owner.
@@ -36,7 +37,11 @@ def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetim
 
 
 def redact_customer(*, customer: Customer, now: datetime) -> Customer:
-    """Erase the person; the row stays for the books. Repeated, nothing changes."""
+    """Erase the person, also where other apps know of them; the row stays for the books.
+
+    Repeated, nothing changes.
+    """
+    erase_person(customer.pk, now=now)
     Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True).update(
         email=None,
         normalised_email=None,

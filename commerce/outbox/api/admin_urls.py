@@ -12,4 +12,8 @@ urlpatterns = [
         "<handle:handle>/outbox_dispatches/<id:dispatch_id>/retry.json",
         DispatchesViewSet.as_view({"post": "retry"}),
     ),
+    path(
+        "<handle:handle>/outbox_dispatches/<id:dispatch_id>/cancel.json",
+        DispatchesViewSet.as_view({"post": "cancel"}),
+    ),
 ]

@@ -39,6 +39,11 @@ class DispatchesViewSet(AdminViewSet):
         dispatch = operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": _dispatch(dispatch)})
 
+    @answers(one("outbox_dispatch", DispatchOutput))
+    def cancel(self, request: Request, dispatch_id: int) -> Response:
+        dispatch = operations.cancel_dispatch(dispatch_id=dispatch_id, now=timezone.now())
+        return Response({"outbox_dispatch": _dispatch(dispatch)})
+
 
 def _dispatch(dispatch: OutboxDispatch) -> dict[str, Any]:
     return DispatchOutput(dispatch).data

@@ -180,12 +180,29 @@ def test_run_leaves_newer_payloads_and_unknown_tasks_to_newer_workers(shop, hand
     newer = make_dispatch(shop, payload_version=3)
     unknown = make_dispatch(shop, task_name="unknown")
 
+    before = timezone.now()
     run_due()
 
     assert ran == []
-    assert reread(shop, newer).status == "pending"
-    assert reread(shop, newer).last_error == "UnknownTask: No handler for 'example' version 3."
-    assert reread(shop, unknown).status == "pending"
+    left = reread(shop, newer)
+    assert (left.status, left.attempts, left.locked_until) == ("pending", 0, None)
+    assert left.last_error == "UnknownTask: No handler for 'example' version 3."
+    assert timedelta(seconds=29) < left.due_at - before < timedelta(seconds=60)
+    assert (reread(shop, unknown).status, reread(shop, unknown).attempts) == ("pending", 0)
+
+
+def test_run_leaves_a_payload_to_newer_workers_for_as_long_as_it_takes(shop, handle):
+    handle("example", newest_version=2)
+    newer = make_dispatch(shop, payload_version=3)
+    for _ in range(10):
+        run_due()
+        make_due(shop, newer)
+
+    ran = handle("example", newest_version=3)
+    run_due()
+
+    assert ran == [newer.pk]
+    assert (reread(shop, newer).status, reread(shop, newer).attempts) == ("succeeded", 0)
 
 
 def test_worker_that_was_overtaken_while_it_worked_records_nothing(shop, handle):

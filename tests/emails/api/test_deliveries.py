@@ -1,7 +1,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from emails.models import EmailDelivery
 from tests.factories import make_customer, make_delivery
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -155,3 +158,62 @@ def test_deliveries_take_a_fixed_number_of_statements(shop, django_assert_num_qu
 
     with django_assert_num_queries(5):
         assert len(listed(shop.admin)) == number
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("customer_id={customer}", "email_deliveries_customer"),
+        ("status=bounced", "email_deliveries_status"),
+        ("template_key=order.shipped", "email_deliveries_template"),
+        ("reference_type=order&reference_id=7", "email_deliveries_reference"),
+        ("limit=50", "email_deliveries_pkey"),
+    ],
+)
+def test_deliveries_are_found_by_an_index(shop, other_shop, query, index):
+    customer = make_customer(shop)
+    make_delivery(
+        shop,
+        customer=customer,
+        status="bounced",
+        template_key="order.shipped",
+        reference_type="order",
+        reference_id=7,
+    )
+    for owner in (shop, other_shop):
+        fill(owner, 3000)
+
+    with CaptureQueriesContext(connection) as queries:
+        listed(shop.admin, "?" + query.format(customer=customer.pk))
+
+    (sql,) = [one["sql"] for one in queries.captured_queries if 'FROM "email_deliveries"' in one["sql"]]
+    with shop.scope(), connection.cursor() as cursor:
+        cursor.execute("ANALYZE email_deliveries")
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert f"using {index}" in plan or f"on {index}" in plan
+
+
+def fill(shop, number):
+    """Deliveries that no filter asks for."""
+    with shop.scope():
+        others = [make_customer(shop) for _ in range(20)]
+        EmailDelivery.objects.bulk_create(
+            EmailDelivery(
+                template_key="order.confirmation",
+                customer=others[index % 20],
+                to_email="ann@example.com",
+                locale="en",
+                subject="",
+                html="",
+                text="",
+                provider="local",
+                provider_message_id=f"{index}",
+                idempotency_key=f"filled-{index}",
+                reference_type="checkout",
+                reference_id=index,
+                queued_at=NOW,
+                sent_at=NOW,
+            )
+            for index in range(number)
+        )

@@ -17,6 +17,14 @@ DEFAULTS = {
     "commerce.payments.stripe_secret_key": "",
     "commerce.payments.stripe_webhook_secret": "",
     SECRET: "",
+    "commerce.email.provider": "local",
+    "commerce.email.api_key": "",
+    "commerce.email.smtp_host": "",
+    "commerce.email.smtp_port": 587,
+    "commerce.email.smtp_security": "starttls",
+    "commerce.email.smtp_username": "",
+    "commerce.email.smtp_password": "",
+    "commerce.email.reply_to": "",
 }
 
 

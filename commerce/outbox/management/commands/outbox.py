@@ -1,0 +1,90 @@
+import time
+from argparse import ArgumentParser
+from contextlib import suppress
+from datetime import datetime
+from math import inf
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.utils import timezone
+
+from commerce.errors import Refusal
+from commerce.outbox import operations, queries
+from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.scope import account_scope
+
+_LOOK_EVERY_S = 1.0
+
+
+class Command(BaseCommand):
+    help = "Shows the outbox, starts what was given up anew, and follows what ends."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        status = actions.add_parser("status", help="count dispatches by account, task and status")
+        status.add_argument("--account", type=int, metavar="ID", help="only this account's")
+        retry = actions.add_parser("retry", help="start dead or cancelled dispatches of an account anew")
+        retry.add_argument("account", type=int, help="id of the account")
+        retry.add_argument("dispatches", type=int, nargs="*", help="ids; none is every dead one")
+        tail = actions.add_parser("tail", help="show an account's dispatches as they end, until interrupted")
+        tail.add_argument("account", type=int, help="id of the account")
+        tail.add_argument(
+            "--for", dest="seconds", type=float, default=inf, metavar="SECONDS", help="end after this long"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['action']}")(options)
+
+    def _status(self, options: dict[str, Any]) -> None:
+        accounts = [options["account"]] if options["account"] else _account_ids()
+        for account_id in accounts:
+            with account_scope(account_id):
+                figures = queries.figures()
+            for row in figures:
+                oldest = row["oldest_due_at"].isoformat(timespec="seconds")
+                self.stdout.write(
+                    f"{account_id}\t{row['task']}\t{row['status']}\t{row['dispatches']}\t{oldest}"
+                )
+
+    def _retry(self, options: dict[str, Any]) -> None:
+        with account_scope(options["account"]):
+            ids = options["dispatches"] or list(
+                queries.dispatches(status="dead").values_list("pk", flat=True)
+            )
+            for dispatch_id in ids:
+                _retry_or_explain(dispatch_id)
+        self.stdout.write(f"retried {len(ids)}")
+
+    def _tail(self, options: dict[str, Any]) -> None:
+        shown_until = timezone.now()
+        deadline = time.monotonic() + options["seconds"]
+        with suppress(KeyboardInterrupt):
+            while time.monotonic() < deadline:
+                time.sleep(_LOOK_EVERY_S)
+                shown_until = self._show_ended_since(shown_until, options["account"])
+
+    def _show_ended_since(self, since: datetime, account_id: int) -> datetime:
+        with account_scope(account_id):
+            ended = list(queries.ended_since(since))
+        for dispatch in ended:
+            self.stdout.write(_line(dispatch))
+        return max((dispatch.finished_at for dispatch in ended if dispatch.finished_at), default=since)
+
+
+def _account_ids() -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT account_ids()")
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _retry_or_explain(dispatch_id: int) -> None:
+    try:
+        operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
+    except Refusal as refusal:
+        raise CommandError(f"Nothing was retried. {dispatch_id}: {refusal.detail}.") from None
+
+
+def _line(dispatch: OutboxDispatch) -> str:
+    ended = f"{dispatch.finished_at:%Y-%m-%dT%H:%M:%S}"
+    return f"{ended}\t{dispatch.pk}\t{dispatch.task_name}\t{dispatch.status}\t{dispatch.last_error}".rstrip()

@@ -1,0 +1,46 @@
+"""How the messages of an account leave."""
+
+from dataclasses import dataclass, field, fields
+
+from commerce.configuration.queries import own_settings
+from commerce.configuration.registry import SETTINGS, Value, installation_value
+
+_PREFIX = "commerce.email."
+_PROVIDER = _PREFIX + "provider"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailSettings:
+    """The settings `commerce.email.*` of what is sent, by the rest of their names."""
+
+    provider: str
+    api_key: str = field(repr=False)
+    smtp_host: str
+    smtp_port: int
+    smtp_security: str
+    smtp_username: str
+    smtp_password: str = field(repr=False)
+    reply_to: str
+
+
+_NAMES = {one.name: _PREFIX + one.name for one in fields(MailSettings)}
+# What must never reach a server that somebody else has named.
+_OF_ONE_OWNER = set(_NAMES.values()) - {_PROVIDER, _PREFIX + "reply_to"}
+
+
+def mail_settings() -> MailSettings:
+    """Those of the account in scope.
+
+    An account that names a provider or server of its own gets none of the installation's credentials:
+    they would go wherever the account says.
+    """
+    own = own_settings()
+    names_provider = own.get(_PROVIDER, installation_value(_PROVIDER)) != installation_value(_PROVIDER)
+    is_own = names_provider or bool(own.keys() & _OF_ONE_OWNER)
+
+    def value(name: str) -> Value:
+        if name in own:
+            return own[name]
+        return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
+
+    return MailSettings(**{field_name: value(name) for field_name, name in _NAMES.items()})  # type: ignore[arg-type]

@@ -1,0 +1,107 @@
+"""Providers with an HTTP API, through Anymail."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import requests
+from anymail.exceptions import AnymailError
+from django.utils.module_loading import import_string
+from urllib3.exceptions import NewConnectionError
+
+from emails.mail_settings import MailSettings
+from emails.messages import Message
+
+from .base import MessageRefused, OutcomeUnknown, ProviderUnavailable
+from .mime import mail_of
+
+CONNECT_TIMEOUT_S = 5
+READ_TIMEOUT_S = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A backend of Anymail, and what it calls its API key."""
+
+    backend: str
+    key_option: str = "api_key"
+
+
+SERVICES = {
+    "resend": Service("emails.providers.resend.EmailBackend"),
+    "brevo": Service("anymail.backends.brevo.EmailBackend"),
+    "mailersend": Service("anymail.backends.mailersend.EmailBackend", "api_token"),
+    "mailgun": Service("anymail.backends.mailgun.EmailBackend"),
+    "mailtrap": Service("anymail.backends.mailtrap.EmailBackend", "api_token"),
+    "mandrill": Service("anymail.backends.mandrill.EmailBackend"),
+    "postmark": Service("anymail.backends.postmark.EmailBackend", "server_token"),
+    "sparkpost": Service("anymail.backends.sparkpost.EmailBackend"),
+}
+
+# Answers that are about us or the moment, not about the message: a wrong key can be put right.
+_NOT_THE_MESSAGE = {
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.PAYMENT_REQUIRED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_EARLY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
+# Resend's word for a key whose first request is still being worked on; it comes as a 409.
+_CONCURRENT = "concurrent_idempotent_requests"
+
+
+class ServiceProvider:
+    """Keeps one session for all that it sends, so it belongs to one thread."""
+
+    def __init__(self, settings: MailSettings) -> None:
+        self.name = settings.provider
+        self._api_key = settings.api_key
+        service = SERVICES[settings.provider]
+        self._backend = import_string(service.backend)(
+            **{service.key_option: settings.api_key}, timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
+        )
+        self._backend.open()
+
+    def send(self, message: Message, *, idempotency_key: str) -> str:
+        if not self._api_key:
+            raise ProviderUnavailable(f"{self.name} needs a key: commerce.email.api_key is empty.")
+        mail: Any = mail_of(message)
+        mail.idempotency_key = idempotency_key
+        try:
+            self._backend.send_messages([mail])
+        except AnymailError as error:
+            raise _meaning_of(error) from error
+        return str(mail.anymail_status.message_id or "")
+
+
+def _meaning_of(error: AnymailError) -> Exception:
+    status = error.status_code
+    if status is None:
+        return _without_answer(error)
+    if 200 <= status < 300:
+        return _of_an_accepted_message(error)
+    is_for_later = status >= 500 or status in _NOT_THE_MESSAGE or _CONCURRENT in str(error)
+    return (ProviderUnavailable if is_for_later else MessageRefused)(str(error))
+
+
+def _without_answer(error: AnymailError) -> Exception:
+    if not isinstance(error, requests.RequestException):
+        # Anymail's own checks: nothing has been sent.
+        return MessageRefused(str(error))
+    kind = ProviderUnavailable if _was_never_sent(error) else OutcomeUnknown
+    return kind(str(error))
+
+
+def _was_never_sent(error: requests.RequestException) -> bool:
+    """Whether there was no connection to send it over, which requests wraps twice."""
+    arguments = error.__cause__.args if error.__cause__ else ()
+    reason = getattr(arguments[0], "reason", None) if arguments else None
+    return isinstance(error, requests.ConnectTimeout) or isinstance(reason, NewConnectionError)
+
+
+def _of_an_accepted_message(error: AnymailError) -> Exception:
+    """A success that can't be read is one; a list of recipients that were all refused is none."""
+    if isinstance(error, requests.RequestException):
+        return OutcomeUnknown(str(error))
+    return MessageRefused(str(error))

@@ -1,0 +1,44 @@
+"""What a provider's event does to a delivery: its status goes forwards only, each of its times is set once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+RANKS = {"sent": 1, "delivered": 2, "opened": 3, "clicked": 4, "bounced": 5}
+
+# How far a provider's clock may be ahead of ours.
+_MAX_AHEAD = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The status that an event leads to, and the field of the time when it first did."""
+
+    status: str
+    time_field: str
+
+
+EFFECTS = {
+    "email.delivered": Effect("delivered", "delivered_at"),
+    "email.opened": Effect("opened", "opened_at"),
+    "email.clicked": Effect("clicked", "first_clicked_at"),
+    "email.bounced": Effect("bounced", "bounced_at"),
+}
+
+
+def changes_by(
+    event_type: str, *, occurred_at: datetime, status: str, happened_at: datetime | None
+) -> dict[str, Any]:
+    """The fields that an event changes; `happened_at` is when one of its type was first known to occur."""
+    effect = EFFECTS[event_type]
+    changes: dict[str, Any] = {}
+    if happened_at is None:
+        changes[effect.time_field] = occurred_at
+    if RANKS[effect.status] > RANKS[status]:
+        changes["status"] = effect.status
+    return changes
+
+
+def credible_time(claimed: datetime, *, now: datetime) -> datetime:
+    """The time that a provider states, unless it lies ahead of us."""
+    return claimed if claimed <= now + _MAX_AHEAD else now

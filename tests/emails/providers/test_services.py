@@ -1,0 +1,158 @@
+import re
+import threading
+import warnings
+
+import pytest
+
+from commerce.configuration.registry import SETTINGS
+from emails.mail_settings import MailSettings
+from emails.messages import Message
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable, provider_of
+from emails.providers.services import SERVICES
+from tests.threads import run_threads
+
+MESSAGE = Message(
+    from_name="Hats & Co, Žižkov",
+    from_email="hats@example.com",
+    to_email="ann@example.com",
+    locale="cs-CZ",
+    subject="Vaše objednávka 1001",
+    html="<p>Děkujeme</p>",
+    text="Děkujeme",
+    reply_to="help@example.com",
+)
+
+
+def settings_of(provider, **values):
+    defaults = {
+        "provider": provider,
+        "api_key": "re_1",
+        "smtp_host": "",
+        "smtp_port": 587,
+        "smtp_security": "starttls",
+        "smtp_username": "",
+        "smtp_password": "",
+        "reply_to": "",
+    }
+    return MailSettings(**defaults | values)
+
+
+def send(key="1:a", message=MESSAGE, **values):
+    return provider_of(settings_of("resend", **values)).send(message, idempotency_key=key)
+
+
+def test_message_reaches_resend_whole(resend):
+    message_id = send()
+
+    (request,) = resend.requests
+    assert message_id == resend.ids["1:a"]
+    assert request["path"] == "/emails"
+    assert request["headers"]["Authorization"] == "Bearer re_1"
+    assert request["headers"]["Idempotency-Key"] == "1:a"
+    assert request["message"] == {
+        "from": '"Hats & Co, Žižkov" <hats@example.com>',
+        "to": ["ann@example.com"],
+        "subject": "Vaše objednávka 1001",
+        "reply_to": ["help@example.com"],
+        "headers": {"Content-Language": "cs-CZ"},
+        "text": "Děkujeme",
+        "html": "<p>Děkujeme</p>",
+    }
+
+
+def test_key_sent_twice_is_one_message(resend):
+    assert send() == send()
+    assert len(resend.received) == 1
+
+
+def test_key_sent_with_another_message_is_refused(resend):
+    send()
+
+    with pytest.raises(MessageRefused, match="invalid_idempotent_request"):
+        send(message=Message(**MESSAGE.as_dict() | {"subject": "Other"}))
+
+
+@pytest.mark.parametrize("key", ["1:" + "x" * 255, "1:ž", "1:\u00a0", "1:a\tb"])
+def test_key_that_no_header_holds_is_sent_as_its_digest(resend, key):
+    send(key)
+
+    (sent,) = resend.received
+    assert re.fullmatch("[0-9a-f]{64}", sent)
+    assert send(key) == resend.ids[sent]
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 422])
+def test_message_that_the_provider_refuses_is_refused(resend, status):
+    resend.answers = [status]
+
+    with pytest.raises(MessageRefused, match=str(status)):
+        send()
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 408, 425, 429, 500, 502, 503, 504])
+def test_answer_that_is_not_about_the_message_is_tried_again(resend, status):
+    resend.answers = [status]
+
+    with pytest.raises(ProviderUnavailable, match=str(status)) as raised:
+        send()
+    assert not isinstance(raised.value, OutcomeUnknown)
+
+
+def test_provider_that_cannot_be_reached_is_unavailable(settings):
+    settings.ANYMAIL = {"RESEND_API_URL": "http://127.0.0.1:9/"}
+
+    with pytest.raises(ProviderUnavailable) as raised:
+        send(api_key="unreachable")
+    assert not isinstance(raised.value, OutcomeUnknown)
+
+
+def test_answer_that_does_not_come_leaves_the_outcome_unknown(resend):
+    resend.hangs_up = True
+
+    with pytest.raises(OutcomeUnknown):
+        send()
+    assert len(resend.received) == 1
+
+
+def test_provider_that_is_too_slow_leaves_the_outcome_unknown(resend, monkeypatch):
+    monkeypatch.setattr("emails.providers.services.READ_TIMEOUT_S", 0.1)
+    resend.delay_s = 0.5
+
+    with pytest.raises(OutcomeUnknown):
+        send(api_key="slow")
+
+
+def test_provider_without_a_key_is_unavailable(resend):
+    with pytest.raises(ProviderUnavailable, match=r"commerce\.email\.api_key"):
+        send(api_key="")
+    assert resend.requests == []
+
+
+@pytest.mark.parametrize("to_email", ["nobody", "a@b@c", "", "ann@example.com\nBcc: all@example.com"])
+def test_message_that_cannot_be_sent_is_refused(resend, to_email):
+    with pytest.raises(MessageRefused):
+        send(message=Message(**MESSAGE.as_dict() | {"to_email": to_email}))
+    assert resend.requests == []
+
+
+def test_threads_have_sessions_of_their_own(resend):
+    keys = run_threads(4, lambda index: (send(f"1:{index}"), threading.get_ident())[0])
+
+    assert len(set(keys)) == len(resend.received) == 4
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_can_be_made(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert provider_of(settings_of(name)).name == name
+
+
+def test_every_provider_that_an_account_may_choose_is_there():
+    assert set(SETTINGS["commerce.email.provider"].choices) == {"local", "smtp", *SERVICES}
+
+
+def test_secrets_are_not_shown_in_traces():
+    shown = repr(settings_of("resend", api_key="re_secret", smtp_password="pw_secret"))
+
+    assert "secret" not in shown

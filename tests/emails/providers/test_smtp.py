@@ -1,0 +1,111 @@
+from email import message_from_bytes, policy
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+from config.stack.ports import free_port
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable, provider_of
+from tests.emails.providers.test_services import MESSAGE, settings_of
+
+
+class Mailbox:
+    """Keeps what it is handed, or answers as a test says."""
+
+    def __init__(self):
+        self.mails = []
+        self.to_rcpt = self.to_data = None
+
+    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802  aiosmtpd's name
+        envelope.rcpt_tos.append(address)
+        return self.to_rcpt or "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):  # noqa: N802  aiosmtpd's name
+        if self.to_data == "hang up":
+            server.transport.close()
+        elif self.to_data:
+            return self.to_data
+        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
+        return "250 OK"
+
+
+def authenticate(server, session, envelope, mechanism, data):
+    return AuthResult(success=isinstance(data, LoginPassword) and data == LoginPassword(b"hats", b"right"))
+
+
+@pytest.fixture
+def mailbox():
+    return Mailbox()
+
+
+@pytest.fixture
+def server(mailbox):
+    controller = Controller(
+        mailbox, hostname="127.0.0.1", port=free_port(), authenticator=authenticate, auth_require_tls=False
+    )
+    controller.start()
+    yield controller
+    controller.stop()
+
+
+@pytest.fixture
+def send(server):
+    def send(key="1:a", message=MESSAGE, **values):
+        values = {"smtp_host": "127.0.0.1", "smtp_port": server.port, "smtp_security": "none"} | values
+        return provider_of(settings_of("smtp", **values)).send(message, idempotency_key=key)
+
+    return send
+
+
+def test_message_reaches_the_server_whole(send, mailbox):
+    message_id = send(smtp_username="hats", smtp_password="right")
+
+    (mail,) = mailbox.mails
+    assert mail["Message-ID"] == message_id
+    assert mail["To"] == "ann@example.com"
+    assert mail["Reply-To"] == "help@example.com"
+    assert mail["Subject"] == "Vaše objednávka 1001"
+    assert mail["From"].addresses[0].addr_spec == "hats@example.com"
+    assert mail.get_body(("html",)).get_content().strip() == "<p>Děkujeme</p>"
+
+
+def test_key_sent_twice_has_the_same_message_id(send):
+    assert send() == send() != send("1:b")
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"), [("550 No such user", MessageRefused), ("451 Try later", ProviderUnavailable)]
+)
+@pytest.mark.parametrize("step", ["to_rcpt", "to_data"])
+def test_reply_says_whether_trying_again_makes_sense(send, mailbox, step, reply, error):
+    setattr(mailbox, step, reply)
+
+    with pytest.raises(error, match=reply[:3]) as raised:
+        send()
+    assert not isinstance(raised.value, OutcomeUnknown)
+    assert mailbox.mails == []
+
+
+def test_connection_lost_at_the_end_leaves_the_outcome_unknown(send, mailbox):
+    mailbox.to_data = "hang up"
+
+    with pytest.raises(OutcomeUnknown):
+        send()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"smtp_host": ""},
+        {"smtp_port": 9},
+        {"smtp_host": "no-such-host.invalid"},
+        {"smtp_username": "hats", "smtp_password": "wrong"},
+        {"smtp_security": "starttls"},
+        {"smtp_security": "tls"},
+    ],
+)
+def test_server_that_cannot_be_used_is_unavailable(send, mailbox, values):
+    with pytest.raises(ProviderUnavailable) as raised:
+        send(**values)
+    assert not isinstance(raised.value, OutcomeUnknown)
+    assert mailbox.mails == []

@@ -1,0 +1,63 @@
+"""A Resend of the tests' own: it keeps to its idempotency keys, and answers otherwise where a test says so."""
+
+import json
+import threading
+import time
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Resend(ThreadingHTTPServer):
+    """`received` are the messages that it took, by key; `answers` are statuses for the next requests instead."""
+
+    daemon_threads = True
+
+    def __init__(self, *, port: int = 0, delay_s: float = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.delay_s = delay_s
+        self.requests: list[dict[str, Any]] = []
+        self.received: dict[str, dict[str, Any]] = {}
+        self.ids: dict[str, str] = {}
+        self.answers: list[int] = []
+        self.hangs_up = False
+        self._lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/"
+
+    def take(self, key: str, message: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        with self._lock:
+            if self.answers:
+                return _error(self.answers.pop(0), "told_to_fail")
+            if self.received.setdefault(key, message) != message:
+                return _error(409, "invalid_idempotent_request")
+            return 200, {"id": self.ids.setdefault(key, str(uuid.uuid4()))}
+
+
+def _error(status: int, name: str) -> tuple[int, dict[str, Any]]:
+    return status, {"statusCode": status, "name": name, "message": "No."}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Resend
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append({"path": self.path, "headers": dict(self.headers), "message": message})
+        time.sleep(self.server.delay_s)
+        status, answer = self.server.take(self.headers["Idempotency-Key"], message)
+        if self.server.hangs_up:
+            self.close_connection = True
+            return
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass

@@ -1,0 +1,108 @@
+import pytest
+
+from commerce.configuration.operations import change_settings
+from commerce.configuration.registry import installation_value
+from commerce.outbox.worker import run_due
+from emails.mail_settings import mail_settings
+from emails.models import EmailDelivery
+
+
+@pytest.fixture
+def installation(monkeypatch):
+    """Sets names of the environment, without their prefix."""
+
+    def set_values(**values):
+        for name, value in values.items():
+            monkeypatch.setenv(f"COMMERCE_EMAIL_{name.upper()}", value)
+        installation_value.cache_clear()
+
+    yield set_values
+    installation_value.cache_clear()
+
+
+def settings_with(shop, **own):
+    with shop.scope():
+        change_settings(changes={f"commerce.email.{name}": value for name, value in own.items()})
+        return mail_settings()
+
+
+def test_settings_are_the_installations_where_the_account_has_none(shop, installation):
+    installation(provider="resend", api_key="re_1", reply_to="help@example.com")
+
+    found = settings_with(shop)
+
+    assert (found.provider, found.api_key, found.reply_to) == ("resend", "re_1", "help@example.com")
+
+
+def test_settings_of_the_account_win(shop, other_shop, installation):
+    installation(provider="resend", api_key="re_1", reply_to="help@example.com")
+
+    found = settings_with(shop, api_key="re_2", reply_to="shop@example.com")
+
+    assert (found.provider, found.api_key, found.reply_to) == ("resend", "re_2", "shop@example.com")
+    assert settings_with(other_shop).api_key == "re_1"
+
+
+def test_reply_address_alone_keeps_the_installations_credentials(shop, installation):
+    installation(provider="resend", api_key="re_1")
+
+    assert settings_with(shop, reply_to="shop@example.com").api_key == "re_1"
+
+
+def test_same_provider_keeps_the_installations_credentials(shop, installation):
+    installation(provider="resend", api_key="re_1")
+
+    assert settings_with(shop, provider="resend").api_key == "re_1"
+
+
+def test_key_of_the_installation_does_not_go_to_a_provider_that_the_account_has_chosen(shop, installation):
+    installation(provider="resend", api_key="re_1")
+
+    found = settings_with(shop, provider="postmark")
+
+    assert (found.provider, found.api_key) == ("postmark", "")
+
+
+def test_password_of_the_installation_does_not_go_to_a_server_that_the_account_names(shop, installation):
+    installation(
+        provider="smtp",
+        smtp_host="mail.example.com",
+        smtp_port="2525",
+        smtp_username="us",
+        smtp_password="pw",
+    )
+
+    found = settings_with(shop, smtp_host="evil.example.com")
+
+    assert (found.provider, found.smtp_host, found.smtp_port) == ("smtp", "evil.example.com", 587)
+    assert (found.smtp_username, found.smtp_password) == ("", "")
+
+
+@pytest.mark.parametrize("value", ["nobody", "a@b@c", "x" * 250 + "@example.com", 1, True, "a@example.com\n"])
+def test_reply_address_that_is_none_is_refused(shop, value):
+    response = shop.admin.put("settings.json", {"settings": {"commerce.email.reply_to": value}})
+
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == "settings.commerce.email.reply_to"
+
+
+def test_secrets_are_shown_masked(shop):
+    body = {"settings": {"commerce.email.api_key": "re_1", "commerce.email.smtp_password": "pw"}}
+    shop.admin.put("settings.json", body)
+
+    shown = shop.admin.get("settings.json").json()["settings"]
+    assert shown["commerce.email.api_key"] == shown["commerce.email.smtp_password"] == "********"
+
+
+def test_provider_that_the_account_has_chosen_sends(shop, renderer, resend, enqueue_email):
+    settings_with(shop, provider="resend", api_key="re_2", reply_to="shop@example.com")
+    enqueue_email(shop)
+
+    run_due()
+
+    (request,) = resend.requests
+    assert request["headers"]["Authorization"] == "Bearer re_2"
+    assert request["message"]["reply_to"] == ["shop@example.com"]
+    with shop.scope():
+        delivery = EmailDelivery.objects.get()
+    assert (delivery.provider, delivery.provider_message_id) == ("resend", *resend.ids.values())

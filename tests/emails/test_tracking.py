@@ -1,0 +1,56 @@
+"""Events in every order: never a step back, each time set once."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import permutations, product
+
+import pytest
+
+from emails.models import EmailDelivery
+from emails.tracking import EFFECTS, RANKS, changes_by, credible_time
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+
+
+def told(state, event_type, occurred_at):
+    """The state of a delivery after an event."""
+    happened_at = state.get(EFFECTS[event_type].time_field)
+    return state | changes_by(
+        event_type, occurred_at=occurred_at, status=state["status"], happened_at=happened_at
+    )
+
+
+def test_every_status_has_a_rank():
+    assert RANKS.keys() == set(EmailDelivery.Status.values)
+    assert len(set(RANKS.values())) == len(RANKS)
+
+
+@pytest.mark.parametrize(("status", "event_type"), list(product(RANKS, EFFECTS)))
+def test_status_never_steps_back(status, event_type):
+    after = told({"status": status}, event_type, NOW)
+
+    assert RANKS[after["status"]] == max(RANKS[status], RANKS[EFFECTS[event_type].status])
+    assert after[EFFECTS[event_type].time_field] == NOW
+
+
+@pytest.mark.parametrize("order", [*product(EFFECTS, repeat=3), *permutations(EFFECTS)])
+def test_events_in_any_order_end_at_the_highest_with_the_first_time_of_each(order):
+    state = {"status": "sent"}
+    for minute, event_type in enumerate(order):
+        before, state = state, told(state, event_type, NOW + timedelta(minutes=minute))
+        assert RANKS[state["status"]] >= RANKS[before["status"]]
+
+    assert RANKS[state["status"]] == max(RANKS[EFFECTS[event_type].status] for event_type in order)
+    assert {name: value for name, value in state.items() if name != "status"} == {
+        EFFECTS[event_type].time_field: NOW + timedelta(minutes=order.index(event_type))
+        for event_type in order
+    }
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"),
+    [(timedelta(days=-900), "claimed"), (timedelta(hours=23), "claimed"), (timedelta(days=2), "now")],
+)
+def test_time_that_lies_ahead_is_not_believed(ahead, expected):
+    claimed = NOW + ahead
+
+    assert credible_time(claimed, now=NOW) == (claimed if expected == "claimed" else NOW)
