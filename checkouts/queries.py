@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from checkouts.lines import charged_lines
-from checkouts.models import Checkout, CheckoutLineItem
+from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
@@ -121,6 +123,32 @@ def quotable_shape(token: str) -> Shape:
         allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
         raise InvalidPhase("The checkout has no address yet.", phase=view.checkout.phase, allowed=allowed)
     return shape_of(view)
+
+
+def payments(
+    *,
+    checkout_id: int | None = None,
+    order_id: int | None = None,
+    payment_method: str | None = None,
+    status: str | None = None,
+) -> QuerySet[CheckoutPaymentAttempt]:
+    """The attempts to pay, each with its checkout."""
+    wanted = {
+        "checkout_id": checkout_id,
+        "checkout__order_id": order_id,
+        "payment_method": payment_method,
+        "status": status,
+    }
+    filters = {name: value for name, value in wanted.items() if value is not None}
+    return CheckoutPaymentAttempt.objects.select_related("checkout").filter(**filters)
+
+
+def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
+    """An attempt to pay; raises `NotFound`."""
+    payment = payments().filter(pk=payment_id).first()
+    if payment is None:
+        raise NotFound
+    return payment
 
 
 def _fetch(sql: str, token: str) -> Checkout:

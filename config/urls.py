@@ -27,6 +27,7 @@ _ADMIN_APPS = (
     "commerce.orders",
     "shipping",
     "discounts",
+    "checkouts",
     "emails",
 )
 # The busiest come first, since patterns are tried in their order.

@@ -163,6 +163,23 @@ class PaymentAttemptOutput(Output):
     confirmed_at = TimestampField(allow_null=True)
 
 
+class PaymentFilter(Input):
+    checkout_id = fields.IdField(required=False)
+    order_id = fields.IdField(required=False)
+    payment_method = fields.TextField(required=False, max_length=32)
+    status = serializers.ChoiceField(CheckoutPaymentAttempt.Status.choices, required=False)
+
+
+class PaymentOutput(PaymentAttemptOutput):
+    """An attempt as merchants see it."""
+
+    checkout_id = fields.IdField()
+    order_id = fields.IdField(source="checkout.order_id", allow_null=True)
+    paid_late_at = TimestampField(allow_null=True, help_text="Money that came too late, and goes back.")
+    refunded_at = TimestampField(allow_null=True)
+    refund_reference = serializers.CharField(allow_null=True)
+
+
 def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
     """`{checkout: ...}` as `CheckoutOutput` describes it."""
     checkout = view.checkout

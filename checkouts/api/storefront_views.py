@@ -16,7 +16,7 @@ from . import serializers as shapes
 _CHECKOUT = one("checkout", shapes.CheckoutOutput)
 _QUOTES = envelope("CheckoutQuotes", quotes=serializers.ListField(child=serializers.DictField()))
 _PAYMENT = envelope(
-    "Payment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
+    "CheckoutPayment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
 )
 
 

@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import ApiKey, Market
 from carts.models import Cart, CartLineItem
-from checkouts.models import Checkout
+from checkouts.models import Checkout, CheckoutPaymentAttempt
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
 from commerce.inventory.models import Location
@@ -27,6 +27,7 @@ from tests.shops import Shop
 
 # Which row an id stands for, in paths (by the name of the placeholder) and in bodies (by the name of the field).
 MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
+    "checkout_id": Checkout,
     "customer_id": Customer,
     "delivery_id": EmailDelivery,
     "discount_id": Discount,
@@ -37,6 +38,7 @@ MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "market_id": Market,
     "method_id": ShippingMethod,
     "order_id": Order,
+    "payment_id": CheckoutPaymentAttempt,
     "product_id": Product,
     "rate_id": ShippingRate,
     "segment_id": Segment,

@@ -1,0 +1,28 @@
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from checkouts import queries
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
+from commerce.rest.views import AdminViewSet
+
+from .serializers import PaymentFilter, PaymentOutput
+
+
+class PaymentsViewSet(AdminViewSet):
+    """What was tried to be paid, for which checkout and order, and what has gone back."""
+
+    area = "orders"
+
+    @answers(many("payments", PaymentOutput), parameters=[*PAGE_PARAMETERS, PaymentFilter])
+    def list(self, request: Request) -> Response:
+        found = queries.payments(**self.valid_query(PaymentFilter))
+        return Response(newest_first(found, self.cursor).answer("payments", _shape))
+
+    @answers(one("payment", PaymentOutput))
+    def retrieve(self, request: Request, payment_id: int) -> Response:
+        return Response({"payment": _shape(queries.get_payment(payment_id))})
+
+
+def _shape(payment: object) -> object:
+    return PaymentOutput(payment).data
