@@ -7,6 +7,7 @@ from commerce.backoffice.display import address_column, label_column, money_colu
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 from commerce.orders.admin import TOTALS, line_fields
 
+from .discount_trial import DiscountTrial
 from .models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 
 
@@ -39,7 +40,7 @@ class PaymentAttemptRows(ReadOnlyRows):
 
 
 @admin.register(Checkout)
-class CheckoutAdmin(ReadOnlyAdmin):
+class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
     list_display = (
         "token",
         "created_at",

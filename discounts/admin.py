@@ -4,9 +4,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db import models
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
-from unfold.decorators import display
+from unfold.decorators import action, display
 
 from commerce.backoffice.display import LABEL_COLOURS, money_column
 from commerce.backoffice.export import export_as_csv
@@ -54,6 +55,7 @@ class DiscountAdmin(EditableAdmin):
     list_filter = ("type", "status", "stackable")
     search_fields = ("title", "code")
     actions = ("archive", export_as_csv)
+    actions_detail = ("try_on_cart",)
     readonly_fields = ("usage_count", "created_at", "archived_at")
     conditional_fields = {
         "code": _shown_for(*_WITH_CODE, unless_empty="code"),
@@ -128,6 +130,15 @@ class DiscountAdmin(EditableAdmin):
             queryset,
             lambda row: operations.archive_discount(discount_id=row.pk, now=now),
             "archived",
+        )
+
+    @action(description="Try it on a cart", permissions=["view"], icon="percent")
+    def try_on_cart(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        if self.get_object(request, object_id) is None:
+            raise Http404
+        # The page belongs to checkouts, which discounts know nothing of.
+        return HttpResponseRedirect(
+            f"{reverse('admin:checkouts_checkout_try_discounts')}?discount={object_id}"
         )
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Discount:

@@ -13,6 +13,8 @@ from .evaluation import COLUMNS, Rule, rule_of
 from .rules import normalise_code
 
 _COLUMNS = ", ".join(COLUMNS)
+# How many of the discounts that apply by themselves a trial looks at.
+TRIED = 200
 # Two parts, so that each finds its index among any number of codes.
 _IN_FORCE = f"""
     SELECT {_COLUMNS} FROM discounts
@@ -20,6 +22,18 @@ _IN_FORCE = f"""
        AND (starts_at IS NULL OR starts_at <= %(now)s) AND (ends_at IS NULL OR ends_at > %(now)s)
      UNION ALL
     SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s)
+"""  # noqa: S608  the columns are constant
+# Newest first, since those are what staff try; whatever their state, for the trial says what that means.
+_ON_TRIAL = f"""
+   (SELECT {_COLUMNS} FROM discounts
+     WHERE account_id = %(account_id)s AND code IS NULL AND status <> 'archived'
+     ORDER BY id DESC LIMIT {TRIED})
+     UNION
+    SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = %(discount_id)s::bigint
+     UNION
+    SELECT {_COLUMNS} FROM discounts
+     WHERE account_id = %(account_id)s AND status <> 'archived' AND upper(code) = ANY(%(codes)s::text[])
+     ORDER BY id
 """  # noqa: S608  the columns are constant
 _BY_CODE = f"""
     SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s)
@@ -33,6 +47,12 @@ def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[R
     by_id = {rule.id: rule for rule in rules if rule.code is not None}
     automatic = [rule for rule in rules if rule.code is None]
     return automatic, [by_id[discount_id] for discount_id in entered_ids if discount_id in by_id]
+
+
+def rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> list[Rule]:
+    """Discounts that apply by themselves or would, those of the codes, and the one named, in one statement."""
+    entered = [normalise_code(code).upper() for code in codes]
+    return _fetch(_ON_TRIAL, codes=entered, discount_id=discount_id)
 
 
 def rule_by_code(code: str) -> Rule | None:

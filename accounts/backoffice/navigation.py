@@ -26,6 +26,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "Promotions": [
         ("discounts.discount", "Discounts", "sell"),
+        ("checkouts.checkout/try-discounts/", "Try discounts", "percent"),
         ("discounts.discountredemption", "Discount ledger", "history"),
         ("discounts.voucher", "Gift cards", "card_giftcard"),
         ("discounts.voucherredemption", "Gift card ledger", "history"),

@@ -95,7 +95,8 @@ def test_sidebar_shows_what_the_role_may_see(by_role, role):
 
     links = {item["link"] for group in page.context["sidebar_navigation"] for item in group["items"]}
     lists = {f"/backoffice/{path_of(model)}" for model in ACCESS if role in ACCESS[model][0]}
-    assert links == lists | {"/backoffice/shipping/shippingzone/test/"}
+    tools = {"/backoffice/shipping/shippingzone/test/", "/backoffice/checkouts/checkout/try-discounts/"}
+    assert links == lists | tools
 
 
 def test_support_can_not_change_by_form(shop, support):

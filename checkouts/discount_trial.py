@@ -1,0 +1,154 @@
+"""The back office's page on which staff try discounts on a cart: what each takes off, or why it takes nothing."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import action
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from carts.queries import CartView, get_cart
+from commerce.backoffice.display import money
+from commerce.errors import NotFound
+from commerce.rest.fields import MAX_SAFE_INTEGER
+from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
+from discounts.in_force import rules_on_trial
+from discounts.models import Discount
+from discounts.rules import normalise_code
+from discounts.shoppers import shopper_for
+
+
+class CartForm(forms.Form):
+    """Whose cart, and what is entered; a cart is one of the account in scope."""
+
+    cart = forms.CharField(label="Token of the cart", max_length=64, widget=UnfoldAdminTextInputWidget)
+    email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
+    codes = forms.CharField(
+        required=False, max_length=1000, help_text="Separated by commas", widget=UnfoldAdminTextInputWidget
+    )
+    shipping_cents = forms.IntegerField(
+        label="Shipping",
+        required=False,
+        min_value=0,
+        max_value=MAX_SAFE_INTEGER,
+        help_text="In minor units: 490 is 4.90.",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    discount = forms.IntegerField(
+        required=False, min_value=1, max_value=MAX_SAFE_INTEGER, widget=forms.HiddenInput
+    )
+
+    def clean_cart(self) -> CartView:
+        try:
+            cart = get_cart(self.cleaned_data["cart"].strip())
+        except NotFound:
+            raise forms.ValidationError("The shop has no such cart.") from None
+        if not cart.lines:
+            raise forms.ValidationError("The cart is empty.")
+        return cart
+
+    def clean_codes(self) -> list[str]:
+        entered = self.cleaned_data["codes"].split(",")
+        return [normalise_code(code) for code in entered if code.strip()]
+
+
+class DiscountTrial:
+    """For the model admin of checkouts: the page, and a button on the list that leads to it."""
+
+    actions_list = ("try_discounts",)
+
+    @action(description="Try discounts", permissions=["view"], icon="percent", url_path="try-discounts")
+    def try_discounts(self, request: HttpRequest) -> HttpResponse:
+        is_sent = "cart" in request.GET
+        form = CartForm(request.GET if is_sent else None, initial=request.GET.dict())
+        context = {
+            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            "title": "Try discounts on a cart",
+            "opts": self.opts,  # type: ignore[attr-defined]
+            "form": form,
+            "submit": "Try",
+            "tables": _tables(**form.cleaned_data) if form.is_valid() else None,
+        }
+        return TemplateResponse(request, "backoffice/form_and_tables.html", context)
+
+
+def _tables(
+    *, cart: CartView, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
+) -> list[dict[str, Any]]:
+    rules = rules_on_trial(codes=codes, discount_id=discount)
+    basket = _basket(cart, shipping_cents=shipping_cents)
+    evaluated = _evaluate(cart, basket, rules, email=email)
+    by_id = {rule.id: rule for rule in rules}
+    unknown = [[code, "No discount that is not archived has this code."] for code in _unknown(codes, rules)]
+    return [
+        _table("Together", ["Subtotal", "Off the lines", "Off shipping"], [_sums(basket, evaluated)]),
+        _table(
+            "Discounts, in the order of application",
+            ["Discount", "Type", "Code", "Takes off", "Why"],
+            [_cells(by_id[verdict.discount_id], verdict, cart.cart.currency) for verdict in evaluated.trace],
+        ),
+        *([_table("Unknown codes", ["Code", "Why"], unknown)] if unknown else []),
+    ]
+
+
+def _evaluate(cart: CartView, basket: Basket, rules: list[Rule], *, email: str) -> Evaluation:
+    shopper = shopper_for(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None)
+    return evaluate(
+        basket,
+        automatic=[rule for rule in rules if rule.code is None],
+        entered=[rule for rule in rules if rule.code is not None],
+        shopper=shopper,
+        now=timezone.now(),
+    )
+
+
+def _basket(cart: CartView, *, shipping_cents: int | None) -> Basket:
+    includes_tax = cart.cart.prices_include_tax
+    return Basket(
+        lines=tuple(
+            Line(
+                line.variant_id,
+                line.product_id,
+                line.quantity,
+                price.with_tax_cents if includes_tax else price.without_tax_cents,
+            )
+            for line, price in cart.lines
+        ),
+        currency=cart.cart.currency,
+        market_id=cart.cart.market_id,
+        shipping_cents=shipping_cents,
+    )
+
+
+def _unknown(codes: list[str], rules: list[Rule]) -> list[str]:
+    known = {rule.code.upper() for rule in rules if rule.code is not None}
+    return [code for code in codes if code.upper() not in known]
+
+
+def _sums(basket: Basket, evaluated: Evaluation) -> list[str]:
+    amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
+    return [money(cents, basket.currency) for cents in amounts]
+
+
+def _cells(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
+    off = money(verdict.amount_cents, currency) if verdict.is_applied else "-"
+    why = "" if verdict.is_applied else verdict.detail
+    return [_link(rule), Discount.Type(rule.type).label, rule.code or "-", off, why]
+
+
+def _link(rule: Rule) -> SafeString:
+    url = reverse("admin:discounts_discount_change", args=[rule.id])
+    return format_html('<a href="{}" class="font-semibold text-important">{}</a>', url, rule.title)
+
+
+def _table(title: str, headers: list[str], rows: list[list[Any]]) -> dict[str, Any]:
+    return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": 0}
