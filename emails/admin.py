@@ -1,19 +1,16 @@
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 from unfold.decorators import display
 
 from commerce.backoffice.display import label_column
 from commerce.backoffice.options import ReadOnlyAdmin
 
+from .frames import message_frame
 from .models import EmailDelivery
+from .own_templates.admin import EmailTemplateAdmin
 
-# A message is foreign content: it may neither run scripts nor fetch anything when staff look at it.
-_POLICY = (
-    '<meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
-)
+__all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin"]
 
 
 @admin.register(EmailDelivery)
@@ -48,8 +45,4 @@ class EmailDeliveryAdmin(ReadOnlyAdmin):
 
     @display(description="HTML")
     def html_body(self, delivery: EmailDelivery) -> str:
-        return format_html(
-            '<iframe sandbox srcdoc="{}" title="Message" '
-            'style="width: 100%; height: 70vh; border: 0; background: white"></iframe>',
-            _POLICY + delivery.html,
-        )
+        return message_frame(delivery.html)

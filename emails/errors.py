@@ -21,6 +21,21 @@ class EmailKeyGivenUp(Refusal):
     title = "Another dispatch of this idempotency_key has ended without an email"
 
 
+class TemplateInvalid(Refusal):
+    """Carries `line` where there is one, from 1; that of an error in the MJML is counted after Liquid was rendered."""
+
+    code = "template_invalid"
+    title = "The template can't be rendered"
+
+
+class TemplateVersionConflict(Refusal):
+    """Carries `current_version`."""
+
+    status = 409
+    code = "version_conflict"
+    title = "The template has changed since it was read"
+
+
 class RendererFailed(Refusal):
     status = 502
     code = "renderer_failed"

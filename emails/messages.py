@@ -1,13 +1,13 @@
 """A rendered message: what is stored with its dispatch, handed to the provider, and kept with the delivery."""
 
 from dataclasses import asdict, dataclass
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 
 from accounts.models import Account
 from emails import renderer_client
-from emails.renderer_client import RenderRequest
+from emails.renderer_client import Rendered, RenderRequest
 from emails.requests import EmailRequest
 from emails.template_sources import TemplateSource
 
@@ -40,21 +40,8 @@ class Message:
 def render_message(
     *, account: Account, request: EmailRequest, source: TemplateSource, locale: str, reply_to: str
 ) -> Message:
-    """Call the renderer; no transaction may be open. Every template may use `account`, besides the `ctx`.
-
-    Raises `TemplateRefused`, `RendererUnavailable`.
-    """
-    rendered = renderer_client.render(
-        url=settings.RENDERER_URL,
-        message=RenderRequest(
-            body_source=source.body,
-            subject_template=source.subject,
-            preheader_template=source.preheader,
-            body_text_template=source.text,
-            ctx={"account": _account_variables(account)} | request.ctx,
-            locale=source.locale,
-        ),
-    )
+    """Call the renderer; no transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
+    rendered = render_source(account=account, source=source, ctx=request.ctx)
     return Message(
         from_name=" ".join(account.name.split()),
         from_email=account.email_from or settings.DEFAULT_FROM_EMAIL,
@@ -64,6 +51,24 @@ def render_message(
         html=rendered.html,
         text=rendered.text,
         reply_to=reply_to,
+    )
+
+
+def render_source(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
+    """Call the renderer; no transaction may be open. Every template may use `account`, besides the `ctx`.
+
+    Raises `TemplateRefused`, `RendererUnavailable`.
+    """
+    return renderer_client.render(
+        url=settings.RENDERER_URL,
+        message=RenderRequest(
+            body_source=source.body,
+            subject_template=source.subject,
+            preheader_template=source.preheader,
+            body_text_template=source.text,
+            ctx={"account": _account_variables(account)} | ctx,
+            locale=source.locale,
+        ),
     )
 
 

@@ -3,6 +3,9 @@ from django.db.models import Q
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
+from emails.own_templates.models import EmailTemplateVersion
+
+__all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion"]
 
 
 class EmailDelivery(AccountOwned):

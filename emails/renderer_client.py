@@ -17,13 +17,17 @@ class RendererUnavailable(Exception):
 
 
 class TemplateRefused(Exception):
-    """The renderer refuses this message, and would do so again. `line` counts from 1, where there is one."""
+    """The renderer refuses this message, and would do so again.
 
-    def __init__(self, *, code: str, detail: str, line: int | None) -> None:
+    `line` counts from 1 and `field` is a name of `RenderRequest`, where there is one.
+    """
+
+    def __init__(self, *, code: str, detail: str, line: int | None, field: str | None = None) -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
         self.line = line
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,5 +107,12 @@ def _rendered(document: dict[str, Any]) -> Rendered:
 
 def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
     if 400 <= status < 500:
-        return TemplateRefused(code=problem["code"], detail=problem["detail"], line=problem.get("line"))
+        return TemplateRefused(
+            code=problem["code"], detail=problem["detail"], line=problem.get("line"), field=_field_of(problem)
+        )
     return RendererUnavailable(f"The renderer answered {status}.")
+
+
+def _field_of(problem: dict[str, Any]) -> str | None:
+    errors = problem.get("errors")
+    return errors[0]["field"] if errors else None

@@ -8,9 +8,10 @@ from commerce.customers.models import Customer
 from commerce.outbox.models import OutboxDispatch
 from emails.mail_settings import MailSettings, mail_settings
 from emails.messages import Message, render_message
+from emails.own_templates.queries import template_in_force
 from emails.providers import provider_of
 from emails.requests import EmailRequest
-from emails.template_sources import TemplateSource, find_template
+from emails.template_sources import TemplateSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Sender:
     def draft(self, request: EmailRequest, *, customer: Customer | None) -> Draft:
         """Raises `TemplateNotFound`."""
         locale = request.locale or (customer and customer.locale) or self.account.default_locale
-        source = find_template(
+        source = template_in_force(
             request.template_key, locale=locale, default_locale=self.account.default_locale
         )
         return Draft(source=source, locale=locale)

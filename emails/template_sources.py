@@ -1,9 +1,10 @@
 """The platform's own templates: one folder per template key, in it one per locale."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from django.conf import settings
 
@@ -23,9 +24,18 @@ class TemplateSource:
     text: str | None
 
 
-def find_template(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
-    """The template in the nearest locale there is. Raises `TemplateNotFound`."""
-    by_locale = _platform_templates().get(template_key, {})
+def find_template(
+    template_key: str,
+    *,
+    locale: str | None,
+    default_locale: str,
+    own: Mapping[str, TemplateSource] = MappingProxyType({}),
+) -> TemplateSource:
+    """The template in the nearest locale there is, of `own` ones by their locale or of the platform's.
+
+    Raises `TemplateNotFound`.
+    """
+    by_locale = {**platform_templates().get(template_key, {}), **own}
     for candidate in locale_chain(locale, default_locale):
         if candidate in by_locale:
             return by_locale[candidate]
@@ -41,7 +51,7 @@ def locale_chain(locale: str | None, default_locale: str) -> list[str]:
 
 
 @cache
-def _platform_templates() -> dict[str, dict[str, TemplateSource]]:
+def platform_templates() -> dict[str, dict[str, TemplateSource]]:
     """Every template by its key and locale, read once per process."""
     folder = settings.BASE_DIR / "templates" / "emails"
     return {

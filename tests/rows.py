@@ -15,14 +15,17 @@ from discounts.vouchers.codes import new_voucher_code
 
 _numbers = count(1)
 
-# What a field's type alone would get wrong, by its column; functions make a new one each time.
+# What a field's type alone would get wrong, by its column, or by its table and column; functions make a new one
+# each time.
 _EXAMPLES: dict[str, Any] = {
+    "email_template_versions.locale": "de",
     "initial_balance_cents": 1,
     "amount_cents": 1,
     "code": new_voucher_code,
     "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "rate_mode": "tiered",
     "target": {"task_name": "send_email"},
+    "template_key": "order.confirmation",
 }
 
 
@@ -64,9 +67,10 @@ def _must_be_given(field: models.Field) -> bool:
 def _value_of(field: models.Field, rows: dict[type[AccountOwned], AccountOwned]) -> Any:
     if isinstance(field, models.ForeignKey):
         return _row_of(field.related_model, rows)
-    if field.column in _EXAMPLES:
-        example = _EXAMPLES[field.column]
-        return example() if callable(example) else example
+    for name in (f"{field.model._meta.db_table}.{field.column}", field.column):
+        if name in _EXAMPLES:
+            example = _EXAMPLES[name]
+            return example() if callable(example) else example
     if field.choices:
         return field.choices[0][0]
     if field.column.endswith("_cents"):

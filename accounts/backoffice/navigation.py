@@ -39,6 +39,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "Messages": [
         ("emails.emaildelivery", "Emails", "mail"),
+        ("emails.emailtemplateversion", "Email templates", "edit_note"),
         ("outbox.outboxdispatch", "Outbox", "outbox"),
         ("events.event", "Events", "bolt"),
     ],

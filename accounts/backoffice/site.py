@@ -1,7 +1,8 @@
 """The back office: Django's admin, each page of it inside the scope of the account that was chosen."""
 
 from collections.abc import Callable
-from functools import wraps
+from contextlib import nullcontext
+from functools import partial, wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -50,8 +51,10 @@ class BackOfficeSite(UnfoldAdminSite):
             if membership is None:
                 return _choice(request) if required else view(request, *args, **kwargs)
             request.membership = membership  # type: ignore[attr-defined]
+            request.open_scope = partial(account_scope, membership.account_id)  # type: ignore[attr-defined]
+            opens_own = getattr(view, "opens_own_scopes", False)
             try:
-                with account_scope(membership.account_id):
+                with nullcontext() if opens_own else request.open_scope():  # type: ignore[attr-defined]
                     return _rendered(view(request, *args, **kwargs))
             except (PermissionDenied, Http404, Refusal, DatabaseError) as error:
                 return self._refused(request, error)

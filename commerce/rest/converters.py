@@ -36,7 +36,14 @@ class HandleConverter(TokenConverter):
     regex = "[A-Za-z0-9_-]{1,64}"
 
 
+class LocaleConverter(TokenConverter):
+    """A language, or language-REGION."""
+
+    regex = "[a-z]{2,3}(?:-[A-Z]{2})?"
+
+
 def register() -> None:
     register_converter(IdConverter, "id")
     register_converter(TokenConverter, "token")
     register_converter(HandleConverter, "handle")
+    register_converter(LocaleConverter, "locale")

@@ -150,6 +150,12 @@ class QueryBooleanField(serializers.BooleanField):
         return data == "true"
 
 
+class QueryIntegerField(IntegerField):
+    """An integer of a query string."""
+
+    takes_strings = True
+
+
 class CurrencyField(TextField):
     default_error_messages = {"unknown_currency": "Not an ISO 4217 currency code."}
 
@@ -226,14 +232,18 @@ class EmailField(serializers.EmailField):
 
 
 class ObjectField(serializers.Field):
-    """A JSON object of the client's own, stored as it is: bounded in size, without NUL characters.
+    """A JSON object of the client's own, stored as it is: bounded in size and depth, without NUL characters.
 
     Numbers past 2^53 - 1 would not come back as they were sent.
     """
 
+    # Whoever copies or prints it later does so by recursion.
+    max_depth = 50
+
     default_error_messages = {
         "invalid": "A JSON object is required.",
         "too_large": "The object is too large.",
+        "too_deep": "The object is nested too deeply.",
         "number_too_large": "Numbers go up to 2^53 - 1.",
         "null_characters_not_allowed": "Null characters are not allowed.",
     }
@@ -252,20 +262,24 @@ class ObjectField(serializers.Field):
         return value
 
     def _check(self, data: Any) -> None:
-        pending, seen = [data], 0
+        pending, seen = [(data, 1)], 0
         while pending:
-            node = pending.pop()
+            node, depth = pending.pop()
             seen += 1
             if seen > self.max_nodes:
                 self.fail("too_large")
-            if isinstance(node, dict):
-                pending += [*node.keys(), *node.values()]
-            elif isinstance(node, list):
-                pending += node
+            if depth > self.max_depth:
+                self.fail("too_deep")
+            if isinstance(node, dict | list):
+                pending += [(part, depth + 1) for part in _parts(node)]
             elif isinstance(node, str) and "\x00" in node:
                 self.fail("null_characters_not_allowed")
             elif isinstance(node, int | float) and abs(node) > MAX_SAFE_INTEGER:
                 self.fail("number_too_large")
+
+
+def _parts(node: dict[str, Any] | list[Any]) -> list[Any]:
+    return [*node.keys(), *node.values()] if isinstance(node, dict) else node
 
 
 class ListField(serializers.ListField):

@@ -1,9 +1,10 @@
-from django.urls import path
+from django.urls import include, path
 
 from .admin_views import DeliveriesViewSet, SendViewSet
 
 urlpatterns = [
     path("<handle:handle>/email/send.json", SendViewSet.as_view({"post": "send"})),
+    path("<handle:handle>/email/", include("emails.api.template_urls")),
     path("<handle:handle>/email/deliveries.json", DeliveriesViewSet.as_view({"get": "list"})),
     path(
         "<handle:handle>/email/deliveries/<id:delivery_id>.json",

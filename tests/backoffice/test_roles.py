@@ -17,7 +17,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from discounts.models import Discount, DiscountRedemption, Voucher, VoucherRedemption
-from emails.models import EmailDelivery
+from emails.models import EmailDelivery, EmailTemplateVersion
 from shipping.models import PickupPoint, ShippingMethod, ShippingZone
 from tests import factories
 from tests.backoffice.clients import StaffClient, make_staff, make_user
@@ -37,6 +37,7 @@ ACCESS = {
     Discount: (EVERYBODY, WRITERS),
     DiscountRedemption: (EVERYBODY, NOBODY),
     EmailDelivery: (EVERYBODY, NOBODY),
+    EmailTemplateVersion: (EVERYBODY, NOBODY),
     Event: (EVERYBODY, NOBODY),
     InventoryAdjustment: (EVERYBODY, NOBODY),
     InventoryLevel: (EVERYBODY, NOBODY),

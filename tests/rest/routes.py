@@ -20,7 +20,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.taxes.models import TaxRate
 from discounts.models import Discount, Voucher
-from emails.models import EmailDelivery
+from emails.models import EmailDelivery, EmailTemplateVersion
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.rows import make_rows
 from tests.shops import Shop
@@ -46,9 +46,12 @@ MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "shipping_rate_id": ShippingRate,
     "tax_rate_id": TaxRate,
     "variant_id": Variant,
+    "version_id": EmailTemplateVersion,
     "voucher_id": Voucher,
     "zone_id": ShippingZone,
 }
+# Words in paths that name no row, with the row that has one to try.
+WORDS: dict[str, type[models.Model]] = {"template_key": EmailTemplateVersion, "locale": EmailTemplateVersion}
 # Which row a token stands for, by the noun before it.
 MODELS_BY_NOUN: dict[str, type[models.Model]] = {"carts": Cart, "checkouts": Checkout, "orders": Order}
 
@@ -173,6 +176,8 @@ class World:
             return self.rows[MODELS_BY_NOUN[noun]].token
         if name == "code":
             return self.rows[Voucher].code
+        if name in WORDS:
+            return getattr(self.rows[WORDS[name]], name)
         return self.shop.handle if name == "id_or_handle" else self.row_id(name)
 
     def path(self, route: Route, **others: Any) -> str:

@@ -23,6 +23,7 @@ NEVER_VIOLATED = {
     "discount_redemptions_one": "written under the checkout's lock, or the order's",
     "email_delivery_events_key": "written by ON CONFLICT DO NOTHING",
     "email_deliveries_key": "written with the dispatch, which one worker closes",
+    "email_template_versions_number": "written by ON CONFLICT DO NOTHING",
     "inventory_levels_place": "written by upsert",
     "inventory_reservations_once": "written by upsert",
     "order_counters_account": "written by upsert",

@@ -28,6 +28,7 @@ GLOBAL_TABLES = {
 APPEND_ONLY_TABLES = {
     "discount_redemptions",
     "email_delivery_events",
+    "email_template_versions",
     "events",
     "inventory_adjustments",
     "staff_actions",

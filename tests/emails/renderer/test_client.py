@@ -43,7 +43,7 @@ def test_refused_template_names_code_and_line(renderer_url):
         render(url=renderer_url, message=message)
 
     assert refused.value.code == "template_syntax_error"
-    assert refused.value.line == 2
+    assert (refused.value.field, refused.value.line) == ("body_source", 2)
     assert refused.value.detail.startswith("body_source: ")
 
 
@@ -89,7 +89,7 @@ def test_client_error_without_a_line_is_a_refusal(httpserver):
     with pytest.raises(TemplateRefused) as refused:
         render(url=httpserver.url_for(""), message=MESSAGE)
 
-    assert (refused.value.code, refused.value.line) == ("body_too_large", None)
+    assert (refused.value.code, refused.value.field, refused.value.line) == ("body_too_large", None, None)
     assert str(refused.value) == "body_too_large: The body is larger than 256 KiB"
 
 

@@ -1,0 +1,119 @@
+from rest_framework import serializers
+
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output, TimestampField
+from emails.own_templates.models import EmailTemplateVersion
+
+# Together they leave room in the renderer's 256 KiB for the variables of an order with 500 lines.
+MAX_BODY_SOURCE = 64 * 1024
+MAX_BODY_TEXT = 24 * 1024
+MAX_LINE = 1000
+MAX_NOTE = 500
+MAX_VERSION = 2**31 - 2
+
+
+class ContextField(fields.ObjectField):
+    """A template's variables, but for `account`."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            max_nodes=5000, required=False, help_text="The variables; the sample's unless given."
+        )
+
+
+class EmailTemplatePartsInput(Input):
+    subject = fields.TextField(max_length=MAX_LINE, help_text="Liquid.")
+    preheader = fields.OptionalTextField(max_length=MAX_LINE, help_text="Liquid; what mail programs preview.")
+    body_source = fields.TextField(
+        max_length=MAX_BODY_SOURCE, trim_whitespace=False, help_text="Liquid that becomes MJML."
+    )
+    body_text = fields.OptionalTextField(
+        max_length=MAX_BODY_TEXT,
+        trim_whitespace=False,
+        help_text="Liquid; the text is made of the body unless given.",
+    )
+
+
+class EmailTemplateInput(EmailTemplatePartsInput):
+    """A template as a whole, for the version that the caller has read; 0 where the account has changed nothing yet."""
+
+    expected_version = fields.IntegerField(max_value=MAX_VERSION)
+    note = fields.OptionalTextField(max_length=MAX_NOTE)
+
+
+class EmailTemplateResetQuery(Input):
+    expected_version = fields.QueryIntegerField(required=False, max_value=MAX_VERSION)
+
+
+class EmailTemplateRestoreInput(Input):
+    expected_version = fields.IntegerField(max_value=MAX_VERSION)
+    note = fields.OptionalTextField(max_length=MAX_NOTE)
+
+
+class EmailTemplatePreviewInput(EmailTemplatePartsInput):
+    """Any part of a template; the rest is that of the template in force."""
+
+    ctx = ContextField()
+
+
+class EmailTemplateTestInput(Input):
+    to_email = fields.EmailField()
+    ctx = ContextField()
+
+
+class EmailTemplateWarningOutput(Output):
+    """Something in the MJML that did not keep it from being compiled."""
+
+    line = serializers.IntegerField(allow_null=True, help_text="From 1, after Liquid was rendered.")
+    tag = serializers.CharField()
+    message = serializers.CharField()
+
+
+class EmailTemplateStateOutput(Output):
+    template_key = serializers.CharField()
+    locale = serializers.CharField()
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes fields out of the class
+        ["account", "platform"], help_text="Whose template is in force."
+    )
+    version = serializers.IntegerField(help_text="The account's last change of it, resets included; 0: none.")
+    note = serializers.CharField(source="last.note", default=None, allow_null=True)
+    author = serializers.CharField(
+        source="last.author",
+        default=None,
+        allow_null=True,
+        help_text="Of the last change: `staff:NAME` or `key:ID`.",
+    )
+    updated_at = TimestampField(source="last.created_at", default=None, allow_null=True)
+
+
+class EmailTemplateOutput(EmailTemplateStateOutput):
+    source_locale = serializers.CharField(
+        source="text.locale", help_text="The locale that the template is written in: the nearest there is."
+    )
+    subject = serializers.CharField(source="text.subject")
+    preheader = serializers.CharField(source="text.preheader", allow_null=True)
+    body_source = serializers.CharField(source="text.body")
+    body_text = serializers.CharField(source="text.text", allow_null=True)
+    warnings = EmailTemplateWarningOutput(many=True, source="last.warnings", default=list)
+
+
+class EmailTemplateVersionOutput(Output):
+    id = fields.IdField()
+    template_key = serializers.CharField()
+    locale = serializers.CharField()
+    version = serializers.IntegerField(source="number")
+    kind = serializers.ChoiceField(
+        EmailTemplateVersion.Kind.choices, help_text="A reset went back to the platform's template."
+    )
+    restored_version = serializers.IntegerField(source="restored_number", allow_null=True)
+    note = serializers.CharField(allow_null=True)
+    author = serializers.CharField()
+    warnings = EmailTemplateWarningOutput(many=True)
+    created_at = TimestampField()
+
+
+class EmailTemplateVersionTextOutput(EmailTemplateVersionOutput):
+    subject = serializers.CharField(help_text="Empty for a reset.")
+    preheader = serializers.CharField(allow_null=True)
+    body_source = serializers.CharField(help_text="Empty for a reset.")
+    body_text = serializers.CharField(allow_null=True)

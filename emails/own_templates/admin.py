@@ -1,0 +1,112 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.scopes import opens_own_scopes
+
+from .editor import Editor, author_of
+from .forms import OpenForm
+from .models import EmailTemplateVersion
+from .operations import Change, restore_version
+from .queries import last_version, templates
+
+_EDITOR = "admin:emails_emailtemplateversion_editor"
+
+
+@admin.register(EmailTemplateVersion)
+class EmailTemplateAdmin(ReadOnlyAdmin):
+    """The templates on one page, in place of a list of their versions; each has an editor."""
+
+    actions_detail = ("restore",)
+    fields = (
+        ("template_key", "locale", "number"),
+        ("kind", "restored_number"),
+        ("author", "created_at"),
+        "note",
+        "subject",
+        "preheader",
+        "body",
+        "text",
+    )
+
+    def get_urls(self) -> list[URLPattern]:
+        editor = path(
+            "<str:template_key>/<locale:locale>/edit/",
+            self.admin_site.admin_view(self.editor),
+            name="emails_emailtemplateversion_editor",
+        )
+        return [editor, *super().get_urls()]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = OpenForm(request.GET if "locale" in request.GET else None)
+        if form.is_valid():
+            return redirect(_EDITOR, **form.cleaned_data)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Email templates",
+            "opts": self.opts,
+            "templates": templates(),
+            "form": form,
+        }
+        return TemplateResponse(request, "backoffice/email_templates.html", context)
+
+    @opens_own_scopes
+    def editor(self, request: HttpRequest, template_key: str, locale: str) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        editor = Editor(request, template_key, locale, may_change=self.has_write_permission(request))
+        if request.method == "POST" and (done := editor.act()):
+            self.message_user(request, done, messages.SUCCESS)
+            if not editor.stays_open:
+                return redirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{template_key} in {locale}",
+            "opts": self.opts,
+            "may_change": editor.may_change,
+            **editor.context(),
+        }
+        return TemplateResponse(request, "backoffice/email_template.html", context)
+
+    @asking(
+        "Restore",
+        description="The text of this version comes into force again, as a new version.",
+        submit="Restore",
+        icon="history",
+    )
+    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: dict[str, Any]) -> str:
+        last = last_version(row.template_key, row.locale) or row
+        change = Change(
+            template_key=row.template_key,
+            locale=row.locale,
+            expected_version=last.number,
+            author=author_of(request),
+        )
+        restore_version(change=change, version_id=row.pk, now=timezone.now())
+        return f"Version {row.number} is in force again."
+
+    @display(description="Body")
+    def body(self, version: EmailTemplateVersion) -> str:
+        return _preformatted(version.body_source)
+
+    @display(description="Text")
+    def text(self, version: EmailTemplateVersion) -> str:
+        return _preformatted(version.body_text)
+
+
+def _preformatted(source: str | None) -> str:
+    return format_html('<pre style="overflow-x: auto">{}</pre>', source) if source else "-"

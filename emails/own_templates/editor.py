@@ -1,0 +1,142 @@
+"""The page on which staff write a template, see what becomes of it, and go back to how it was."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.queries import current_account
+from commerce.backoffice.history import record_one
+from commerce.backoffice.models import StaffAction
+from commerce.backoffice.scopes import scope_of
+from commerce.errors import Refusal, ValidationFailed
+from emails.frames import message_frame
+from emails.renderer_client import Rendered
+
+from .forms import TemplateForm
+from .models import EmailTemplateVersion
+from .operations import Change, reset_template, save_template, send_test
+from .queries import TemplateInForce, get_template, versions
+from .rendering import render_draft
+
+_SHOWN_VERSIONS = 20
+
+
+def author_of(request: HttpRequest) -> str:
+    return f"staff:{request.user.get_username()}"
+
+
+class Editor:
+    """One request for the page; no scope is open, since the renderer is called. Raises `TemplateNotFound`."""
+
+    def __init__(self, request: HttpRequest, template_key: str, locale: str, *, may_change: bool) -> None:
+        self.request = request
+        self.may_change = may_change
+        self.scope = scope_of(request)
+        with self.scope():
+            self.template = get_template(template_key, locale)
+            self.versions = list(versions(template_key, locale).order_by("-number")[:_SHOWN_VERSIONS])
+        self.form = TemplateForm(self.template, request.POST if request.method == "POST" else None)
+
+    def act(self) -> str | None:
+        """Do what the button that was pressed says; the sentence that staff see, or None with errors in the form."""
+        actions: dict[str, Callable[[], str]] = {
+            "save": self._save,
+            "send_test": self._send_test,
+            "reset": self._reset,
+        }
+        act = actions.get(self.request.POST.get("do", ""))
+        if act is None:
+            return None
+        if not self.may_change:
+            raise PermissionDenied
+        if not self.form.is_valid():
+            return None
+        try:
+            return act()
+        except Refusal as refusal:
+            self.form.show(refusal)
+            return None
+
+    @property
+    def stays_open(self) -> bool:
+        """A test message leaves what was typed where it is."""
+        return self.request.POST.get("do") == "send_test"
+
+    def context(self) -> dict[str, Any]:
+        rendered = self._rendered()
+        return {
+            "template": self.template,
+            "versions": self.versions,
+            "form": self.form,
+            "rendered": rendered,
+            "frame": message_frame(rendered.html) if rendered else None,
+        }
+
+    def _rendered(self) -> Rendered | None:
+        """What becomes of what stands in the form, unless that has errors."""
+        if not self.form.is_valid():
+            return None
+        try:
+            with self.scope():
+                account = current_account()
+            return render_draft(account=account, source=self.form.draft(), ctx=self.form.cleaned_data["ctx"])
+        except Refusal as refusal:
+            self.form.show(refusal)
+            return None
+
+    def _save(self) -> str:
+        fields = self.form.cleaned_data
+        saved = save_template(
+            scope=self.scope,
+            change=Change(
+                template_key=self.template.template_key,
+                locale=self.template.locale,
+                expected_version=fields["expected_version"],
+                author=author_of(self.request),
+                note=fields["note"] or None,
+            ),
+            draft=self.form.draft(),
+            now=timezone.now(),
+        )
+        with self.scope():
+            self._record(saved, "saved")
+        return f"Version {saved.version} is in force."
+
+    def _reset(self) -> str:
+        with self.scope():
+            reset = reset_template(
+                template_key=self.template.template_key,
+                locale=self.template.locale,
+                expected_version=self.form.cleaned_data["expected_version"],
+                author=author_of(self.request),
+                now=timezone.now(),
+            )
+            self._record(reset, "reset")
+        return "The platform's template is in force again."
+
+    def _send_test(self) -> str:
+        to_email = self.form.cleaned_data["to_email"]
+        if not to_email:
+            raise ValidationFailed.of("to_email", "required", "An address is needed.")
+        with self.scope():
+            send_test(
+                template_key=self.template.template_key,
+                locale=self.template.locale,
+                to_email=to_email,
+                ctx=self.form.cleaned_data["ctx"],
+                now=timezone.now(),
+            )
+            self._record(self.template, "sent as a test")
+        return f"A message of the template that is in force is on its way to {to_email}."
+
+    def _record(self, template: TemplateInForce, done: str) -> None:
+        record_one(
+            self.request,
+            subject=EmailTemplateVersion._meta.label_lower,
+            subject_id=template.last.pk if template.last else 0,
+            kind=StaffAction.Kind.CHANGED,
+            summary=f"{template.template_key} {template.locale} {done}",
+        )

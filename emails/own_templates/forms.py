@@ -1,0 +1,161 @@
+"""The editor's forms. They keep the limits of the API."""
+
+from typing import Any
+
+import orjson
+from django import forms
+from rest_framework import serializers
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from commerce.errors import FieldError, Refusal
+from commerce.rest.fields import LocaleField
+from emails.api.template_serializers import (
+    MAX_BODY_SOURCE,
+    MAX_BODY_TEXT,
+    MAX_LINE,
+    MAX_NOTE,
+    MAX_VERSION,
+    ContextField,
+)
+from emails.own_templates.queries import TemplateInForce
+from emails.own_templates.samples import sample_ctx
+from emails.template_sources import TemplateSource, platform_templates
+
+_MAX_CTX = 256 * 1024
+_MAX_EXCERPT = 120
+_EXTRAS = ("note", "to_email")
+_FIXED_PITCH = {"spellcheck": "false", "style": "font-family: ui-monospace, monospace"}
+
+
+class SourceField(forms.CharField):
+    """Text of several lines in a fixed pitch, as it was typed; browsers send its line breaks as CR LF."""
+
+    def __init__(self, *, rows: int, **options: Any) -> None:
+        attrs = {"rows": rows, "wrap": "off"} | _FIXED_PITCH
+        super().__init__(strip=False, widget=UnfoldAdminTextareaWidget(attrs=attrs), **options)
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").replace("\r\n", "\n")
+
+
+def _line_field(**options: Any) -> forms.CharField:
+    return forms.CharField(widget=UnfoldAdminTextInputWidget(attrs=dict(_FIXED_PITCH)), **options)
+
+
+class TemplateForm(forms.Form):
+    """A template as a whole; before anything was sent, the one in force with the sample."""
+
+    expected_version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
+    subject = _line_field(max_length=MAX_LINE)
+    preheader = _line_field(
+        max_length=MAX_LINE, required=False, help_text="What mail programs show beside the subject."
+    )
+    body_source = SourceField(rows=28, max_length=MAX_BODY_SOURCE, label="Body", help_text="Liquid and MJML.")
+    body_text = SourceField(
+        rows=12,
+        max_length=MAX_BODY_TEXT,
+        required=False,
+        label="Text",
+        help_text="For mail programs without HTML. Left empty, it is made of the body.",
+    )
+    ctx = SourceField(
+        rows=8,
+        max_length=_MAX_CTX,
+        label="Sample",
+        help_text="The variables that the preview and a test message have, as JSON. They are not saved.",
+    )
+    note = forms.CharField(
+        max_length=MAX_NOTE,
+        required=False,
+        help_text="What was changed and why, for the history.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    to_email = forms.EmailField(
+        max_length=254, required=False, label="Send a test to", widget=UnfoldAdminEmailInputWidget
+    )
+
+    def __init__(self, template: TemplateInForce, data: Any = None) -> None:
+        self.template = template
+        super().__init__(_first_values(template) if data is None else data)
+
+    @property
+    def parts(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name not in _EXTRAS]
+
+    @property
+    def extras(self) -> list[forms.BoundField]:
+        """What stands beside the buttons."""
+        return [self[name] for name in _EXTRAS]
+
+    def clean_ctx(self) -> dict[str, Any]:
+        try:
+            return ContextField().run_validation(orjson.loads(self.cleaned_data["ctx"]))
+        except orjson.JSONDecodeError as error:
+            raise forms.ValidationError(f"Line {error.lineno}: this is not JSON.") from error
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(detail) for detail in error.detail]) from error
+
+    def draft(self) -> TemplateSource:
+        """What was filled in, to be saved or shown in the template's own locale."""
+        return TemplateSource(
+            locale=self.template.locale,
+            subject=self.cleaned_data["subject"],
+            body=self.cleaned_data["body_source"],
+            preheader=self.cleaned_data["preheader"] or None,
+            text=self.cleaned_data["body_text"] or None,
+        )
+
+    def show(self, refusal: Refusal) -> None:
+        """Put a refusal beside what it is about, with the line that it complains of."""
+        shown = [error for error in refusal.errors if error.field in self.fields]
+        for error in shown:
+            self.add_error(error.field, self._sentence(error, refusal.extras.get("line")))
+        if not shown:
+            self.add_error(None, refusal.detail)
+
+    def _sentence(self, error: FieldError, line: int | None) -> str:
+        if line is None:
+            return error.detail
+        if error.code == "invalid_mjml":
+            return f"Line {line} after Liquid: {error.detail}"
+        lines = str(self.cleaned_data.get(error.field) or "").split("\n")
+        excerpt = lines[line - 1].strip()[:_MAX_EXCERPT] if line <= len(lines) else ""
+        return f"Line {line}, {excerpt}: {error.detail}"
+
+
+def _first_values(template: TemplateInForce) -> dict[str, Any]:
+    text, sample = template.text, sample_ctx(template.template_key)
+    return {
+        "expected_version": template.version,
+        "subject": text.subject.strip(),
+        "preheader": (text.preheader or "").strip(),
+        "body_source": text.body,
+        "body_text": text.text or "",
+        "ctx": orjson.dumps(sample, option=orjson.OPT_INDENT_2).decode(),
+    }
+
+
+class OpenForm(forms.Form):
+    """Which template to open, also in a locale that has none yet."""
+
+    template_key = forms.ChoiceField(label="Template", widget=UnfoldAdminSelectWidget)
+    locale = forms.CharField(
+        max_length=6,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "de, or de-AT"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        keys = sorted(key for key, by_locale in platform_templates().items() if by_locale)
+        self.fields["template_key"].choices = [(key, key) for key in keys]  # type: ignore[attr-defined]
+
+    def clean_locale(self) -> str:
+        try:
+            return LocaleField(bare_language=True).run_validation(self.cleaned_data["locale"])
+        except serializers.ValidationError as error:
+            raise forms.ValidationError("A language such as de, or with a region: de-AT.") from error

@@ -1,0 +1,57 @@
+from django.db import models
+from django.db.models import Q
+
+from commerce.tenancy.models import AccountOwned
+
+
+class EmailTemplateVersion(AccountOwned):
+    """One change of an account's own template of a message in a locale: append-only, and the newest is in force.
+
+    A reset is a version too, without a text: from there on the platform's template is in force again.
+    """
+
+    class Kind(models.TextChoices):
+        SAVED = "saved"
+        RESTORED = "restored"
+        RESET = "reset"
+
+    template_key = models.CharField(max_length=100)
+    locale = models.CharField(max_length=16)
+    number = models.PositiveIntegerField(help_text="Counts from 1 for each template and locale")
+    kind = models.CharField(max_length=16, choices=Kind)
+    restored_number = models.PositiveIntegerField(null=True, help_text="The version whose text this one has")
+    subject = models.TextField(help_text="Liquid; empty for a reset")
+    preheader = models.TextField(null=True)
+    body_source = models.TextField(help_text="Liquid that becomes MJML; empty for a reset")
+    body_text = models.TextField(null=True, help_text="Liquid; without it the text is made of the body")
+    warnings = models.JSONField(default=list, help_text="What the MJML compiler had to say when it was saved")
+    note = models.CharField(max_length=500, null=True)
+    author = models.CharField(max_length=200, help_text="staff:NAME or key:ID")
+    created_at = models.DateTimeField()
+
+    class Meta(AccountOwned.Meta):
+        db_table = "email_template_versions"
+        verbose_name = "email template"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "template_key", "locale", "number"], name="email_template_versions_number"
+            ),
+            models.CheckConstraint(condition=Q(number__gte=1), name="email_template_versions_counted"),
+            models.CheckConstraint(
+                condition=Q(kind="reset", subject="", body_source="")
+                | ~Q(kind="reset") & ~Q(subject="") & ~Q(body_source=""),
+                name="email_template_versions_text",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="restored", restored_number__isnull=False)
+                | ~Q(kind="restored") & Q(restored_number__isnull=True),
+                name="email_template_versions_restored",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.template_key} {self.locale}, version {self.number}"
+
+    @property
+    def is_reset(self) -> bool:
+        return self.kind == self.Kind.RESET

@@ -1,0 +1,181 @@
+"""What an account does to its templates. Every change is a version; of two at once, one is refused."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from django.db import connection
+
+from accounts.queries import current_account
+from commerce.errors import ValidationFailed
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.operations import enqueue
+from commerce.tenancy.scope import current_account_id
+from emails.errors import TemplateVersionConflict
+from emails.own_templates.models import EmailTemplateVersion
+from emails.own_templates.queries import (
+    TemplateInForce,
+    get_template,
+    get_version,
+    last_version,
+    own_locales,
+    require_template,
+    source_of,
+)
+from emails.own_templates.rendering import render_draft
+from emails.own_templates.samples import sample_ctx
+from emails.renderer_client import Rendered
+from emails.template_sources import TemplateSource
+
+Kind = EmailTemplateVersion.Kind
+Scope = Callable[[], AbstractContextManager[None]]
+
+MAX_LOCALES = 50
+TEST_REFERENCE = "email_template_test"
+
+_APPEND = """
+    INSERT INTO email_template_versions (
+        account_id, template_key, locale, number, kind, restored_number, subject, preheader, body_source,
+        body_text, warnings, note, author, created_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (account_id, template_key, locale, number) DO NOTHING
+    RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Who changes which template, having seen which version of it (0: none yet), and why."""
+
+    template_key: str
+    locale: str
+    expected_version: int
+    author: str
+    note: str | None = None
+
+
+def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: datetime) -> TemplateInForce:
+    """Put an account's own template in force, once it renders with the sample; called outside of any scope.
+
+    Raises `TemplateNotFound`, `TemplateVersionConflict`, `ValidationFailed`, `TemplateInvalid`, `RendererFailed`.
+    """
+    with scope():
+        _check_change(change)
+        account = current_account()
+    rendered = render_draft(account=account, source=draft, ctx=sample_ctx(change.template_key))
+    with scope():
+        warnings = [asdict(warning) for warning in rendered.warnings]
+        _append(change, Kind.SAVED, draft, warnings=warnings, now=now)
+        return get_template(change.template_key, change.locale)
+
+
+def restore_version(*, change: Change, version_id: int, now: datetime) -> TemplateInForce:
+    """Put the text of an earlier version in force again, as a new one.
+
+    Raises `TemplateNotFound`, `NotFound`, `TemplateVersionConflict`.
+    """
+    old = get_version(change.template_key, change.locale, version_id)
+    if old.is_reset:
+        _append(change, Kind.RESET, now=now)
+    else:
+        restored = {"warnings": old.warnings, "restored_number": old.number}
+        _append(change, Kind.RESTORED, source_of(old), now=now, **restored)
+    return get_template(change.template_key, change.locale)
+
+
+def reset_template(
+    *, template_key: str, locale: str, expected_version: int | None, author: str, now: datetime
+) -> TemplateInForce:
+    """Go back to the platform's template; without an expected version, from whatever is in force.
+
+    Raises `TemplateNotFound`, `TemplateVersionConflict`.
+    """
+    last = last_version(template_key, locale)
+    if last and not last.is_reset:
+        change = Change(
+            template_key=template_key,
+            locale=locale,
+            expected_version=last.number if expected_version is None else expected_version,
+            author=author,
+        )
+        _append(change, Kind.RESET, now=now)
+    return get_template(template_key, locale)
+
+
+def preview_template(
+    *, scope: Scope, template_key: str, locale: str, changes: dict[str, Any], ctx: dict[str, Any] | None
+) -> Rendered:
+    """What the template in force becomes with some of its parts changed; called outside of any scope.
+
+    Raises `TemplateNotFound`, `TemplateInvalid`, `RendererFailed`.
+    """
+    with scope():
+        account, source = current_account(), get_template(template_key, locale).text
+    draft = TemplateSource(**asdict(source) | changes | ({"locale": locale} if changes else {}))
+    return render_draft(account=account, source=draft, ctx=sample_ctx(template_key) if ctx is None else ctx)
+
+
+def send_test(
+    *, template_key: str, locale: str, to_email: str, ctx: dict[str, Any] | None, now: datetime
+) -> OutboxDispatch:
+    """Have a message of the template in force sent to any address. Raises `TemplateNotFound`."""
+    require_template(template_key)
+    payload = {
+        "template_key": template_key,
+        "to_email": to_email,
+        "customer_id": None,
+        "locale": locale,
+        "ctx": sample_ctx(template_key) if ctx is None else ctx,
+        "reference_type": TEST_REFERENCE,
+        "reference_id": None,
+    }
+    key = f"{TEST_REFERENCE}/{uuid4()}"
+    enqueue(task_name="send_email", payload=payload, idempotency_key=key, now=now)
+    return OutboxDispatch.objects.get(idempotency_key=key)
+
+
+def _check_change(change: Change) -> None:
+    """Refuse at once what rendering could not make better; nothing is settled before `_append`."""
+    _check_version(change)
+    if not change.expected_version and own_locales(change.template_key) >= MAX_LOCALES:
+        detail = f"An account has its own templates in at most {MAX_LOCALES} locales of each key."
+        raise ValidationFailed.of("locale", "too_many", detail)
+
+
+def _check_version(change: Change) -> None:
+    number = _last_number(change)
+    if number != change.expected_version:
+        raise TemplateVersionConflict(current_version=number)
+
+
+def _last_number(change: Change) -> int:
+    last = last_version(change.template_key, change.locale)
+    return last.number if last else 0
+
+
+def _append(
+    change: Change,
+    kind: Kind,
+    draft: TemplateSource | None = None,
+    *,
+    now: datetime,
+    warnings: list[dict[str, Any]] | None = None,
+    restored_number: int | None = None,
+) -> None:
+    """The version after the one that was expected. Raises `TemplateNotFound`, `TemplateVersionConflict`."""
+    _check_version(change)
+    number = change.expected_version + 1
+    text = (draft.subject, draft.preheader, draft.body, draft.text) if draft else ("", None, "", None)
+    values = [
+        *(current_account_id(), change.template_key, change.locale, number, kind, restored_number),
+        *(*text, orjson.dumps(warnings or []).decode(), change.note, change.author, now),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_APPEND, values)
+        is_first = cursor.fetchone() is not None
+    if not is_first:
+        raise TemplateVersionConflict(current_version=_last_number(change))

@@ -1,0 +1,136 @@
+"""Which template is in force for a locale, and how it came to be.
+
+At each step from the wanted locale to `en` an account's own template goes before the platform's: an account that
+has written its own English message still sends the platform's German one to Germans.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import QuerySet
+
+from accounts.queries import current_account
+from commerce.errors import NotFound
+from emails.errors import TemplateNotFound
+from emails.own_templates.models import EmailTemplateVersion
+from emails.template_sources import TemplateSource, find_template, locale_chain, platform_templates
+
+_TEXTS = ("subject", "preheader", "body_source", "body_text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateState:
+    """Whose template an account has for a locale; `last` is the account's last change of it, if there was any."""
+
+    template_key: str
+    locale: str
+    source: Literal["account", "platform"]
+    last: EmailTemplateVersion | None
+
+    @property
+    def version(self) -> int:
+        """The number of the last change, resets included; 0 before the first."""
+        return self.last.number if self.last else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateInForce(TemplateState):
+    """What customers of a locale get. `text` may be of a locale near to it."""
+
+    text: TemplateSource
+
+
+def template_in_force(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
+    """The template of a message, for the account in scope; one statement. Raises `TemplateNotFound`."""
+    latest = _latest_versions(template_key, locale_chain(locale, default_locale))
+    return find_template(template_key, locale=locale, default_locale=default_locale, own=_own_sources(latest))
+
+
+def get_template(template_key: str, locale: str) -> TemplateInForce:
+    """As `template_in_force`, with its history. Raises `TemplateNotFound`."""
+    require_template(template_key)
+    default_locale = current_account().default_locale
+    latest = _latest_versions(template_key, locale_chain(locale, default_locale))
+    own = _own_sources(latest)
+    found = find_template(template_key, locale=locale, default_locale=default_locale, own=own)
+    return TemplateInForce(
+        template_key=template_key,
+        locale=locale,
+        source="account" if found.locale in own else "platform",
+        last=latest.get(locale),
+        text=found,
+    )
+
+
+def templates() -> list[TemplateState]:
+    """Every template of the platform in its locales, and in those that the account has added; one statement."""
+    newest = EmailTemplateVersion.objects.order_by("template_key", "locale", "-number")
+    latest = {
+        (version.template_key, version.locale): version
+        for version in newest.distinct("template_key", "locale").defer(*_TEXTS)
+    }
+    return [
+        TemplateState(
+            template_key=template_key,
+            locale=locale,
+            source="account" if last and not last.is_reset else "platform",
+            last=last,
+        )
+        for template_key, locale in sorted(_shown_places(latest.values()))
+        for last in [latest.get((template_key, locale))]
+    ]
+
+
+def require_template(template_key: str) -> None:
+    """Raises `TemplateNotFound` for a key that the platform has no template of."""
+    if not platform_templates().get(template_key):
+        raise TemplateNotFound(f"There is no template {template_key}.")
+
+
+def versions(template_key: str, locale: str) -> QuerySet[EmailTemplateVersion]:
+    """The account's changes of a template, without their texts. Raises `TemplateNotFound`."""
+    require_template(template_key)
+    return EmailTemplateVersion.objects.filter(template_key=template_key, locale=locale).defer(*_TEXTS)
+
+
+def get_version(template_key: str, locale: str, version_id: int) -> EmailTemplateVersion:
+    """One change with its texts. Raises `TemplateNotFound`, `NotFound`."""
+    version = versions(template_key, locale).defer(None).filter(pk=version_id).first()
+    if version is None:
+        raise NotFound
+    return version
+
+
+def last_version(template_key: str, locale: str) -> EmailTemplateVersion | None:
+    """The account's last change of a template, without its texts. Raises `TemplateNotFound`."""
+    return versions(template_key, locale).order_by("-number").first()
+
+
+def own_locales(template_key: str) -> int:
+    """In how many locales the account has ever had its own template."""
+    return EmailTemplateVersion.objects.filter(template_key=template_key).values("locale").distinct().count()
+
+
+def source_of(version: EmailTemplateVersion) -> TemplateSource:
+    return TemplateSource(
+        locale=version.locale,
+        subject=version.subject,
+        body=version.body_source,
+        preheader=version.preheader,
+        text=version.body_text,
+    )
+
+
+def _latest_versions(template_key: str, locales: list[str]) -> dict[str, EmailTemplateVersion]:
+    newest = EmailTemplateVersion.objects.filter(template_key=template_key, locale__in=locales)
+    return {version.locale: version for version in newest.order_by("locale", "-number").distinct("locale")}
+
+
+def _own_sources(latest: dict[str, EmailTemplateVersion]) -> dict[str, TemplateSource]:
+    return {locale: source_of(version) for locale, version in latest.items() if not version.is_reset}
+
+
+def _shown_places(latest: Iterable[EmailTemplateVersion]) -> set[tuple[str, str]]:
+    own = {(version.template_key, version.locale) for version in latest if not version.is_reset}
+    return own | {(key, locale) for key, by_locale in platform_templates().items() for locale in by_locale}

@@ -1,0 +1,76 @@
+"""The renderer as it runs in production, and templates that an account has written."""
+
+import pytest
+from django.utils import timezone
+
+from emails import renderer_client
+from emails.own_templates.models import EmailTemplateVersion
+from tests.backoffice.conftest import owner, support  # noqa: F401  fixtures
+from tests.emails.renderer.conftest import MJML, renderer_url  # noqa: F401  a fixture
+from tests.problems import problem
+
+KEY = "order.confirmation"
+PATH = f"email/templates/{KEY}"
+
+
+def body(**fields):
+    """What is sent to save a template that renders."""
+    return {
+        "subject": "Order {{ order.number }}",
+        "body_source": MJML.format("Hello {{ order.shipping_address.first_name }}"),
+        "expected_version": 0,
+    } | fields
+
+
+@pytest.fixture
+def renderer(settings, renderer_url):  # noqa: F811  the fixture
+    settings.RENDERER_URL = renderer_url
+    yield
+    renderer_client._session_of.cache_clear()
+
+
+@pytest.fixture
+def no_renderer(settings):
+    settings.RENDERER_URL = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def make_version():
+    """Writes a version without rendering it: `make_version(shop, locale="de", number=2, kind="reset")`."""
+
+    def make_version(shop, *, kind="saved", **fields):
+        is_reset = kind == "reset"
+        defaults = {
+            "template_key": KEY,
+            "locale": "en",
+            "number": 1,
+            "kind": kind,
+            "subject": "" if is_reset else "Own {{ order.number }}",
+            "body_source": "" if is_reset else MJML.format("Own"),
+            "author": "key:1",
+            "created_at": timezone.now(),
+        }
+        with shop.scope():
+            return EmailTemplateVersion.objects.create(**defaults | fields)
+
+    return make_version
+
+
+def versions(shop):
+    """Locale, number and kind of every version of the shop."""
+    with shop.scope():
+        rows = EmailTemplateVersion.objects.order_by("pk")
+        return list(rows.values_list("locale", "number", "kind"))
+
+
+def states(client):
+    """Whose template is in force, and the last version of it, by key and locale."""
+    rows = client.get("email/templates.json").json()["email_templates"]
+    return {(row["template_key"], row["locale"]): (row["source"], row["version"]) for row in rows}
+
+
+def template_error(answer):
+    """The part of a refused template, what is wrong with it, and its line."""
+    assert problem(answer) == (422, "template_invalid")
+    (error,) = answer.json()["errors"]
+    return error["field"], error["code"], answer.json().get("line")
