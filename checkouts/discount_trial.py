@@ -75,7 +75,7 @@ class DiscountTrial:
             "title": "Try discounts on a cart",
             "opts": self.opts,  # type: ignore[attr-defined]
             "form": form,
-            "submit": "Try",
+            "button_text": "Try",
             "tables": _tables(**form.cleaned_data) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)

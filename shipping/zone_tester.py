@@ -81,7 +81,7 @@ class ZoneTester:
             "title": "Test an address",
             "opts": self.opts,  # type: ignore[attr-defined]
             "form": form,
-            "submit": "Show what is offered",
+            "button_text": "Show what is offered",
             "tables": _tables(form.shape) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)

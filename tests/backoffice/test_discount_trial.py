@@ -91,6 +91,7 @@ def test_page_opens_without_a_cart(support):
     page = support.get(PAGE)
 
     assert (page.status_code, page.context["tables"]) == (200, None)
+    assert "Try</button>" in "".join(page.content.decode().split())
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def test_page_opens_with_the_first_markets_country(shop, support):
     assert page.status_code == 200
     assert page.context["form"]["country_code"].value() == "DE"
     assert page.context["tables"] is None
+    assert "Show what is offered" in page.content.decode()
 
 
 @pytest.mark.parametrize("path", ["shipping/shippingzone/", "shipping/shippingmethod/"])
