@@ -44,6 +44,13 @@ class StripeDouble:
         paid = {"status": "complete", "payment_status": "paid", "payment_intent": "pi_1", "url": None}
         self.session.update(paid | changes)
 
+    def pay_all(self) -> None:
+        """Customers pay on whatever page is open."""
+        for name, session in self.sessions.items():
+            if session["status"] == "open":
+                paid = {"status": "complete", "payment_status": "paid", "url": None}
+                session.update(paid | {"payment_intent": f"pi_{name}"})
+
     def __call__(self, request: Request) -> Response:
         self.calls.append(f"{request.method} {request.path}")
         how, is_after = self._failures.pop(0) if self._failures else (None, False)

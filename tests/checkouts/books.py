@@ -1,0 +1,184 @@
+"""What a shop's books must say after any step: restated from its checkouts and orders alone."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
+from checkouts.phases import FINAL_PHASES, Phase
+from checkouts.reconciliation import differences
+from commerce.customers.models import normalise_email
+from commerce.inventory.models import InventoryLevel
+from commerce.orders.models import Order, OrderLineItem
+from commerce.outbox.models import OutboxDispatch
+from commerce.payments.models import FakeCardPayment
+from discounts.models import Discount, DiscountHold, Voucher, VoucherHold
+from tests.shops import Shop
+
+Session = Checkout | Order
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the shop began with, and what was taken off its gift cards beside the checkouts."""
+
+    units: Mapping[int, int]
+    card_cents: Mapping[int, int]
+    redeemed_cents: Counter[int] = field(default_factory=Counter)
+
+
+def assert_books_agree(shop: Shop, opening: Opening) -> None:
+    """Every identity that holds at any time, whoever is in the middle of buying."""
+    with shop.scope():
+        assert list(differences()) == []
+        books = Books(opening)
+        books.assert_orders()
+        books.assert_totals()
+        books.assert_stock()
+        books.assert_gift_cards()
+        books.assert_discounts()
+        books.assert_money()
+
+
+def assert_nothing_is_held(shop: Shop) -> None:
+    """What holds when everybody has gone home."""
+    with shop.scope():
+        assert not Checkout.objects.exclude(phase__in=FINAL_PHASES).exists()
+        assert not InventoryLevel.objects.exclude(reserved=0).exists()
+        assert not VoucherHold.objects.exists()
+        assert not DiscountHold.objects.exists()
+        assert not FakeCardPayment.objects.filter(status="open").exists()
+        charged = FakeCardPayment.objects.filter(status="succeeded").values_list("token", flat=True)
+        sold = Order.objects.exclude(status="cancelled").values_list("checkout_id", flat=True)
+        attempts = CheckoutPaymentAttempt.objects.filter(provider_reference__in=list(charged))
+        assert {attempt.checkout_id for attempt in attempts} <= set(sold)
+
+
+class Books:
+    """The rows of the account in scope."""
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self.checkouts = {checkout.pk: checkout for checkout in Checkout.objects.order_by("pk")}
+        self.orders = {order.checkout_id: order for order in Order.objects.order_by("pk")}
+        self.lines = list(CheckoutLineItem.objects.order_by("pk"))
+        self.order_lines = list(OrderLineItem.objects.order_by("pk"))
+
+    def assert_orders(self) -> None:
+        """Each completed checkout has one order, whose confirmation was asked for once."""
+        completed = {pk for pk, checkout in self.checkouts.items() if checkout.phase == Phase.COMPLETED}
+        assert completed == self.orders.keys()
+        assert Order.objects.count() == len(self.orders)
+        emails = OutboxDispatch.objects.filter(idempotency_key__startswith="order.confirmation/")
+        asked_for = sorted(emails.values_list("idempotency_key", flat=True))
+        assert asked_for == sorted(f"order.confirmation/{order.token}" for order in self.orders.values())
+
+    def assert_totals(self) -> None:
+        """docs/pricing.md; an order costs exactly what its checkout did."""
+        for checkout in self.checkouts.values():
+            lines = [line for line in self.lines if line.checkout_id == checkout.pk]
+            _assert_identities(checkout, lines)
+        for order in self.orders.values():
+            _assert_identities(order, [line for line in self.order_lines if line.order_id == order.pk])
+            assert order.total_cents == self.checkouts[order.checkout_id].total_cents
+
+    def assert_stock(self) -> None:
+        reserving = [c.pk for c in self.checkouts.values() if _is_open(c) and c.is_stock_reserved]
+        placed = [o for o in self.orders.values() if o.status != "cancelled"]
+        sent = [o.checkout_id for o in placed if o.fulfillment_status == "fulfilled"]
+        waiting = [o.checkout_id for o in placed if o.fulfillment_status != "fulfilled"]
+        reserved, committed, gone = map(self._units_of, (reserving, waiting, sent))
+        for level in InventoryLevel.objects.all():
+            variant_id = level.variant_id
+            counted = (level.on_hand, level.reserved, level.committed)
+            on_hand = self.opening.units[variant_id] - gone[variant_id]
+            assert counted == (on_hand, reserved[variant_id], committed[variant_id])
+            assert level.reserved + level.committed <= level.on_hand
+
+    def assert_gift_cards(self) -> None:
+        """Held by checkouts that pay, taken by orders that stand."""
+        held, taken = _card_cents(self._paying()), _card_cents(self._standing())
+        for card in Voucher.objects.all():
+            spent_cents = taken[card.pk] + self.opening.redeemed_cents[card.pk]
+            assert card.balance_cents == self.opening.card_cents[card.pk] - spent_cents
+            assert card.held_cents == held[card.pk]
+            assert 0 <= card.held_cents <= card.balance_cents
+
+    def assert_discounts(self) -> None:
+        """Used by checkouts that pay and by orders that stand, and by nobody more often than allowed."""
+        using = [*self._paying(), *self._standing()]
+        uses = Counter(chain.from_iterable(map(_used_discounts, using)))
+        by_shopper = Counter((normalise_email(s.email), used) for s in using for used in _used_discounts(s))
+        for discount in Discount.objects.all():
+            assert discount.usage_count == uses[discount.pk]
+            assert uses[discount.pk] <= (discount.usage_limit_total or uses[discount.pk])
+            for (_, used), number in by_shopper.items():
+                assert used != discount.pk or number <= (discount.usage_limit_per_customer or number)
+
+    def assert_money(self) -> None:
+        """What the test card has charged and not given back is an order's, or on its way to one or back."""
+        payments = FakeCardPayment.objects.filter(status="succeeded").values_list("key", flat=True)
+        attempts = {attempt.gateway_key: attempt for attempt in CheckoutPaymentAttempt.objects.all()}
+        waiting = OutboxDispatch.objects.filter(finished_at=None)
+        tasks = {(d.target["task_name"], d.payload.get("attempt_id")) for d in waiting}
+        for attempt in (attempts[key] for key in payments):
+            checkout, order = self.checkouts[attempt.checkout_id], self.orders.get(attempt.checkout_id)
+            if attempt.is_open:
+                assert checkout.phase == Phase.PROCESSING or ("cancel_payment", attempt.pk) in tasks
+            elif attempt.status == "succeeded" and (order is None or order.status != "cancelled"):
+                assert checkout.ready_to_complete
+            else:
+                assert ("refund_payment", attempt.pk) in tasks
+
+    def _units_of(self, checkout_ids: Iterable[int]) -> Counter[int]:
+        units: Counter[int] = Counter()
+        for line in self.lines:
+            if line.checkout_id in checkout_ids:
+                units[line.variant_id] += line.quantity
+        return units
+
+    def _paying(self) -> list[Checkout]:
+        return [checkout for checkout in self.checkouts.values() if checkout.phase == Phase.PROCESSING]
+
+    def _standing(self) -> list[Order]:
+        return [order for order in self.orders.values() if order.status != "cancelled"]
+
+
+def _assert_identities(session: Session, lines: list[Any]) -> None:
+    charged = -session.discount_cents + session.shipping_cents + session.cod_fee_cents
+    if session.prices_include_tax:
+        assert session.total_cents == session.subtotal_with_tax_cents + charged
+    else:
+        assert session.total_cents == session.subtotal_without_tax_cents + charged + session.tax_cents
+    assert session.subtotal_with_tax_cents == sum(line.line_total_with_tax_cents for line in lines)
+    assert session.subtotal_without_tax_cents == sum(line.line_total_without_tax_cents for line in lines)
+    assert session.discount_cents == sum(line.discount_cents for line in lines)
+    named_cents = sum(int(entry["amount_cents"]) for entry in _discount_entries(session))
+    assert session.discount_cents + session.shipping_discount_cents == named_cents
+    assert session.gift_card_cents == _card_cents([session]).total()
+    assert session.amount_due_cents == session.total_cents - session.gift_card_cents >= 0
+
+
+def _discount_entries(session: Session) -> Iterator[dict[str, Any]]:
+    yield from (entry for entry in session.discount_codes if entry["discount_id"])
+    yield from session.automatic_discounts
+
+
+def _used_discounts(session: Session) -> list[int]:
+    entries = _discount_entries(session)
+    return [int(entry["discount_id"]) for entry in entries if entry["amount_cents"] != "0"]
+
+
+def _card_cents(sessions: Iterable[Session]) -> Counter[int]:
+    """By gift card."""
+    cents: Counter[int] = Counter()
+    for entry in chain.from_iterable(session.discount_codes for session in sessions):
+        if entry["voucher_id"]:
+            cents[int(entry["voucher_id"])] += int(entry["amount_cents"])
+    return cents
+
+
+def _is_open(checkout: Checkout) -> bool:
+    return checkout.phase not in FINAL_PHASES
