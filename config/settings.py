@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "commerce.configuration",
     "commerce.outbox",
     "commerce.events",
+    "commerce.webhooks",
     "commerce.catalog",
     "commerce.customers",
     "commerce.taxes",
@@ -216,6 +217,12 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # The outbox is drained at once when it announces work; the poll covers announcements that were missed.
 OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
 OUTBOX_KEEP_DAYS = env.int("OUTBOX_KEEP_DAYS", default=30)
+
+# Merchants name the addresses that webhooks go to; private ones are our own network's.
+WEBHOOKS_ALLOW_PRIVATE = env.bool("WEBHOOKS_ALLOW_PRIVATE", default=False)
+WEBHOOKS_DISABLE_AFTER_HOURS = env.int("WEBHOOKS_DISABLE_AFTER_HOURS", default=72)
+WEBHOOKS_KEEP_DAYS = env.int("WEBHOOKS_KEEP_DAYS", default=30)
+
 CELERY_BEAT_SCHEDULE = {
     "drain-outbox": {
         "task": "commerce.outbox.tasks.drain",
@@ -231,6 +238,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "prune-outbox": {
         "task": "commerce.outbox.tasks.prune",
+        "schedule": 600,
+        "options": {"expires": 600},
+    },
+    "prune-webhook-deliveries": {
+        "task": "commerce.webhooks.tasks.prune",
         "schedule": 600,
         "options": {"expires": 600},
     },

@@ -19,6 +19,7 @@ _ADMIN_APPS = (
     "accounts",
     "commerce.configuration",
     "commerce.events",
+    "commerce.webhooks",
     "commerce.outbox",
     "commerce.catalog",
     "commerce.customers",

@@ -42,6 +42,8 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("emails.emailtemplateversion", "Email templates", "edit_note"),
         ("outbox.outboxdispatch", "Outbox", "outbox"),
         ("events.event", "Events", "bolt"),
+        ("webhooks.webhookendpoint", "Webhooks", "webhook"),
+        ("webhooks.webhookdelivery", "Webhook deliveries", "history"),
     ],
     "Settings": [
         ("accounts.account", "Shop", "store"),

@@ -10,6 +10,7 @@ from commerce.backoffice.display import money
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
+from commerce.webhooks.models import WebhookEndpoint
 
 _PERIOD = timedelta(days=30)
 _SHOWN_ORDERS = 10
@@ -27,11 +28,13 @@ def _figures(now: datetime) -> list[tuple[str, str]]:
         allow_backorder=False, on_hand__lte=F("reserved") + F("committed"), variant__archived_at__isnull=True
     )
     failed = OutboxDispatch.objects.filter(status=OutboxDispatch.Status.DEAD)
+    disabled = WebhookEndpoint.objects.filter(status=WebhookEndpoint.Status.DISABLED)
     return [
         *_sales(now),
         ("Orders to fulfil", str(unfulfilled.count())),
         ("Sold out", str(sold_out.count())),
         ("Failed dispatches", str(failed.count())),
+        ("Disabled webhooks", str(disabled.count())),
     ]
 
 

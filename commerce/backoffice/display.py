@@ -25,7 +25,7 @@ LABEL_COLOURS = {
     for colour, values in {
         "success": "active paid fulfilled completed succeeded delivered opened clicked converted",
         "info": "scheduled open pending processing sent address shipping payment requires_action",
-        "warning": "exhausted suspended draft inactive disabled unfulfilled refunded depleted skipped",
+        "warning": "exhausted suspended paused draft inactive disabled unfulfilled refunded depleted skipped",
         "danger": "dead failed bounced revoked cancelled expired abandoned archived closed",
     }.items()
     for value in values.split()

@@ -1,3 +1,5 @@
+from datetime import datetime
+
 from commerce.errors import Refusal
 
 
@@ -23,6 +25,14 @@ class PermanentFailure(Exception):
 
 class UnknownTask(Exception):
     """Nothing here handles the task, or not this version of its payload: a newer worker may."""
+
+
+class Postponed(Exception):
+    """The work has to wait until a time; this was no try."""
+
+    def __init__(self, reason: str, *, until: datetime) -> None:
+        super().__init__(reason)
+        self.until = until
 
 
 class LeaseLost(Exception):

@@ -22,7 +22,7 @@ class Outcome:
     record: Callable[[], object] = _nothing
 
 
-# Runs with no scope open. Raises `PermanentFailure`; after any other exception the work is tried again.
+# Runs with no scope open. Raises `PermanentFailure`, `Postponed`; after any other exception the work is tried again.
 Handler = Callable[[OutboxDispatch], Outcome]
 
 

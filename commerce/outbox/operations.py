@@ -148,13 +148,13 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
     return Status.PENDING
 
 
-def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, now: datetime) -> Status:
-    """Leave a dispatch to another worker; this was no try. Raises `LeaseLost`."""
+def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime) -> Status:
+    """Leave a dispatch for later, or for another worker; this was no try. Raises `LeaseLost`."""
     _update_held(
         dispatch,
         status=Status.PENDING,
         locked_until=None,
-        due_at=now + HANDOVER_DELAY,
+        due_at=until,
         last_error=_storable(reason),
     )
     return Status.PENDING

@@ -2,14 +2,15 @@
 
 import logging
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from commerce.outbox.errors import LeaseLost, PermanentFailure, UnknownTask
+from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed, UnknownTask
 from commerce.outbox.handlers import Outcome, handler_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
+    HANDOVER_DELAY,
     Claim,
     begin_dispatch,
     bury_dispatch,
@@ -55,6 +56,8 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
         raise
     except UnknownTask as error:
         _leave(claim, dispatch, error)
+    except Postponed as error:
+        _postpone(claim, dispatch, str(error), until=error.until)
     except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
         _fail(claim, dispatch, error)
 
@@ -67,9 +70,14 @@ def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
 
 
 def _leave(claim: Claim, dispatch: OutboxDispatch, error: UnknownTask) -> None:
-    with account_scope(claim.account_id):
-        postpone_dispatch(dispatch=dispatch, reason=f"{type(error).__name__}: {error}", now=timezone.now())
+    until = timezone.now() + HANDOVER_DELAY
+    _postpone(claim, dispatch, f"{type(error).__name__}: {error}", until=until)
     logger.warning("%s: left to a newer worker. %s", _name(claim), error)
+
+
+def _postpone(claim: Claim, dispatch: OutboxDispatch, reason: str, *, until: datetime) -> None:
+    with account_scope(claim.account_id):
+        postpone_dispatch(dispatch=dispatch, reason=reason, until=until)
 
 
 def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:

@@ -10,6 +10,7 @@ from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.configuration.models import AccountSetting
 from commerce.inventory.models import InventoryLevel
 from commerce.tenancy.models import AccountOwned
+from commerce.webhooks.models import WebhookEndpoint
 from emails.models import EmailTemplateVersion
 from shipping.models import ShippingMethod
 from tests import factories
@@ -26,6 +27,8 @@ ROW_MODELS = sorted(
 )
 # In place of a list of versions there is one of templates.
 LISTED_MODELS = [model for model in ROW_MODELS if model is not EmailTemplateVersion]
+# An export of endpoints would hold their secrets.
+EXPORTED_MODELS = [model for model in LISTED_MODELS if model is not WebhookEndpoint]
 DIRECTORY_MODELS = [Account, ApiKey, StaffMembership]
 
 
@@ -75,7 +78,7 @@ def test_pages_of_an_own_row_exist(shop, owner, model):
     assert [answer.status_code for answer in shown] == [200, 200]
 
 
-@pytest.mark.parametrize("model", LISTED_MODELS, ids=lambda model: model._meta.label)
+@pytest.mark.parametrize("model", EXPORTED_MODELS, ids=lambda model: model._meta.label)
 def test_export_has_the_shops_own_rows_alone(shop, other_shop, owner, model):
     own, foreign = rows_of(shop)[model], rows_of(other_shop)[model]
 
@@ -90,7 +93,7 @@ def test_export_has_the_shops_own_rows_alone(shop, other_shop, owner, model):
 
 def test_every_dialog_refuses_a_foreign_row(shop, other_shop, owner):
     foreign = rows_of(other_shop)
-    forms = {"delta": 5, "reason": "count"}
+    forms = {"delta": 5, "reason": "count", "grace_seconds": 0}
 
     for model in ROW_MODELS:
         for action in admin.site._registry[model].actions_detail:

@@ -16,6 +16,7 @@ from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Locat
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
+from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 from discounts.models import Discount, DiscountRedemption, Voucher, VoucherRedemption
 from emails.models import EmailDelivery, EmailTemplateVersion
 from shipping.models import PickupPoint, ShippingMethod, ShippingZone
@@ -57,6 +58,8 @@ ACCESS = {
     Variant: (EVERYBODY, WRITERS),
     Voucher: (EVERYBODY, NOBODY),
     VoucherRedemption: (EVERYBODY, NOBODY),
+    WebhookDelivery: (EVERYBODY, NOBODY),
+    WebhookEndpoint: (OWNERS, NOBODY),
 }
 
 

@@ -223,5 +223,6 @@ def test_overview_sums_up_the_shop(order, owner):
         ("Orders to fulfil", "1"),
         ("Sold out", "0"),
         ("Failed dispatches", "0"),
+        ("Disabled webhooks", "0"),
     ]
     assert [row.pk for row in page.context["latest_orders"]] == [order.pk]

@@ -38,6 +38,7 @@ _EXAMPLES: dict[str, Any] = {
     "scopes": ["read_products"],
     "template_key": "order.confirmation",
     "tracking_url": "https://example.com/parcel",
+    "url": "https://93.184.216.34/hooks",
     "vat_country_code": "AT",
     "vat_number": "U57194903",
     "zip_patterns": ["10*"],

@@ -19,6 +19,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.taxes.models import TaxRate
+from commerce.webhooks.models import WebhookEndpoint
 from discounts.models import Discount, Voucher
 from emails.models import EmailDelivery, EmailTemplateVersion
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
@@ -48,6 +49,7 @@ MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "variant_id": Variant,
     "version_id": EmailTemplateVersion,
     "voucher_id": Voucher,
+    "webhook_endpoint_id": WebhookEndpoint,
     "zone_id": ShippingZone,
 }
 # Words in paths that name no row, with the row that has one to try.

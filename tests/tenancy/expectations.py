@@ -45,6 +45,7 @@ RESOLVER_FUNCTIONS = {
     "overdue_checkouts(integer)",
     "prune_idempotency_records(interval, integer)",
     "prune_outbox_dispatches(interval, integer)",
+    "prune_webhook_deliveries(interval, integer)",
     "resolve_api_key(bytea, text)",
     "resolve_provider_message(text)",
     "staff_accounts(bigint)",
@@ -85,6 +86,7 @@ RESOLVER_COLUMNS = {
     ("test_card_payments", "SELECT"): {"account_id", "token"},
     ("users", "SELECT"): {"id", "is_superuser", "is_active"},
     ("vouchers", "SELECT"): {"id", "account_id", "status", "expires_at"},
+    ("webhook_deliveries", "SELECT"): {"id", "account_id", "created_at"},
     ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},
 }
 
@@ -95,5 +97,6 @@ PLATFORM_WIDE_KEYS = {"markets_domain", "orders_token", "vouchers_code"}
 RESOLVER_DELETES = {
     "idempotency_records": "prune_idempotency_records",
     "outbox_dispatches": "prune_outbox_dispatches",
+    "webhook_deliveries": "prune_webhook_deliveries",
     "workspace_idempotency_records": "prune_idempotency_records",
 }

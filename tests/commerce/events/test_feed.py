@@ -20,7 +20,7 @@ def publish_in(shop, number):
 
 
 def publish_number(number):
-    return publish(type="example", data={"number": number}, now=NOW)
+    return publish(type="order.paid", data={"number": number}, now=NOW)
 
 
 def read(shop, after=0):
@@ -159,7 +159,7 @@ def test_events_wait_for_one_whose_first_event_was_rolled_back_alone(shop):
 @pytest.mark.django_db(transaction=True)
 def test_many_events_of_one_transaction_hold_one_lock(shop):
     with shop.scope():
-        publish_many(occurrences=[("example", {"number": number}) for number in range(500)], now=NOW)
+        publish_many(occurrences=[("order.paid", {"number": number}) for number in range(500)], now=NOW)
         publish_number(500)
 
         with connection.cursor() as cursor:

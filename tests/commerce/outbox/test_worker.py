@@ -6,7 +6,7 @@ from django.db import connection
 from django.utils import timezone
 
 from commerce.customers.models import Customer
-from commerce.outbox.errors import PermanentFailure
+from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import claim_dispatches
@@ -189,6 +189,22 @@ def test_run_leaves_newer_payloads_and_unknown_tasks_to_newer_workers(shop, hand
     assert left.last_error == "UnknownTask: No handler for 'example' version 3."
     assert timedelta(seconds=29) < left.due_at - before < timedelta(seconds=60)
     assert (reread(shop, unknown).status, reread(shop, unknown).attempts) == ("pending", 0)
+
+
+def test_run_that_is_postponed_is_no_try(shop, handle):
+    until = timezone.now() + timedelta(minutes=7)
+
+    def postpone(_dispatch):
+        raise Postponed("Not yet.", until=until)
+
+    handle("example", postpone)
+    dispatch = make_dispatch(shop)
+
+    run_due()
+
+    left = reread(shop, dispatch)
+    assert (left.status, left.attempts, left.due_at) == ("pending", 0, until)
+    assert (left.locked_until, left.last_error) == (None, "Not yet.")
 
 
 def test_run_leaves_a_payload_to_newer_workers_for_as_long_as_it_takes(shop, handle):

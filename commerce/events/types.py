@@ -1,0 +1,24 @@
+from django.db import models
+
+
+class EventType(models.TextChoices):
+    """Every type of event that is published. Who follows the feed, or asks for webhooks, may rely on the names."""
+
+    CHECKOUT_CREATED = "checkout.created"
+    CHECKOUT_ABANDONED = "checkout.abandoned"
+    CHECKOUT_COMPLETED = "checkout.completed"
+    CHECKOUT_PAYMENT_FAILED = "checkout.payment_failed"
+    ORDER_CANCELLED = "order.cancelled"
+    ORDER_FULFILLED = "order.fulfilled"
+    ORDER_PAID = "order.paid"
+    VOUCHER_DEPLETED = "voucher.depleted"
+    VOUCHER_EXPIRED = "voucher.expired"
+    VOUCHER_ISSUED = "voucher.issued"
+    VOUCHER_REDEEMED = "voucher.redeemed"
+    VOUCHER_REVOKED = "voucher.revoked"
+    EMAIL_SENT = "email.sent"
+    EMAIL_DELIVERED = "email.delivered"
+    EMAIL_OPENED = "email.opened"
+    EMAIL_CLICKED = "email.clicked"
+    EMAIL_BOUNCED = "email.bounced"
+    WEBHOOK_ENDPOINT_DISABLED = "webhook_endpoint.disabled"

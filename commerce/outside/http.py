@@ -1,0 +1,171 @@
+"""HTTP to addresses that a merchant has named: checked, never redirected, and bounded in time and size."""
+
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from threading import Timer
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError, LocationParseError
+from urllib3.util import parse_url
+
+from .addresses import AddressRefused, addresses_of, connect
+
+CONNECT_TIMEOUT_S = 3
+ANSWER_TIMEOUT_S = 10
+EXCERPT_BYTES = 1024
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# Below, other protocols live, whose servers might take a request for one of theirs.
+_FIRST_FREE_PORT = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a call. `status` is None where no answer came; `error` then says why."""
+
+    status: int | None
+    excerpt: str
+    error: str
+    duration_ms: int
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def check_url(url: str, *, allow_private: bool) -> None:
+    """Whether a URL may be called, as far as can be said now. Asks the name servers; raises `AddressRefused`."""
+    host, port = target_of(url, allow_private=allow_private)
+    addresses_of(host, port, allow_private=allow_private)
+
+
+def target_of(url: str, *, allow_private: bool) -> tuple[str, int]:
+    """Host and port of a URL, as `requests` reads it; raises `AddressRefused`."""
+    try:
+        parts = parse_url(url)
+    except LocationParseError as error:
+        raise AddressRefused("invalid_url", "This is no URL.") from error
+    is_plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
+    if not is_plain or parts.scheme not in _DEFAULT_PORTS or not parts.host:
+        raise AddressRefused("invalid_url", "An absolute http or https URL is required.")
+    if parts.auth is not None:
+        raise AddressRefused("invalid_url", "A URL with a user's name is not taken.")
+    port = parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
+    if port < _FIRST_FREE_PORT and port not in _DEFAULT_PORTS.values() and not allow_private:
+        raise AddressRefused("port_not_allowed", "Of the ports below 1024 only 80 and 443 are called.")
+    return parts.host.strip("[]"), port
+
+
+def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bool) -> Answer:
+    """Send a body; whatever happens is an `Answer`. Only the beginning of a long one is read."""
+    began = time.monotonic()
+    status, excerpt, error = None, "", ""
+    try:
+        target_of(url, allow_private=allow_private)
+        status, excerpt = _exchange(url, body, headers, allow_private)
+    except AddressRefused as refused:
+        error = str(refused)
+    except requests.RequestException as failure:
+        error = _reason(failure, time.monotonic() - began)
+    duration_ms = round((time.monotonic() - began) * 1000)
+    return Answer(status=status, excerpt=excerpt, error=error, duration_ms=duration_ms)
+
+
+def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: bool) -> tuple[int, str]:
+    with requests.Session() as session:
+        # A proxy would make the connection for us, to whatever address it likes.
+        session.trust_env = False
+        for scheme in _DEFAULT_PORTS:
+            session.mount(f"{scheme}://", _CheckedAdapter(allow_private=allow_private))
+        with session.post(
+            url,
+            data=body,
+            headers={"Accept-Encoding": "identity", **headers},
+            timeout=(CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S),
+            allow_redirects=False,
+            stream=True,
+        ) as response:
+            return response.status_code, _excerpt(response)
+
+
+def _excerpt(response: requests.Response) -> str:
+    """The beginning of the answer's body, in characters that can be stored; the status counts without it too."""
+    content = b""
+    with suppress(HTTPError, OSError):
+        content = response.raw.read(EXCERPT_BYTES, decode_content=False)
+    return content.decode(errors="replace").replace("\x00", "\ufffd")
+
+
+def _reason(failure: requests.RequestException, elapsed_s: float) -> str:
+    if elapsed_s >= ANSWER_TIMEOUT_S:
+        return f"No answer within {ANSWER_TIMEOUT_S} s."
+    return f"{type(failure).__name__}: {failure}"
+
+
+class _CheckedAdapter(HTTPAdapter):
+    """Connects where `addresses.connect` allows it; certificates and the Host header are of the URL's name."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self.allow_private = allow_private
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _pool_classes(self.allow_private)
+
+
+@cache
+def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
+    class Plain(_Bounded, HTTPConnection):
+        reaches_private = allow_private
+
+    class Secure(_Bounded, HTTPSConnection):
+        reaches_private = allow_private
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}
+
+
+class _Bounded:
+    """A connection that ends after its time: a server that sends a byte now and then would never time out."""
+
+    reaches_private: bool
+    host: str
+    port: int
+    _handle: socket.socket | None = None
+    _end: Timer | None = None
+
+    def _new_conn(self) -> socket.socket:
+        made = connect(
+            self.host.strip("[]"), self.port, timeout_s=CONNECT_TIMEOUT_S, allow_private=self.reaches_private
+        )
+        # A handle of its own, as TLS takes the connection's over.
+        self._handle = made.dup()
+        self._end = Timer(ANSWER_TIMEOUT_S, _cut, [self._handle])
+        self._end.daemon = True
+        self._end.start()
+        return made
+
+    def close(self) -> None:
+        super().close()  # type: ignore[misc]  # of the connection that this is mixed into
+        if self._end is not None and self._handle is not None:
+            self._end.cancel()
+            self._handle.close()
+
+
+def _cut(handle: socket.socket) -> None:
+    with suppress(OSError):
+        handle.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,160 @@
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
+
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import label_column
+from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+
+from . import operations
+from .models import WebhookDelivery, WebhookEndpoint
+
+_MONTH_S = 2_592_000
+
+
+class RotationForm(BaseDialogForm):
+    grace_seconds = forms.IntegerField(
+        label="Seconds that messages are signed with the old secret too",
+        min_value=0,
+        max_value=_MONTH_S,
+        initial=86_400,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+
+
+class DeliveryRows(ReadOnlyRows):
+    model = WebhookDelivery
+    verbose_name_plural = "Deliveries"
+    ordering = ("-pk",)
+    per_page = 20
+    fields = (
+        "created_at",
+        "event_type",
+        "message_id",
+        "attempt",
+        label_column("status", "Status"),
+        "response_status",
+        "error",
+        "duration_ms",
+    )
+
+
+@admin.register(WebhookEndpoint)
+class WebhookEndpointAdmin(ReadOnlyAdmin):
+    owners_only = True
+    list_display = (
+        "url",
+        "description",
+        label_column("status", "Status"),
+        "disabled_reason",
+        "consecutive_failures",
+        "failing_since",
+    )
+    list_filter = ("status",)
+    search_fields = ("url", "description")
+    # An export would hold the secrets.
+    actions = ()
+    actions_detail = ("ping", "pause", "resume", "rotate_secret")
+    inlines = (DeliveryRows,)
+    fields = (
+        ("url", "description"),
+        "topics_or_all",
+        ("status", "disabled_reason", "paused_at"),
+        ("consecutive_failures", "failing_since", "rests_until"),
+        ("created_at", "updated_at", "previous_secret_until"),
+    )
+
+    @display(description="Events")
+    def topics_or_all(self, endpoint: WebhookEndpoint) -> str:
+        return ", ".join(endpoint.topics) or "All"
+
+    @asking(
+        "Ping",
+        description="Sends a message that means nothing. What the endpoint says shows among its deliveries.",
+        submit="Ping",
+        icon="send",
+    )
+    def ping(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+        message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
+        return f"The message {message_id} is on its way."
+
+    @asking(
+        "Pause",
+        description="Nothing is sent until it is resumed, and what happens meanwhile is not sent later.",
+        submit="Pause",
+        icon="pause",
+    )
+    def pause(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+        operations.pause_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
+        return "The endpoint is paused."
+
+    @asking(
+        "Resume",
+        description="What happens from now on is sent; earlier failures are forgotten.",
+        submit="Resume",
+        icon="play_arrow",
+    )
+    def resume(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+        operations.resume_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
+        return "The endpoint is active."
+
+    @asking(
+        "Rotate the secret",
+        description="Makes a new secret, which is shown once, here.",
+        submit="Rotate",
+        form_class=RotationForm,
+        icon="autorenew",
+        variant=ActionVariant.DANGER,
+    )
+    def rotate_secret(
+        self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]
+    ) -> HttpResponse:
+        grace = timedelta(seconds=fields["grace_seconds"])
+        rotated = operations.rotate_secret(endpoint_id=endpoint.pk, grace=grace, now=timezone.now())
+        self.log_change(request, endpoint, "secret rotated")
+        return _shown_once(request, rotated)
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "endpoint",
+        "event_type",
+        "message_id",
+        "attempt",
+        label_column("status", "Status"),
+        "response_status",
+    )
+    list_filter = ("status", "created_at")
+    list_select_related = ("endpoint",)
+    search_fields = ("message_id", "event_type")
+    search_help_text = "Id or type of the event"
+    fields = (
+        ("endpoint", "created_at"),
+        ("event_type", "message_id", "attempt"),
+        ("status", "response_status", "duration_ms"),
+        "error",
+        "response_excerpt",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookDelivery]:
+        return super().get_queryset(request).defer("response_excerpt")
+
+
+def _shown_once(request: HttpRequest, endpoint: WebhookEndpoint) -> HttpResponse:
+    """The secret in place of the dialog: it is kept neither in a message nor in the session."""
+    issued = {"key": {"name": endpoint.url}, "secret": endpoint.secret}
+    response = render(request, "backoffice/secret.html", {"issued": issued})
+    response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
+    return response

@@ -1,0 +1,114 @@
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from commerce.errors import ValidationFailed
+from commerce.outside.addresses import AddressRefused
+from commerce.outside.http import check_url
+from commerce.rest.paging import newest_first
+from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.views import AdminViewSet
+from commerce.webhooks import operations, queries
+from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
+
+from . import serializers as shapes
+
+
+class EndpointsViewSet(AdminViewSet):
+    """Where the account's events are sent, signed by the rules of Standard Webhooks, and how that went."""
+
+    area = "events"
+    secret_fields = ("secret",)
+    # They ask the name servers where a URL leads.
+    unscoped_actions = ("create", "update")
+
+    @answers(many("webhook_endpoints", shapes.WebhookEndpointOutput), parameters=PAGE_PARAMETERS)
+    def list(self, request: Request) -> Response:
+        page = newest_first(queries.endpoints(), self.cursor)
+        return Response(page.answer("webhook_endpoints", _endpoint))
+
+    @answers(
+        one("webhook_endpoint", shapes.WebhookEndpointWithSecretOutput),
+        request=shapes.WebhookEndpointInput,
+        status=201,
+    )
+    def create(self, request: Request) -> Response:
+        fields = self.valid(shapes.WebhookEndpointInput)
+        _require_callable(fields)
+        with self.scope():
+            endpoint = operations.create_endpoint(fields=fields)
+        return Response({"webhook_endpoint": _with_secret(endpoint)}, status=201)
+
+    @answers(one("webhook_endpoint", shapes.WebhookEndpointOutput))
+    def retrieve(self, request: Request, webhook_endpoint_id: int) -> Response:
+        return Response({"webhook_endpoint": _endpoint(queries.get_endpoint(webhook_endpoint_id))})
+
+    @answers(
+        one("webhook_endpoint", shapes.WebhookEndpointOutput),
+        request=shapes.WebhookEndpointChanges,
+        partial=True,
+    )
+    def update(self, request: Request, webhook_endpoint_id: int) -> Response:
+        changes = self.valid(shapes.WebhookEndpointChanges, partial=True)
+        _require_callable(changes)
+        with self.scope():
+            endpoint = operations.update_endpoint(
+                endpoint_id=webhook_endpoint_id, changes=changes, now=timezone.now()
+            )
+        return Response({"webhook_endpoint": _endpoint(endpoint)})
+
+    @answers(None, status=204)
+    def destroy(self, request: Request, webhook_endpoint_id: int) -> Response:
+        operations.delete_endpoint(endpoint_id=webhook_endpoint_id)
+        return Response(status=204)
+
+    @answers(
+        one("webhook_endpoint", shapes.WebhookEndpointWithSecretOutput), request=shapes.WebhookSecretRotation
+    )
+    def rotate_secret(self, request: Request, webhook_endpoint_id: int) -> Response:
+        grace = timedelta(seconds=self.valid(shapes.WebhookSecretRotation)["grace_seconds"])
+        endpoint = operations.rotate_secret(endpoint_id=webhook_endpoint_id, grace=grace, now=timezone.now())
+        return Response({"webhook_endpoint": _with_secret(endpoint)})
+
+    @answers(one("webhook_ping", shapes.WebhookPingOutput), status=201)
+    def ping(self, request: Request, webhook_endpoint_id: int) -> Response:
+        message_id = operations.ping_endpoint(endpoint_id=webhook_endpoint_id, now=timezone.now())
+        return Response({"webhook_ping": {"message_id": message_id}}, status=201)
+
+    @answers(
+        many("webhook_deliveries", shapes.WebhookDeliveryOutput),
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("status", str, enum=WebhookDelivery.Status.values),
+        ],
+    )
+    def deliveries(self, request: Request, webhook_endpoint_id: int) -> Response:
+        filters = self.valid_query(shapes.DeliveryFilters)
+        tries = queries.deliveries_to(queries.get_endpoint(webhook_endpoint_id), **filters)
+        return Response(newest_first(tries, self.cursor).answer("webhook_deliveries", _delivery))
+
+
+def _require_callable(fields: dict[str, Any]) -> None:
+    """Raises `ValidationFailed` for a URL that must not be called."""
+    if "url" not in fields:
+        return
+    try:
+        check_url(fields["url"], allow_private=settings.WEBHOOKS_ALLOW_PRIVATE)
+    except AddressRefused as refused:
+        raise ValidationFailed.of("url", refused.code, str(refused)) from refused
+
+
+def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return shapes.WebhookEndpointOutput(endpoint).data
+
+
+def _with_secret(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return shapes.WebhookEndpointWithSecretOutput(endpoint).data
+
+
+def _delivery(delivery: WebhookDelivery) -> dict[str, Any]:
+    return shapes.WebhookDeliveryOutput(delivery).data

@@ -1,0 +1,86 @@
+from typing import Any
+
+from rest_framework import serializers
+
+from commerce.events.types import EventType
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output, TimestampField
+from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
+
+_Status = WebhookEndpoint.Status
+
+
+class WebhookEndpointInput(Input):
+    url = fields.HttpUrlField(help_text="At a public address, and on port 80, 443, or from 1024 up.")
+    description = fields.OptionalTextField(max_length=200)
+    topics = fields.ListField(
+        child=serializers.ChoiceField(EventType.choices),
+        required=False,
+        max_length=len(EventType),
+        help_text="Types of events to send; none means all.",
+    )
+
+    def validate_url(self, url: str) -> str:
+        if len(url) > 1000:
+            raise serializers.ValidationError("At most 1000 characters are taken.", code="max_length")
+        return url
+
+    def validate_description(self, description: str | None) -> str:
+        return description or ""
+
+    def validate_topics(self, topics: list[str]) -> list[str]:
+        return sorted(set(topics))
+
+
+class WebhookEndpointChanges(WebhookEndpointInput):
+    """An endpoint that was paused, or disabled by its failures, is sent nothing until it is active again."""
+
+    status = serializers.ChoiceField([_Status.ACTIVE, _Status.PAUSED], required=False)
+
+
+class WebhookSecretRotation(Input):
+    # A day is usual; a month is as long as it may take.
+    grace_seconds = fields.IntegerField(required=False, default=0, max_value=2_592_000)
+
+
+class DeliveryFilters(Input):
+    status = serializers.ChoiceField(WebhookDelivery.Status.choices, required=False)
+
+
+class WebhookEndpointOutput(Output):
+    id = fields.IdField()
+    url = serializers.CharField()
+    description = serializers.CharField()
+    topics = serializers.ListField(child=serializers.CharField())
+    status = serializers.ChoiceField(_Status.choices)
+    disabled_reason = serializers.CharField(help_text="`gone` (it answered 410), `failing`, or empty.")
+    paused_at = TimestampField(allow_null=True)
+    consecutive_failures = serializers.IntegerField()
+    failing_since = TimestampField(allow_null=True)
+    previous_secret_until = TimestampField(
+        allow_null=True, help_text="Until when messages are signed with the secret before too."
+    )
+    created_at = TimestampField()
+    updated_at = TimestampField()
+
+
+class WebhookEndpointWithSecretOutput(WebhookEndpointOutput):
+    secret = serializers.CharField(allow_null=True, help_text="Shown in this answer only.")
+
+
+class WebhookPingOutput(Output):
+    message_id = serializers.CharField(help_text="Under this id it is found among the deliveries.")
+
+
+class WebhookDeliveryOutput(Output):
+    id = fields.IdField()
+    webhook_endpoint_id: Any = fields.IdField(source="endpoint_id")
+    message_id = serializers.CharField(help_text="The header `webhook-id`, and the id of the event.")
+    event_type = serializers.CharField()
+    attempt = serializers.IntegerField(help_text="Counts from 1.")
+    status = serializers.ChoiceField(WebhookDelivery.Status.choices)
+    response_status = serializers.IntegerField(allow_null=True)
+    response_excerpt = serializers.CharField(help_text="The first KiB of the answer.")
+    error = serializers.CharField(help_text="Why no answer came; empty when one did.")
+    duration_ms = serializers.IntegerField()
+    created_at = TimestampField()

@@ -1,0 +1,95 @@
+"""The tasks `deliver_webhook` and `ping_webhook`: no transaction is open while an endpoint is called."""
+
+from contextlib import AbstractContextManager
+from datetime import datetime
+from functools import partial
+
+from django.conf import settings
+from django.utils import timezone
+
+from commerce.events.models import Event
+from commerce.outbox.errors import PermanentFailure, Postponed
+from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.models import OutboxDispatch
+from commerce.outside.http import Answer, post
+from commerce.tenancy.scope import account_scope
+
+from .errors import DeliveryFailed
+from .messages import Message, message_of, ping_message, signed_headers
+from .models import WebhookEndpoint
+from .queries import endpoints
+from .recording import record_delivery, record_ping
+
+_SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
+_GONE = 410
+
+
+@handles("deliver_webhook")
+def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
+    """Send one event to one endpoint, unless that was paused or deleted meanwhile."""
+    payload = dispatch.payload
+    with _scope_of(dispatch):
+        active = endpoints().filter(pk=payload["endpoint_id"], status=WebhookEndpoint.Status.ACTIVE)
+        endpoint = active.first()
+        if endpoint is None:
+            return _SKIPPED
+        message = message_of(Event.objects.get(pk=payload["event_id"]))
+    if rests_until := endpoint.rest_after(timezone.now()):
+        raise Postponed("The endpoint did not answer before.", until=rests_until)
+    answer = _send(endpoint, message)
+    record = partial(
+        record_delivery,
+        endpoint_id=endpoint.pk,
+        message=message,
+        attempt=dispatch.attempts + 1,
+        answer=answer,
+        now=timezone.now(),
+    )
+    if answer.is_success:
+        return Outcome(record=record)
+    with _scope_of(dispatch):
+        record()
+    raise _failure(answer)
+
+
+@handles("ping_webhook")
+def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
+    """Send one ping, whatever comes of it, and log it."""
+    payload = dispatch.payload
+    with _scope_of(dispatch):
+        endpoint = endpoints().filter(pk=payload["endpoint_id"]).first()
+    if endpoint is None:
+        return _SKIPPED
+    message = ping_message(
+        message_id=payload["message_id"],
+        account_id=endpoint.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
+        endpoint_id=endpoint.pk,
+        now=datetime.fromisoformat(payload["occurred_at"]),
+    )
+    answer = _send(endpoint, message)
+    return Outcome(
+        record=partial(
+            record_ping, endpoint_id=endpoint.pk, message=message, answer=answer, now=timezone.now()
+        )
+    )
+
+
+def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
+    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # as above
+
+
+def _send(endpoint: WebhookEndpoint, message: Message) -> Answer:
+    now = timezone.now()
+    headers = signed_headers(message, keys=endpoint.secrets(now), now=now)
+    return post(
+        endpoint.url,
+        body=message.body,
+        headers=headers | {"Content-Type": "application/json", "User-Agent": "Commerce-Webhooks/1.0"},
+        allow_private=settings.WEBHOOKS_ALLOW_PRIVATE,
+    )
+
+
+def _failure(answer: Answer) -> Exception:
+    if answer.status == _GONE:
+        return PermanentFailure("The endpoint says that it is gone for good.")
+    return DeliveryFailed(answer.error or f"The endpoint answered {answer.status}.")

@@ -1,0 +1,65 @@
+"""Messages and their signatures, by Standard Webhooks (https://www.standardwebhooks.com)."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from commerce.events.envelope import envelope
+from commerce.events.models import Event
+
+PING = "webhook_endpoint.ping"
+
+_PREFIX = "whsec_"
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What an endpoint is sent: the same bytes under the same id, however often."""
+
+    id: str
+    type: str
+    body: bytes
+
+
+def new_secret() -> str:
+    return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def message_of(event: Event) -> Message:
+    return _message(envelope(event))
+
+
+def ping_message(*, message_id: str, account_id: int, endpoint_id: int, now: datetime) -> Message:
+    """A message in the form of an event that never happened, to try an endpoint with."""
+    event = Event(
+        account_id=account_id, type=PING, data={"webhook_endpoint_id": str(endpoint_id)}, occurred_at=now
+    )
+    return _message(envelope(event) | {"id": message_id})
+
+
+def signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:
+    """The headers of one try; each of the secrets has a signature, in this order."""
+    timestamp = str(int(now.timestamp()))
+    signed = f"{message.id}.{timestamp}.".encode() + message.body
+    return {
+        "webhook-id": message.id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(_signature(signed, key) for key in keys),
+    }
+
+
+def _message(document: dict[str, Any]) -> Message:
+    return Message(id=document["id"], type=document["type"], body=orjson.dumps(document))
+
+
+def _signature(signed: bytes, key: str) -> str:
+    digest = hmac.new(base64.b64decode(key.removeprefix(_PREFIX)), signed, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode()

@@ -1,0 +1,107 @@
+from datetime import datetime
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from commerce.tenancy.fields import AccountForeignKey
+from commerce.tenancy.models import AccountOwned
+
+
+class WebhookEndpoint(AccountOwned):
+    """Where an account wants its events sent to, as they happen."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        PAUSED = "paused"
+        DISABLED = "disabled"
+
+    class DisabledReason(models.TextChoices):
+        GONE = "gone"
+        FAILING = "failing"
+
+    url = models.CharField(max_length=1000)
+    description = models.CharField(max_length=200, blank=True)
+    topics = ArrayField(
+        models.CharField(max_length=64), default=list, help_text="Event types; none means all"
+    )
+    status = models.CharField(
+        max_length=16,
+        choices=Status,
+        default=Status.ACTIVE,
+        help_text="Paused by hand, or disabled by its failures",
+    )
+    disabled_reason = models.CharField(max_length=16, choices=DisabledReason, blank=True)
+    paused_at = models.DateTimeField(null=True, help_text="Since when it is paused or disabled")
+    secret = models.CharField(max_length=64)
+    previous_secret = models.CharField(max_length=64, blank=True)
+    previous_secret_until = models.DateTimeField(null=True)
+    consecutive_failures = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True, help_text="When the first of them was")
+    rests_until = models.DateTimeField(null=True, help_text="Not called before, as it did not answer")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "webhook_endpoints"
+        constraints = [
+            models.UniqueConstraint(fields=["account", "url"], name="webhook_endpoints_url"),
+            models.CheckConstraint(
+                condition=Q(status="active", paused_at__isnull=True)
+                | ~Q(status="active") & Q(paused_at__isnull=False),
+                name="webhook_endpoints_paused_at",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="disabled") & ~Q(disabled_reason="")
+                | ~Q(status="disabled") & Q(disabled_reason=""),
+                name="webhook_endpoints_disabled_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(consecutive_failures=0, failing_since__isnull=True)
+                | Q(consecutive_failures__gt=0, failing_since__isnull=False),
+                name="webhook_endpoints_failing_since",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+    def secrets(self, now: datetime) -> list[str]:
+        """What messages are signed with, the newest first."""
+        until = self.previous_secret_until
+        return [self.secret, self.previous_secret] if until is not None and until > now else [self.secret]
+
+    def rest_after(self, now: datetime) -> datetime | None:
+        """Until when it is left alone, if it is."""
+        return self.rests_until if self.rests_until is not None and self.rests_until > now else None
+
+
+class WebhookDelivery(AccountOwned):
+    """One try to deliver a message, with what the endpoint said. Never changed, and forgotten after a while."""
+
+    class Status(models.TextChoices):
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+
+    endpoint = AccountForeignKey(WebhookEndpoint, related_name="deliveries")
+    message_id = models.CharField(max_length=64, help_text="The same for every try; the id of the event")
+    event_type = models.CharField(max_length=64)
+    attempt = models.PositiveSmallIntegerField(help_text="Counts from 1")
+    status = models.CharField(max_length=16, choices=Status)
+    response_status = models.PositiveSmallIntegerField(null=True, help_text="None where no answer came")
+    response_excerpt = models.TextField(blank=True, help_text="The first KiB")
+    error = models.TextField(blank=True)
+    duration_ms = models.PositiveIntegerField()
+    created_at = models.DateTimeField()
+
+    class Meta(AccountOwned.Meta):
+        db_table = "webhook_deliveries"
+        verbose_name_plural = "webhook deliveries"
+        indexes = [
+            models.Index(fields=["account", "endpoint", "id"], name="webhook_deliveries_of_endpoint"),
+            # What is old enough to be forgotten, across accounts.
+            models.Index(fields=["created_at"], name="webhook_deliveries_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event_type} {self.message_id}, try {self.attempt}"

@@ -1,0 +1,119 @@
+"""Endpoints as merchants keep them. What is sent to them is made by a trigger on `events`, see the first migration."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import F
+
+from commerce.errors import NotFound
+from commerce.outbox.operations import enqueue
+from commerce.rest.shapes import timestamp
+from commerce.tenancy.scope import current_account_id
+from commerce.tokens import base62
+
+from .errors import TooManyEndpoints
+from .messages import new_secret
+from .models import WebhookDelivery, WebhookEndpoint
+from .queries import endpoints, get_endpoint
+
+MAX_ENDPOINTS = 20
+
+Status = WebhookEndpoint.Status
+
+_HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": None}
+
+
+def create_endpoint(*, fields: dict[str, Any]) -> WebhookEndpoint:
+    """A new endpoint with a new secret. Raises `TooManyEndpoints`, and `EndpointExists` by its constraint."""
+    _lock_account()
+    if endpoints().count() >= MAX_ENDPOINTS:
+        raise TooManyEndpoints(limit=MAX_ENDPOINTS)
+    return WebhookEndpoint.objects.create(secret=new_secret(), **fields)
+
+
+def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime) -> WebhookEndpoint:
+    """Change fields of an endpoint; `status` may be active or paused. Raises `NotFound`.
+
+    Failures are forgotten once it is active again, or of another URL. What happened while it was paused is not
+    sent later: it is in the feed.
+    """
+    endpoint = lock_endpoint(endpoint_id)
+    if endpoint is None:
+        raise NotFound
+    if changes.get("status", endpoint.status) != endpoint.status:
+        changes = changes | _fields_of(changes["status"], now)
+    if changes.get("url", endpoint.url) != endpoint.url:
+        changes = changes | _HEALTHY
+    for name, value in changes.items():
+        setattr(endpoint, name, value)
+    endpoint.save(update_fields=[*changes, "updated_at"])
+    return endpoint
+
+
+def pause_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
+    """Send nothing until it is resumed; what waits is not sent either. Raises `NotFound`."""
+    return update_endpoint(endpoint_id=endpoint_id, changes={"status": Status.PAUSED}, now=now)
+
+
+def resume_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
+    """Send what happens from now on. Raises `NotFound`."""
+    return update_endpoint(endpoint_id=endpoint_id, changes={"status": Status.ACTIVE}, now=now)
+
+
+def delete_endpoint(*, endpoint_id: int) -> None:
+    """Forget an endpoint with its log. Raises `NotFound`."""
+    # Whoever records a delivery holds the endpoint, so that none is added in between.
+    endpoint = lock_endpoint(endpoint_id)
+    if endpoint is None:
+        raise NotFound
+    WebhookDelivery.objects.filter(endpoint_id=endpoint_id).delete()
+    endpoint.delete()
+
+
+def rotate_secret(*, endpoint_id: int, grace: timedelta, now: datetime) -> WebhookEndpoint:
+    """A new secret. Messages are signed with the one before as well, through the grace period. Raises `NotFound`."""
+    has_grace = grace > timedelta()
+    endpoints().filter(pk=endpoint_id).update(
+        previous_secret=F("secret") if has_grace else "",
+        previous_secret_until=now + grace if has_grace else None,
+        secret=new_secret(),
+        updated_at=now,
+    )
+    return get_endpoint(endpoint_id)
+
+
+def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
+    """Have a message sent that means nothing, once, also to a paused endpoint; its id. Raises `NotFound`."""
+    endpoint = get_endpoint(endpoint_id)
+    message_id = f"ping_{base62(22)}"
+    payload = {"endpoint_id": endpoint.pk, "message_id": message_id, "occurred_at": timestamp(now)}
+    enqueue(task_name="ping_webhook", payload=payload, idempotency_key=f"webhook/{message_id}", now=now)
+    return message_id
+
+
+def prune_deliveries(*, max_age: timedelta, batch: int) -> int:
+    """Forget old deliveries of every account; how many they were. Called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT prune_webhook_deliveries(make_interval(secs => %s), %s::int)",
+            [max_age.total_seconds(), batch],
+        )
+        return cursor.fetchone()[0]
+
+
+def lock_endpoint(endpoint_id: int) -> WebhookEndpoint | None:
+    return endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
+
+
+def _lock_account() -> None:
+    """Endpoints are counted and added by one at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
+
+
+def _fields_of(status: str, now: datetime) -> dict[str, Any]:
+    """What goes with a status that merchants may choose."""
+    if status == Status.ACTIVE:
+        return {"disabled_reason": "", "paused_at": None} | _HEALTHY
+    return {"disabled_reason": "", "paused_at": now}

@@ -1,0 +1,337 @@
+"""From a dispatch to a signed request, to the log, and to what failures make of an endpoint."""
+
+import socket
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from commerce.events.envelope import envelope
+from commerce.events.models import Event
+from commerce.outbox.worker import run_due
+from commerce.webhooks import handlers, operations, recording
+from commerce.webhooks.models import WebhookEndpoint
+from tests.commerce.webhooks.rows import dispatches_of, log_of, make_due, make_endpoint, make_event, reread
+from tests.threads import run_threads
+
+
+def nowhere():
+    """A URL at which nothing answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+
+def run_all(shop):
+    """Run what waits until nothing does."""
+    while any(row.status == "pending" for row in dispatches_of(shop)):
+        make_due(shop)
+        run_due()
+
+
+def events_of(shop, name):
+    with shop.scope():
+        return list(Event.objects.filter(type=name))
+
+
+def test_delivery_sends_the_signed_envelope(shop, endpoint, receiver, verified):
+    event = make_event(shop, "order.paid", order_id="7", total_cents="1990")
+
+    run_due()
+
+    (request,) = receiver.requests
+    assert request.get_json() == envelope(event)
+    assert request.headers["webhook-id"] == str(event.pk)
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["User-Agent"] == "Commerce-Webhooks/1.0"
+    assert verified(request, endpoint.secret)
+    assert not verified(request, "whsec_" + "A" * 44)
+
+
+def test_delivery_that_succeeds_is_logged_with_the_end_of_its_dispatch(shop, endpoint, receiver):
+    receiver.body = "thank you"
+    event = make_event(shop)
+
+    run_due()
+
+    (delivery,) = log_of(shop)
+    assert (delivery.endpoint_id, delivery.message_id) == (endpoint.pk, str(event.pk))
+    assert (delivery.event_type, delivery.attempt, delivery.status) == ("order.paid", 1, "succeeded")
+    assert (delivery.response_status, delivery.response_excerpt, delivery.error) == (200, "thank you", "")
+    assert [row.status for row in dispatches_of(shop)] == ["succeeded"]
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 500, 503])
+def test_delivery_that_fails_is_retried_under_the_same_id(shop, endpoint, receiver, verified, status):
+    receiver.status, receiver.body = status, "no"
+    event = make_event(shop)
+    run_due()
+    (waiting,) = dispatches_of(shop)
+    receiver.status = 204
+
+    make_due(shop)
+    run_due()
+
+    assert (waiting.status, waiting.attempts) == ("pending", 1)
+    assert waiting.last_error == f"DeliveryFailed: The endpoint answered {status}."
+    assert receiver.ids == [str(event.pk)] * 2
+    assert receiver.requests[0].get_data() == receiver.requests[1].get_data()
+    assert all(verified(request, endpoint.secret) for request in receiver.requests)
+    assert [(row.attempt, row.status, row.response_status) for row in log_of(shop)] == [
+        (1, "failed", status),
+        (2, "succeeded", 204),
+    ]
+
+
+def test_delivery_that_always_fails_ends_as_dead_after_five_retries(shop, endpoint, receiver):
+    receiver.status = 500
+    make_event(shop)
+
+    run_all(shop)
+
+    assert [row.status for row in dispatches_of(shop)] == ["dead"]
+    assert [row.attempt for row in log_of(shop)] == [1, 2, 3, 4, 5, 6]
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.status, endpoint.consecutive_failures) == ("active", 6)
+
+
+def test_delivery_with_a_success_forgets_failures(shop, endpoint, receiver):
+    receiver.status = 500
+    make_event(shop)
+    run_due()
+    assert reread(shop, endpoint).consecutive_failures == 1
+    receiver.status = 200
+
+    run_all(shop)
+
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.consecutive_failures, endpoint.failing_since, endpoint.rests_until) == (0, None, None)
+
+
+def test_delivery_without_an_answer_gives_the_endpoint_a_rest(shop, receiver):
+    endpoint = make_endpoint(shop, url=nowhere())
+    for _ in range(3):
+        make_event(shop)
+
+    run_due()
+
+    (delivery,) = log_of(shop)
+    assert (delivery.status, delivery.response_status) == ("failed", None)
+    assert "Connection refused" in delivery.error
+    tried, *left = dispatches_of(shop)
+    assert (tried.status, tried.attempts) == ("pending", 1)
+    assert [(row.status, row.attempts) for row in left] == [("pending", 0)] * 2
+    assert {row.due_at for row in left} == {reread(shop, endpoint).rests_until}
+    assert {row.last_error for row in left} == {"The endpoint did not answer before."}
+
+
+@pytest.mark.parametrize(
+    ("failures", "seconds"), [(1, 30), (2, 60), (4, 240), (5, 480), (6, 600), (1_000_000, 600)]
+)
+def test_rest_grows_with_the_failures(failures, seconds):
+    assert recording._rest_after(failures) == timedelta(seconds=seconds)
+
+
+def test_delivery_that_is_gone_disables_the_endpoint(shop, endpoint, receiver):
+    receiver.status = 410
+    make_event(shop)
+    make_event(shop)
+
+    run_due()
+
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.status, endpoint.disabled_reason) == ("disabled", "gone")
+    assert endpoint.paused_at is not None
+    assert [row.status for row in dispatches_of(shop)] == ["dead", "skipped"]
+    (event,) = events_of(shop, "webhook_endpoint.disabled")
+    assert event.data == {
+        "webhook_endpoint_id": str(endpoint.pk),
+        "url": receiver.url,
+        "reason": "gone",
+        "failing_since": envelope(event)["occurred_at"],
+    }
+
+
+def test_endpoint_that_fails_for_days_is_disabled_and_the_others_are_told(shop, endpoint, receiver, settings):
+    settings.WEBHOOKS_DISABLE_AFTER_HOURS = 72
+    other = make_endpoint(shop, topics=["webhook_endpoint.disabled"])
+    receiver.status = 500
+    since = timezone.now() - timedelta(hours=72)
+    with shop.scope():
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(consecutive_failures=11, failing_since=since)
+    make_event(shop)
+
+    run_due()
+
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.status, endpoint.disabled_reason) == ("disabled", "failing")
+    (event,) = events_of(shop, "webhook_endpoint.disabled")
+    assert [row.payload for row in dispatches_of(shop)][1:] == [
+        {"endpoint_id": other.pk, "event_id": event.pk}
+    ]
+
+
+@pytest.mark.parametrize(("failures", "hours"), [(10, 100), (100, 71)])
+def test_endpoint_that_failed_seldom_or_not_for_long_stays_active(shop, endpoint, receiver, failures, hours):
+    receiver.status = 500
+    since = timezone.now() - timedelta(hours=hours)
+    with shop.scope():
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(
+            consecutive_failures=failures, failing_since=since
+        )
+    make_event(shop)
+
+    run_due()
+
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.status, endpoint.consecutive_failures) == ("active", failures + 1)
+
+
+def test_delivery_to_a_private_address_is_not_made(shop, endpoint, receiver, settings):
+    settings.WEBHOOKS_ALLOW_PRIVATE = False
+    make_event(shop)
+
+    run_due()
+
+    (delivery,) = log_of(shop)
+    assert (delivery.status, delivery.error) == ("failed", "The host is not at a public address.")
+    assert receiver.requests == []
+
+
+def test_delivery_is_signed_with_both_secrets_while_they_rotate(shop, endpoint, receiver, verified):
+    old = endpoint.secret
+    with shop.scope():
+        new = operations.rotate_secret(
+            endpoint_id=endpoint.pk, grace=timedelta(hours=1), now=timezone.now()
+        ).secret
+    make_event(shop)
+
+    run_due()
+
+    (request,) = receiver.requests
+    assert len(request.headers["webhook-signature"].split(" ")) == 2
+    assert verified(request, old)
+    assert verified(request, new)
+
+
+def test_delivery_is_signed_with_the_new_secret_alone_after_the_grace(shop, endpoint, receiver, verified):
+    old = endpoint.secret
+    long_ago = timezone.now() - timedelta(hours=2)
+    with shop.scope():
+        new = operations.rotate_secret(endpoint_id=endpoint.pk, grace=timedelta(hours=1), now=long_ago).secret
+    make_event(shop)
+
+    run_due()
+
+    (request,) = receiver.requests
+    assert verified(request, new)
+    assert not verified(request, old)
+
+
+@pytest.mark.parametrize("end", [operations.pause_endpoint, operations.delete_endpoint])
+def test_delivery_that_waits_is_skipped_once_its_endpoint_is_paused_or_deleted(shop, endpoint, receiver, end):
+    make_event(shop)
+    with shop.scope():
+        end(endpoint_id=endpoint.pk, **({"now": timezone.now()} if end is operations.pause_endpoint else {}))
+
+    run_due()
+
+    assert receiver.requests == []
+    assert [row.status for row in dispatches_of(shop)] == ["skipped"]
+
+
+def test_ping_is_sent_once_also_to_a_paused_endpoint(shop, endpoint, receiver, verified):
+    receiver.status = 500
+    now = timezone.now()
+    with shop.scope():
+        operations.pause_endpoint(endpoint_id=endpoint.pk, now=now)
+        message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=now)
+
+    run_due()
+
+    (request,) = receiver.requests
+    assert verified(request, endpoint.secret)
+    assert request.get_json() | {"occurred_at": ""} == {
+        "id": message_id,
+        "type": "webhook_endpoint.ping",
+        "api_version": "2026-01",
+        "account_id": str(shop.id),
+        "occurred_at": "",
+        "data": {"webhook_endpoint_id": str(endpoint.pk)},
+    }
+    (delivery,) = log_of(shop)
+    assert (delivery.message_id, delivery.status) == (message_id, "failed")
+    assert [row.status for row in dispatches_of(shop)] == ["succeeded"]
+    assert reread(shop, endpoint).consecutive_failures == 0
+
+
+def test_ping_of_an_endpoint_that_was_deleted_is_skipped(shop, endpoint, receiver):
+    with shop.scope():
+        operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
+        operations.delete_endpoint(endpoint_id=endpoint.pk)
+
+    run_due()
+
+    assert receiver.requests == []
+    assert [row.status for row in dispatches_of(shop)] == ["skipped"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_endpoint_is_called_without_a_transaction(shop, endpoint, monkeypatch):
+    seen = []
+    send = handlers.post
+    monkeypatch.setattr(
+        handlers,
+        "post",
+        lambda *args, **kwargs: seen.append(connection.in_atomic_block) or send(*args, **kwargs),
+    )
+    make_event(shop)
+
+    run_due()
+
+    assert seen == [False]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("end", ["pause", "delete"])
+def test_endpoint_that_is_paused_or_deleted_during_a_delivery_stays_so(
+    shop, endpoint, receiver, httpserver, status, end
+):
+    receiver.status = status
+    answer = receiver.__call__
+
+    def rival(request):
+        def work(_):
+            with shop.scope():
+                if end == "pause":
+                    operations.pause_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
+                else:
+                    operations.delete_endpoint(endpoint_id=endpoint.pk)
+
+        assert run_threads(1, work) == [None]
+        return answer(request)
+
+    httpserver.clear()
+    httpserver.expect_request("/hook").respond_with_handler(rival)
+    make_event(shop)
+
+    run_due()
+
+    with shop.scope():
+        left = list(WebhookEndpoint.objects.values_list("status", "consecutive_failures"))
+    assert left == ([("paused", 0)] if end == "pause" else [])
+    assert len(log_of(shop)) == len(left)
+    assert dispatches_of(shop)[0].status == ("succeeded" if status == 200 else "pending")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_at_once_count_every_failure(shop, endpoint, receiver):
+    receiver.status = 500
+    for _ in range(8):
+        make_event(shop)
+
+    run_threads(4, lambda _: run_due())
+
+    assert reread(shop, endpoint).consecutive_failures == 8
+    assert len(log_of(shop)) == 8
