@@ -218,8 +218,8 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
 OUTBOX_KEEP_DAYS = env.int("OUTBOX_KEEP_DAYS", default=30)
 
-# Merchants name the addresses that webhooks go to; private ones are our own network's.
-WEBHOOKS_ALLOW_PRIVATE = env.bool("WEBHOOKS_ALLOW_PRIVATE", default=False)
+# Merchants name where webhooks and their mail go to; private addresses are our own network's.
+OUTSIDE_ALLOW_PRIVATE = env.bool("OUTSIDE_ALLOW_PRIVATE", default=False)
 WEBHOOKS_DISABLE_AFTER_HOURS = env.int("WEBHOOKS_DISABLE_AFTER_HOURS", default=72)
 WEBHOOKS_KEEP_DAYS = env.int("WEBHOOKS_KEEP_DAYS", default=30)
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, fields
 
+from django.conf import settings
+
 from commerce.configuration.queries import own_settings
 from commerce.configuration.registry import SETTINGS, Value, installation_value
 
@@ -21,9 +23,11 @@ class MailSettings:
     smtp_username: str
     smtp_password: str = field(repr=False)
     reply_to: str
+    # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
+    allow_private: bool
 
 
-_NAMES = {one.name: _PREFIX + one.name for one in fields(MailSettings)}
+_NAMES = {one.name: _PREFIX + one.name for one in fields(MailSettings) if one.name != "allow_private"}
 # What must never reach a server that somebody else has named.
 _OF_ONE_OWNER = set(_NAMES.values()) - {_PROVIDER, _PREFIX + "reply_to"}
 
@@ -43,4 +47,5 @@ def mail_settings() -> MailSettings:
             return own[name]
         return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
 
-    return MailSettings(**{field_name: value(name) for field_name, name in _NAMES.items()})  # type: ignore[arg-type]
+    values = {field_name: value(name) for field_name, name in _NAMES.items()}
+    return MailSettings(**values, allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE)  # type: ignore[arg-type]

@@ -85,7 +85,7 @@ def _send(endpoint: WebhookEndpoint, message: Message) -> Answer:
         endpoint.url,
         body=message.body,
         headers=headers | {"Content-Type": "application/json", "User-Agent": "Commerce-Webhooks/1.0"},
-        allow_private=settings.WEBHOOKS_ALLOW_PRIVATE,
+        allow_private=settings.OUTSIDE_ALLOW_PRIVATE,
     )
 
 

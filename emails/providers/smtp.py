@@ -1,10 +1,12 @@
 """Any mail server. SMTP knows no keys: a message whose acceptance was not heard of goes out once more."""
 
 import smtplib
+import socket
 
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
 
+from commerce.outside.addresses import AddressRefused, connect
 from emails.mail_settings import MailSettings
 from emails.messages import Message
 
@@ -12,6 +14,25 @@ from .base import MessageRefused, OutcomeUnknown, ProviderUnavailable
 from .mime import digest_of, mail_of
 
 _TIMEOUT_S = 15
+
+
+class _CheckedSmtp(smtplib.SMTP):
+    """Connects to public addresses only: accounts name servers, and must not reach those of our own network."""
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        connection = connect(host, port, timeout_s=timeout)
+        connection.settimeout(timeout)
+        return connection
+
+
+class _CheckedSmtps(smtplib.SMTP_SSL, _CheckedSmtp):
+    """The same with TLS from the first byte: SMTP_SSL puts it around what the next class has connected."""
+
+
+class _CheckedBackend(EmailBackend):
+    @property
+    def connection_class(self) -> type[smtplib.SMTP]:
+        return _CheckedSmtps if self.use_ssl else _CheckedSmtp
 
 
 class SmtpProvider:
@@ -37,7 +58,8 @@ class SmtpProvider:
     def _opened(self) -> EmailBackend:
         if not self.settings.smtp_host:
             raise ProviderUnavailable("No SMTP server is set: commerce.email.smtp_host is empty.")
-        backend = EmailBackend(
+        kind = EmailBackend if self.settings.allow_private else _CheckedBackend
+        backend = kind(
             host=self.settings.smtp_host,
             port=self.settings.smtp_port,
             username=self.settings.smtp_username,
@@ -48,7 +70,7 @@ class SmtpProvider:
         )
         try:
             backend.open()
-        except OSError as error:
+        except (OSError, AddressRefused) as error:
             backend.close()
             raise ProviderUnavailable(f"The SMTP server can't be used: {error}") from error
         return backend

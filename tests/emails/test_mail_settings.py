@@ -106,3 +106,14 @@ def test_provider_that_the_account_has_chosen_sends(shop, renderer, resend, enqu
     with shop.scope():
         delivery = EmailDelivery.objects.get()
     assert (delivery.provider, delivery.provider_message_id) == ("resend", *resend.ids.values())
+
+
+def test_server_of_the_installation_may_be_private_and_one_of_the_account_may_not(
+    shop, other_shop, installation, settings
+):
+    installation(provider="smtp", smtp_host="127.0.0.1")
+
+    assert settings_with(other_shop, reply_to="shop@example.com").allow_private
+    assert not settings_with(shop, smtp_host="127.0.0.1").allow_private
+    settings.OUTSIDE_ALLOW_PRIVATE = True
+    assert settings_with(shop, smtp_host="127.0.0.1").allow_private

@@ -97,7 +97,7 @@ def _require_callable(fields: dict[str, Any]) -> None:
     if "url" not in fields:
         return
     try:
-        check_url(fields["url"], allow_private=settings.WEBHOOKS_ALLOW_PRIVATE)
+        check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
     except AddressRefused as refused:
         raise ValidationFailed.of("url", refused.code, str(refused)) from refused
 

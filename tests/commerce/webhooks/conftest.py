@@ -37,7 +37,7 @@ class Receiver:
 
 @pytest.fixture
 def receiver(httpserver: HTTPServer, settings) -> Receiver:
-    settings.WEBHOOKS_ALLOW_PRIVATE = True
+    settings.OUTSIDE_ALLOW_PRIVATE = True
     receiver = Receiver(httpserver.url_for("/hook"))
     httpserver.expect_request("/hook", method="POST").respond_with_handler(receiver)
     return receiver

@@ -188,7 +188,7 @@ def test_endpoint_that_failed_seldom_or_not_for_long_stays_active(shop, endpoint
 
 
 def test_delivery_to_a_private_address_is_not_made(shop, endpoint, receiver, settings):
-    settings.WEBHOOKS_ALLOW_PRIVATE = False
+    settings.OUTSIDE_ALLOW_PRIVATE = False
     make_event(shop)
 
     run_due()

@@ -33,6 +33,7 @@ def settings_of(provider, **values):
         "smtp_username": "",
         "smtp_password": "",
         "reply_to": "",
+        "allow_private": True,
     }
     return MailSettings(**defaults | values)
 

@@ -4,6 +4,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+from commerce.outside import addresses
 from config.stack.ports import free_port
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable, provider_of
 from tests.emails.providers.test_services import MESSAGE, settings_of
@@ -109,3 +110,23 @@ def test_server_that_cannot_be_used_is_unavailable(send, mailbox, values):
         send(**values)
     assert not isinstance(raised.value, OutcomeUnknown)
     assert mailbox.mails == []
+
+
+@pytest.mark.parametrize("security", ["none", "starttls", "tls"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "::1", "192.168.1.1", "169.254.169.254", "10.0.0.1"]
+)
+def test_server_that_an_account_names_is_not_in_our_own_network(send, mailbox, host, security):
+    with pytest.raises(ProviderUnavailable, match="not at a public address"):
+        send(smtp_host=host, smtp_security=security, allow_private=False)
+    assert mailbox.mails == []
+
+
+def test_server_that_an_account_names_is_used_at_a_public_address(send, mailbox, monkeypatch):
+    monkeypatch.setattr(addresses, "is_public", lambda address: True)
+
+    send(allow_private=False)
+
+    assert len(mailbox.mails) == 1
+    with pytest.raises(ProviderUnavailable, match="SSL"):
+        send(smtp_security="tls", allow_private=False)
