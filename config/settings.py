@@ -133,6 +133,9 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 ANYMAIL = env.dict("ANYMAIL", default={})
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
+# The demo page is there only where this names the file that `seed_demo` has written.
+DEMO_SEED = env.str("DEMO_SEED", default="")
+
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 

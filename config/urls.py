@@ -51,6 +51,8 @@ urlpatterns = [
     path("backoffice", RedirectView.as_view(url="/backoffice/")),
     path("backoffice/", admin.site.urls),
     path("", include("commerce.payments.urls")),
+    path("demo", RedirectView.as_view(url="/demo/")),
+    path("demo/", include("config.demo.urls")),
     path("docs/", SpectacularSwaggerView.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
     path("healthz", views.healthz),

@@ -32,6 +32,7 @@ def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[st
 def as_text(demo: Mapping[str, Any]) -> str:
     rows = {
         "Base URL": demo["base_url"],
+        "Shop front to try": f"{demo['base_url']}/demo/",
         "Back office": demo["backoffice_url"],
         "Log in as": f"{demo['staff']['username']} / {demo['staff']['password']}",
     }

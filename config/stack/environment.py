@@ -47,6 +47,7 @@ def process_environment(
         "RENDERER_URL": f"http://{LOOPBACK}:{memory.renderer_port}",
         "MAIL_DIR": str(data.mail),
         "STATIC_ROOT": str(data.static),
+        "DEMO_SEED": str(data.seed),
         "COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET": memory.webhook_secret,
         "COMMERCE_PAYMENTS_TEST_CARD": "true",
         "PYTHONUNBUFFERED": "1",

@@ -1,0 +1,47 @@
+// What a visitor does, one after the other: no two requests of one page overtake each other.
+
+import { Problem } from "./api.js";
+import { clearProblem, showProblem } from "./problems.js";
+import { reload } from "./session.js";
+
+// Longer than a double click takes.
+const PAUSE_MS = 400;
+const CHANGED_ELSEWHERE = [404, 409];
+
+let queue = Promise.resolve();
+
+// Do it after all that was asked for before. Problems are shown at the form, or at the top.
+export function enqueue(form, task) {
+    queue = queue.then(() => attempt(form, task));
+    return queue;
+}
+
+// The same for a form or a button; while it is at work, and for a moment after, it takes no second click.
+export async function once(trigger, task) {
+    if (trigger.dataset.busy) return;
+    const button = trigger.matches("form") ? trigger.querySelector("button:not([type=button])") : trigger;
+    trigger.dataset.busy = "true";
+    button.setAttribute("aria-busy", "true");
+    const form = trigger.matches("form") ? trigger : null;
+    await Promise.all([enqueue(form, task), new Promise((resolve) => setTimeout(resolve, PAUSE_MS))]);
+    delete trigger.dataset.busy;
+    button.removeAttribute("aria-busy");
+}
+
+export function onSubmit(form, task) {
+    form.addEventListener("submit", () => once(form, task));
+}
+
+export function onClick(button, task) {
+    button.addEventListener("click", () => once(button, task));
+}
+
+async function attempt(form, task) {
+    clearProblem(form);
+    try {
+        await task();
+    } catch (error) {
+        if (error instanceof Problem && CHANGED_ELSEWHERE.includes(error.status)) await reload().catch(() => {});
+        showProblem(error, form);
+    }
+}

@@ -1,0 +1,69 @@
+// Paying and placing the order. Each step may be sent again, and none happens twice.
+
+import { onClick, onSubmit } from "./actions.js";
+import { step, stepPath } from "./checkout.js";
+import { byId, say, show } from "./dom.js";
+import { money } from "./money.js";
+import { change, onChange, session, showOrder } from "./session.js";
+
+export function setUpPayment() {
+    onSubmit(byId("payment"), choose);
+    onClick(byId("pay"), pay);
+    onClick(byId("confirm"), () => confirm({}));
+    onClick(byId("cancel"), () => confirm({ cancel: true }));
+    onClick(byId("complete"), complete);
+    onChange(render);
+}
+
+// Back from the page of a gateway, its outcome is asked for without a click.
+export async function confirmWhereUnderWay() {
+    if (session.checkout?.phase === "processing" && !session.checkout.ready_to_complete) await confirm({});
+}
+
+function render({ checkout }) {
+    if (!checkout) return;
+    byId("payment").elements.payment_method.value = checkout.payment_method ?? "";
+    const isUnderWay = checkout.phase === "processing";
+    const isReady = isUnderWay && checkout.ready_to_complete;
+    show(byId("paying"), checkout.phase === "payment" || isUnderWay);
+    show(byId("pay"), checkout.phase === "payment");
+    show(byId("confirm"), isUnderWay && !isReady);
+    show(byId("cancel"), isUnderWay && !isReady);
+    show(byId("complete"), isReady);
+    byId("paying-hint").textContent = hint(checkout, { isUnderWay, isReady });
+}
+
+function hint({ totals }, { isUnderWay, isReady }) {
+    const due = money(totals.amount_due_cents, totals.currency);
+    if (isReady) return "The payment is settled. One click is left.";
+    return isUnderWay ? `The payment of ${due} has no outcome yet.` : `${due} are to be paid.`;
+}
+
+async function choose() {
+    await step("payment_method", { payment_method: byId("payment").elements.payment_method.value });
+    byId("pay").focus();
+}
+
+async function pay() {
+    const back = location.origin + location.pathname;
+    const body = { return_url: back, cancel_url: back };
+    const { checkout, payment_attempt: attempt } = await session.api.post(stepPath("start_payment"), body);
+    change({ checkout });
+    if (attempt.redirect_url) location.assign(attempt.redirect_url);
+    else await confirm({});
+}
+
+async function confirm(payload) {
+    const { checkout } = await session.api.post(stepPath("confirm"), { callback_payload: payload });
+    change({ checkout });
+    say(checkout.ready_to_complete ? byId("paying-hint").textContent : byId("hint").textContent);
+    byId(checkout.ready_to_complete ? "complete" : "confirm").focus();
+}
+
+async function complete() {
+    // The key of a checkout is always the same one, so that a second try gets the answer of the first.
+    const headers = { "Idempotency-Key": `demo-page/${session.checkout.token}` };
+    const { checkout } = await session.api.post(stepPath("complete"), {}, headers);
+    await showOrder(checkout);
+    byId("order-title").focus();
+}
