@@ -1,6 +1,8 @@
 """The task `send_email`: from a dispatch to a message that a provider has accepted."""
 
+import random
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from functools import partial
 
 from django.utils import timezone
@@ -8,19 +10,22 @@ from django.utils import timezone
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
 from commerce.customers.queries import is_redacted
-from commerce.outbox.errors import PermanentFailure
+from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome, handles
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
-from emails.providers import MessageRefused
+from emails.providers import MessageRefused, ProviderBusy
 from emails.queries import deliveries
 from emails.redaction import erase_messages
 from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
 from emails.sender import Draft, Sender, current_sender
+
+# How old a message may be for which a busy provider is no failed try.
+BUSY_PATIENCE = timedelta(days=1)
 
 
 @handles("send_email")
@@ -79,6 +84,10 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, m
         provider_message_id = sender.hand_off(message, dispatch=dispatch)
     except MessageRefused as error:
         raise PermanentFailure(str(error)) from error
+    except ProviderBusy as error:
+        if timezone.now() - dispatch.created_at > BUSY_PATIENCE:
+            raise
+        raise _postponed(error) from error
     record = partial(
         record_delivery,
         request=request,
@@ -90,3 +99,9 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, m
         now=timezone.now(),
     )
     return Outcome(record=record)
+
+
+def _postponed(error: ProviderBusy) -> Postponed:
+    """A crowd that is sent away comes back scattered."""
+    wait = timedelta(seconds=error.for_s * random.uniform(1, 2))  # noqa: S311  no secret
+    return Postponed(str(error), until=timezone.now() + wait)

@@ -1,6 +1,7 @@
 """The client of the rendering service."""
 
 import os
+import threading
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -64,7 +65,7 @@ class Rendered:
 def render(*, url: str, message: RenderRequest) -> Rendered:
     """`url` is the renderer's base address. Raises `RendererUnavailable`, `TemplateRefused`."""
     try:
-        response = _session_of(os.getpid()).post(
+        response = _session_of(os.getpid(), threading.get_ident()).post(
             f"{url.rstrip('/')}/render",
             json=asdict(message),
             timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S),
@@ -83,9 +84,9 @@ def render(*, url: str, message: RenderRequest) -> Rendered:
         ) from error
 
 
-@lru_cache(maxsize=1)
-def _session_of(_process_id: int) -> requests.Session:
-    """One per process: after a fork, parent and child must not share a connection."""
+@lru_cache(maxsize=64)
+def _session_of(_process_id: int, _thread_id: int) -> requests.Session:
+    """One per process and thread: neither after a fork nor at once can a connection be shared."""
     session = requests.Session()
     # The renderer is a neighbour; a proxy that the environment names is for the world outside.
     session.trust_env = False

@@ -109,6 +109,7 @@ def _set_environment(*, database: str, redis_database: int) -> None:
     os.environ |= {
         "DATABASE_URL": _role_url(roles.APP, database=database),
         "DATABASE_OWNER_URL": _role_url(roles.OWNER, database=database),
+        "OUTBOX_THREADS": "1",
         "REDIS_URL": urlunsplit(urlsplit(os.environ["TEST_REDIS_URL"])._replace(path=f"/{redis_database}")),
         "SECRET_KEY": "only-for-tests",
         "DEBUG": "false",

@@ -1,15 +1,23 @@
 """Running what is due. No transaction is open while a handler talks to the outside world."""
 
 import logging
+import os
 import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import lru_cache
+from threading import Lock
 
+from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed, UnknownTask
 from commerce.outbox.handlers import Outcome, handler_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
+    BATCH,
     HANDOVER_DELAY,
     Claim,
     begin_dispatch,
@@ -26,13 +34,55 @@ logger = logging.getLogger(__name__)
 
 def run_due(*, within: timedelta = timedelta(minutes=1)) -> bool:
     """Run due dispatches of every account until none is left; False when there was more than time."""
-    deadline = time.monotonic() + within.total_seconds()
-    while claims := claim_dispatches():
-        for claim in claims:
-            run_dispatch(claim)
-        if time.monotonic() > deadline:
-            return False
-    return True
+    queue = _Queue(deadline=time.monotonic() + within.total_seconds())
+    queue.fill()
+    # After a full batch there is more to do, most of which is waiting for others' answers.
+    number = settings.OUTBOX_THREADS - 1 if len(queue.claims) == BATCH else 0
+    helping = [_helpers(os.getpid()).submit(_help, queue) for _ in range(number)]
+    _run_all(queue)
+    for helper in helping:
+        helper.result()
+    return not queue.is_cut_short
+
+
+class _Queue:
+    """Claims for all threads of a process: should it be killed, no more wait for the end of their leases."""
+
+    def __init__(self, *, deadline: float) -> None:
+        self.claims: deque[Claim] = deque()
+        self.is_cut_short = False
+        self._deadline = deadline
+        self._lock = Lock()
+
+    def fill(self) -> None:
+        self.claims.extend(claim_dispatches())
+
+    def next(self) -> Claim | None:
+        """None when nothing is due, or too late to begin with more."""
+        with self._lock:
+            if not self.claims and time.monotonic() > self._deadline:
+                self.is_cut_short = True
+            elif not self.claims:
+                self.fill()
+            return self.claims.popleft() if self.claims else None
+
+
+def _run_all(queue: _Queue) -> None:
+    while claim := queue.next():
+        run_dispatch(claim)
+
+
+def _help(queue: _Queue) -> None:
+    try:
+        _run_all(queue)
+    finally:
+        connection.close()
+
+
+@lru_cache(maxsize=1)
+def _helpers(_process_id: int) -> ThreadPoolExecutor:
+    """Of each process its own, kept for the sessions that its threads hold with providers."""
+    return ThreadPoolExecutor(max(1, settings.OUTBOX_THREADS - 1), thread_name_prefix="outbox")
 
 
 def run_dispatch(claim: Claim) -> None:

@@ -8,10 +8,17 @@ from django.conf import settings
 
 from emails.mail_settings import MailSettings
 
-from .base import MessageRefused, OutcomeUnknown, Provider, ProviderUnavailable
+from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderUnavailable
 from .local import LocalProvider
 
-__all__ = ["MessageRefused", "OutcomeUnknown", "Provider", "ProviderUnavailable", "provider_of"]
+__all__ = [
+    "MessageRefused",
+    "OutcomeUnknown",
+    "Provider",
+    "ProviderBusy",
+    "ProviderUnavailable",
+    "provider_of",
+]
 
 
 def provider_of(mail_settings: MailSettings) -> Provider:

@@ -7,6 +7,14 @@ class ProviderUnavailable(Exception):
     """The provider did not take the message; it may later."""
 
 
+class ProviderBusy(ProviderUnavailable):
+    """The provider takes no more of anybody's messages for this time, in seconds."""
+
+    def __init__(self, detail: str, *, for_s: float) -> None:
+        super().__init__(detail)
+        self.for_s = for_s
+
+
 class OutcomeUnknown(ProviderUnavailable):
     """The provider may have taken the message: it was sent, and no answer came."""
 

@@ -12,7 +12,7 @@ from urllib3.exceptions import NewConnectionError
 from emails.mail_settings import MailSettings
 from emails.messages import Message
 
-from .base import MessageRefused, OutcomeUnknown, ProviderUnavailable
+from .base import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable
 from .mime import mail_of
 
 CONNECT_TIMEOUT_S = 5
@@ -47,6 +47,9 @@ _NOT_THE_MESSAGE = {
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
 }
+# RFC 6585, 4, where the answer does not say for how long; and at most, whatever it says.
+_BUSY_S = 5.0
+_MAX_BUSY_S = 3600.0
 # Resend's word for a key whose first request is still being worked on; it comes as a 409.
 _CONCURRENT = "concurrent_idempotent_requests"
 
@@ -81,8 +84,16 @@ def _meaning_of(error: AnymailError) -> Exception:
         return _without_answer(error)
     if 200 <= status < 300:
         return _of_an_accepted_message(error)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return ProviderBusy(str(error), for_s=_seconds_of(error.response))
     is_for_later = status >= 500 or status in _NOT_THE_MESSAGE or _CONCURRENT in str(error)
     return (ProviderUnavailable if is_for_later else MessageRefused)(str(error))
+
+
+def _seconds_of(answer: requests.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    seconds = float(text) if text.isdecimal() else _BUSY_S
+    return min(max(seconds, 1.0), _MAX_BUSY_S)
 
 
 def _without_answer(error: AnymailError) -> Exception:

@@ -21,6 +21,9 @@ from tests.emails.resend import Resend
 class Renderer(ThreadingHTTPServer):
     """Answers every request with `status` and `answer`, and keeps the requests."""
 
+    daemon_threads = True
+    request_queue_size = 128
+
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status = 200
@@ -32,6 +35,9 @@ class Renderer(ThreadingHTTPServer):
             "warnings": [],
         }
         self.requests: list[dict] = []
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients may be killed before they have their answer."""
 
     @property
     def url(self) -> str:

@@ -12,6 +12,7 @@ class Resend(ThreadingHTTPServer):
     """`received` are the messages that it took, by key; `answers` are statuses for the next requests instead."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, *, port: int = 0, delay_s: float = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
@@ -20,8 +21,12 @@ class Resend(ThreadingHTTPServer):
         self.received: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
         self.answers: list[int] = []
+        self.retry_after: str | None = None
         self.hangs_up = False
         self._lock = threading.Lock()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may be killed before they have their answer."""
 
     @property
     def url(self) -> str:
@@ -43,6 +48,8 @@ def _error(status: int, name: str) -> tuple[int, dict[str, Any]]:
 class _Handler(BaseHTTPRequestHandler):
     server: Resend
     protocol_version = "HTTP/1.1"
+    # Head and body in one packet: the second would wait for the other side's delayed acknowledgement.
+    wbufsize = -1
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -54,6 +61,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = json.dumps(answer).encode()
         self.send_response(status)
+        if status == 429 and self.server.retry_after is not None:
+            self.send_header("Retry-After", self.server.retry_after)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

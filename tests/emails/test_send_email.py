@@ -14,6 +14,8 @@ from emails.handlers import send_email
 from emails.models import EmailDelivery
 from tests.factories import make_customer, make_delivery, make_dispatch
 
+RESEND = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
+
 
 def reread(shop, dispatch):
     with shop.scope():
@@ -239,6 +241,32 @@ def test_email_is_tried_again_when_it_cannot_be_handed_off(shop, renderer, mail_
     assert waiting.last_error.startswith("ProviderUnavailable: ")
     assert waiting.message["html"] == "<p>Thank you</p>"
     assert deliveries(shop) == []
+
+
+def test_email_waits_for_a_provider_that_is_busy(shop, renderer, resend, enqueue_email):
+    shop.admin.put("settings.json", {"settings": RESEND})
+    dispatch = enqueue_email(shop)
+    resend.answers, resend.retry_after = [429], "20"
+    began = timezone.now()
+
+    run_due()
+
+    waiting = reread(shop, dispatch)
+    assert (waiting.status, waiting.attempts) == ("pending", 0)
+    assert timedelta(seconds=20) <= waiting.due_at - began <= timedelta(seconds=41)
+    assert "429" in waiting.last_error
+
+
+def test_email_that_has_waited_for_a_day_is_tried_and_counted(shop, renderer, resend, enqueue_email):
+    shop.admin.put("settings.json", {"settings": RESEND})
+    dispatch = enqueue_email(shop)
+    with shop.scope():
+        OutboxDispatch.objects.update(created_at=timezone.now() - timedelta(days=2))
+    resend.answers = [429]
+
+    run_due()
+
+    assert (reread(shop, dispatch).status, reread(shop, dispatch).attempts) == ("pending", 1)
 
 
 def test_email_of_a_worker_that_was_lost_after_the_hand_off_is_one_message(

@@ -1,5 +1,6 @@
 import logging
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from django.db import connection
@@ -9,7 +10,7 @@ from commerce.customers.models import Customer
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import claim_dispatches
+from commerce.outbox.operations import BATCH, claim_dispatches
 from commerce.outbox.worker import run_dispatch, run_due
 from commerce.tenancy.scope import account_in_scope
 from tests.factories import make_customer, make_dispatch
@@ -294,3 +295,33 @@ def test_run_of_one_dispatch_takes_a_fixed_number_of_statements(shop, handle, dj
     # Two scopes, opened and closed within the test's transaction: savepoint, setting, ..., setting, release.
     with django_assert_num_queries(11):
         run_dispatch(claim)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_dispatches_are_run_by_threads_of_one_process(shop, handle, settings):
+    settings.OUTBOX_THREADS = 4
+    meeting = Barrier(4)
+    # Nobody gets through alone.
+    ran = handle("example", lambda _: meeting.wait(timeout=10) >= 0 and Outcome())
+    for _ in range(12):
+        make_dispatch(shop, task_name="example")
+
+    assert run_due() is True
+
+    assert len(set(ran)) == len(ran) == 12
+    with shop.scope():
+        assert set(OutboxDispatch.objects.values_list("status", flat=True)) == {"succeeded"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_begin_nothing_after_their_time(shop, handle, settings):
+    settings.OUTBOX_THREADS = 4
+    handle("example")
+    for _ in range(BATCH + 1):
+        make_dispatch(shop, task_name="example")
+
+    assert run_due(within=timedelta(0)) is False
+
+    with shop.scope():
+        left = OutboxDispatch.objects.filter(status="pending")
+        assert (left.count(), OutboxDispatch.objects.filter(status="processing").count()) == (1, 0)

@@ -7,7 +7,7 @@ import pytest
 from commerce.configuration.registry import SETTINGS
 from emails.mail_settings import MailSettings
 from emails.messages import Message
-from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable, provider_of
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable, provider_of
 from emails.providers.services import SERVICES
 from tests.threads import run_threads
 
@@ -97,6 +97,15 @@ def test_answer_that_is_not_about_the_message_is_tried_again(resend, status):
     with pytest.raises(ProviderUnavailable, match=str(status)) as raised:
         send()
     assert not isinstance(raised.value, OutcomeUnknown)
+
+
+@pytest.mark.parametrize(("said", "for_s"), [("7", 7), ("0", 1), ("99999", 3600), ("tomorrow", 5), (None, 5)])
+def test_provider_that_is_busy_says_for_how_long(resend, said, for_s):
+    resend.answers, resend.retry_after = [429], said
+
+    with pytest.raises(ProviderBusy) as raised:
+        send()
+    assert raised.value.for_s == for_s
 
 
 def test_provider_that_cannot_be_reached_is_unavailable(settings):
