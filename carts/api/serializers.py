@@ -7,6 +7,7 @@ from rest_framework import serializers
 from carts.models import Cart
 from carts.queries import CartView, LineRow
 from carts.totals import LinePrice, cart_totals
+from commerce.orders.api.serializers import LineOutput
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField, text_id
 
@@ -36,21 +37,8 @@ class MergeInput(Input):
     source_cart_token = fields.TextField(max_length=64)
 
 
-class CartLineOutput(Output):
-    id = fields.IdField()
-    variant_id = fields.IdField()
-    product_id = fields.IdField()
-    sku = serializers.CharField()
-    title = serializers.CharField()
-    quantity = serializers.IntegerField()
-    custom_attributes = serializers.DictField()
+class CartLineOutput(LineOutput):
     custom_attributes_hash = serializers.CharField(help_text="SHA-256 of the compact, key-sorted, NFC JSON.")
-    unit_price_with_tax_cents = fields.CentsField()
-    unit_price_without_tax_cents = fields.CentsField()
-    tax_rate_bp = serializers.IntegerField()
-    line_total_with_tax_cents = fields.CentsField()
-    line_total_without_tax_cents = fields.CentsField()
-    line_tax_cents = fields.CentsField()
 
 
 class CartTotalsOutput(Output):

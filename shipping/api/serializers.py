@@ -104,9 +104,8 @@ class RateOutput(Output):
     updated_at = TimestampField()
 
 
-class MethodOutput(Output):
+class QuotedMethodOutput(Output):
     id = fields.IdField()
-    zone_id = fields.IdField()
     handle = serializers.CharField()
     name = serializers.CharField()
     carrier = serializers.CharField()
@@ -116,7 +115,11 @@ class MethodOutput(Output):
     is_cod_compatible = serializers.BooleanField()
     estimated_days_min = serializers.IntegerField(allow_null=True)
     estimated_days_max = serializers.IntegerField(allow_null=True)
-    cod_fee_cents = fields.CentsField()
+    cod_fee_cents = fields.CentsField(help_text="In the currency of the rate.")
+
+
+class MethodOutput(QuotedMethodOutput):
+    zone_id = fields.IdField()
     carrier_config = fields.ObjectField()
     rates = RateOutput(many=True)
     created_at = TimestampField()
@@ -131,20 +134,6 @@ class QuoteInput(Input):
     subtotal_cents = fields.CentsField()
     currency = fields.CurrencyField()
     market_id = fields.IdField(required=False, allow_null=True)
-
-
-class QuotedMethodOutput(Output):
-    id = fields.IdField()
-    handle = serializers.CharField()
-    name = serializers.CharField()
-    carrier = serializers.CharField()
-    service_code = serializers.CharField()
-    rate_mode = serializers.ChoiceField(ShippingMethod.RateMode.choices)
-    requires_pickup_point = serializers.BooleanField()
-    is_cod_compatible = serializers.BooleanField()
-    estimated_days_min = serializers.IntegerField(allow_null=True)
-    estimated_days_max = serializers.IntegerField(allow_null=True)
-    cod_fee_cents = fields.CentsField(help_text="In the currency of the rate.")
 
 
 class QuoteOutput(Output):

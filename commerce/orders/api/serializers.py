@@ -8,7 +8,9 @@ from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
 
 
-class FrozenLineOutput(Output):
+class LineOutput(Output):
+    """What a line is from the cart to the order."""
+
     id = fields.IdField()
     variant_id = fields.IdField()
     product_id = fields.IdField()
@@ -16,13 +18,16 @@ class FrozenLineOutput(Output):
     title = serializers.CharField()
     quantity = serializers.IntegerField()
     custom_attributes = serializers.DictField()
-    weight_grams = serializers.IntegerField(help_text="Of one unit.")
     tax_rate_bp = serializers.IntegerField()
     unit_price_with_tax_cents = fields.CentsField()
     unit_price_without_tax_cents = fields.CentsField()
     line_total_with_tax_cents = fields.CentsField()
     line_total_without_tax_cents = fields.CentsField()
     line_tax_cents = fields.CentsField()
+
+
+class FrozenLineOutput(LineOutput):
+    weight_grams = serializers.IntegerField(help_text="Of one unit.")
     discount_cents = fields.CentsField(help_text="The line's share of the discounts.")
 
 

@@ -1,5 +1,4 @@
 import json
-import os
 import socket
 
 import pytest
@@ -138,8 +137,9 @@ def test_proxy_of_the_environment_is_not_used(httpserver, monkeypatch):
     assert render(url=httpserver.url_for(""), message=MESSAGE).subject == "s"
 
 
-def test_forked_process_gets_a_session_of_its_own():
-    session = renderer_client._session_of(os.getpid())
+def test_forked_process_and_another_thread_get_sessions_of_their_own():
+    session = renderer_client._session_of(1, 1)
 
-    assert renderer_client._session_of(os.getpid()) is session
-    assert renderer_client._session_of(os.getpid() + 1) is not session
+    assert renderer_client._session_of(1, 1) is session
+    assert renderer_client._session_of(2, 1) is not session
+    assert renderer_client._session_of(1, 2) is not session
