@@ -13,6 +13,8 @@ DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debugging" if DEBUG else environ.Env.NOTSET).strip()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1"])
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
+IS_HTTPS = BASE_URL.startswith("https://")
+BEHIND_TLS_PROXY = env.bool("BEHIND_TLS_PROXY", default=False)
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
 
 API_VERSION = "2026-01"
@@ -52,7 +54,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "commerce.rest.middleware.MetricsMiddleware",
     "commerce.rest.middleware.RequestIdMiddleware",
+    "commerce.rest.cors.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -95,6 +99,9 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     options = config.setdefault("OPTIONS", {})
     # Prepared statements: planning costs more than running the short queries of a request.
     options |= {"server_side_binding": True, "prepare_threshold": 2}
+    # A server that is gone without a word is noticed within half a minute, and by a new connection in 5 s.
+    options |= {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    options |= {"tcp_user_timeout": 25_000}
     if pool_size:
         options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
     return config | {
@@ -127,6 +134,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)
 RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
 
+# Where processes leave what they count, and the bearer token that reads it from elsewhere than this machine.
+METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
+
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 # Options of Anymail for the whole installation, such as the address of a provider's other region.
@@ -157,12 +168,22 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SESSION_COOKIE_NAME = "backoffice"
 SESSION_COOKIE_PATH = "/backoffice/"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[BASE_URL])
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_TLS_PROXY", default=False) else None
-)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
+# Without the proxy's header every request would look like one without TLS, and be redirected for ever.
+SECURE_SSL_REDIRECT = IS_HTTPS and BEHIND_TLS_PROXY
+# Asked from within, past the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=31_536_000 if IS_HTTPS else 0)
+SILENCED_SYSTEM_CHECKS = [
+    "security.W003",  # Django's protection against forged requests is there, for the back office alone.
+    # HSTS for the names below this one, and in browsers' own lists, is for the owner of the domain to decide.
+    "security.W005",
+    "security.W021",
+]
 SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 LOGGING = {
@@ -239,6 +260,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "commerce.rest.tasks.prune",
         "schedule": 600,
         "options": {"expires": 600},
+    },
+    "clear-sessions": {
+        "task": "accounts.tasks.clear_sessions",
+        "schedule": 3600,
+        "options": {"expires": 3600},
     },
     "prune-outbox": {
         "task": "commerce.outbox.tasks.prune",

@@ -6,13 +6,12 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import URLResolver, include, path, re_path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularSwaggerView
 
 from commerce.rest import converters
 
 converters.register()
 
-from config import views  # noqa: E402  its URLs use the converters
+from config import health, metrics, views  # noqa: E402  its URLs use the converters
 from emails.api.webhook import provider_webhook  # noqa: E402
 
 _ADMIN_APPS = (
@@ -53,10 +52,11 @@ urlpatterns = [
     path("", include("commerce.payments.urls")),
     path("demo", RedirectView.as_view(url="/demo/")),
     path("demo/", include("config.demo.urls")),
-    path("docs/", SpectacularSwaggerView.as_view(url="/openapi.json"), name="docs"),
+    path("docs/", views.Docs.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
-    path("healthz", views.healthz),
-    path("readyz", views.readyz),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", metrics.metrics),
     path("", RedirectView.as_view(url="/docs/")),
 ]
 

@@ -116,6 +116,7 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "ALLOWED_HOSTS": "*",
         "MAIL_DIR": str(mail),
         "STATIC_ROOT": str(static),
+        "METRICS_DIR": str(data_dir / f"metrics-{database}"),
         # Nothing listens there: no test asks the world outside.
         "VIES_URL": "http://127.0.0.1:9",
     }

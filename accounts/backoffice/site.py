@@ -22,6 +22,7 @@ from commerce.errors import Refusal
 from commerce.tenancy.scope import account_scope
 
 from .choice import choose, chosen_membership, memberships
+from .login import LoginForm
 from .navigation import groups
 from .overview import overview
 
@@ -35,6 +36,7 @@ class BackOfficeSite(UnfoldAdminSite):
     site_header = "Back office"
     index_title = "Overview"
     index_template = "backoffice/index.html"
+    login_form = LoginForm
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Who they are is asked before which account they work in, hence the order of the two.
@@ -43,6 +45,14 @@ class BackOfficeSite(UnfoldAdminSite):
                 view, required=view not in (self.password_change, self.password_change_done)
             )
         return super().admin_view(view, cacheable)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        response = super().login(request, extra_context)
+        form = (getattr(response, "context_data", None) or {}).get("form")
+        if form is not None and form.wait_s:
+            response.status_code = 429
+            response["Retry-After"] = str(form.wait_s)
+        return response
 
     def _in_account(self, view: View, *, required: bool) -> View:
         @wraps(view)

@@ -1,18 +1,27 @@
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
+
+from django.db import transaction
 
 from commerce.events.models import Event
 from commerce.events.types import EventType
+from commerce.metrics import count_events
 
 
 def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa: A002  the field's name
     """Add one event of the account in scope to its feed; it shows once the caller's scope commits."""
-    return Event.objects.create(type=EventType(type).value, data=data, occurred_at=now)
+    event = Event.objects.create(type=EventType(type).value, data=data, occurred_at=now)
+    transaction.on_commit(partial(count_events, {type: 1}))
+    return event
 
 
 def publish_many(*, occurrences: Iterable[tuple[str, dict[str, Any]]], now: datetime) -> list[Event]:
     """Add events, given as (type, data), in this order and in one statement."""
-    return Event.objects.bulk_create(
+    events = Event.objects.bulk_create(
         Event(type=EventType(name).value, data=data, occurred_at=now) for name, data in occurrences
     )
+    transaction.on_commit(partial(count_events, Counter(event.type for event in events)))
+    return events

@@ -50,6 +50,10 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_leased",
                 condition=models.Q(status="processing"),
             ),
+            # What operators look for: work that was given up.
+            models.Index(
+                fields=["finished_at"], name="outbox_dispatches_dead", condition=models.Q(status="dead")
+            ),
             models.Index(
                 fields=["finished_at"],
                 name="outbox_dispatches_finished",

@@ -1,11 +1,36 @@
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
 from django.db.models import Count, Min, QuerySet
 from django.db.models.fields.json import KT
 
 from commerce.errors import NotFound
 from commerce.outbox.models import OutboxDispatch
+
+# So many dispatches of a status are counted at most: a look at a long queue must not add to what is wrong.
+COUNTED_AT_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Unfinished and failed dispatches of every account, and since when the oldest could have been run."""
+
+    pending: int
+    processing: int
+    dead: int
+    oldest_due_at: datetime | None
+
+
+def backlog() -> Backlog:
+    """Called outside of any scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pending, processing, dead, oldest_due_at FROM outbox_backlog(%s::integer)",
+            [COUNTED_AT_MOST],
+        )
+        return Backlog(*cursor.fetchone())
 
 
 def dispatches(*, status: str | None = None, task_name: str | None = None) -> QuerySet[OutboxDispatch]:

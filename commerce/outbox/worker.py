@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from commerce.metrics import count_run
 from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed, UnknownTask
 from commerce.outbox.handlers import Outcome, handler_of
 from commerce.outbox.models import OutboxDispatch
@@ -103,6 +104,7 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
         outcome = handler_of(dispatch)(dispatch)
         _finish(claim, dispatch, outcome)
     except LeaseLost:
+        count_run(task_name=dispatch.task_name, outcome="lost")
         raise
     except UnknownTask as error:
         _leave(claim, dispatch, error)
@@ -110,6 +112,8 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
         _postpone(claim, dispatch, str(error), until=error.until)
     except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
         _fail(claim, dispatch, error)
+    else:
+        count_run(task_name=dispatch.task_name, outcome=outcome.status)
 
 
 def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
@@ -128,13 +132,16 @@ def _leave(claim: Claim, dispatch: OutboxDispatch, error: UnknownTask) -> None:
 def _postpone(claim: Claim, dispatch: OutboxDispatch, reason: str, *, until: datetime) -> None:
     with account_scope(claim.account_id):
         postpone_dispatch(dispatch=dispatch, reason=reason, until=until)
+    count_run(task_name=dispatch.task_name, outcome="postponed")
 
 
 def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:
     end = bury_dispatch if isinstance(error, PermanentFailure) else reschedule_dispatch
     with account_scope(claim.account_id):
         status = end(dispatch=dispatch, error=f"{type(error).__name__}: {error}", now=timezone.now())
-    level = logging.ERROR if status == OutboxDispatch.Status.DEAD else logging.WARNING
+    is_dead = status == OutboxDispatch.Status.DEAD
+    count_run(task_name=dispatch.task_name, outcome="dead" if is_dead else "retried")
+    level = logging.ERROR if is_dead else logging.WARNING
     logger.log(level, "%s: failed, now %s", _name(claim), status, exc_info=error)
 
 

@@ -1,12 +1,35 @@
 import re
+import time
 import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
+from commerce.metrics import count_request
+
 from .logs import request_id
 
 _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class MetricsMiddleware:
+    """Counts every request and the time that its answer took."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        began = time.perf_counter()
+        response = self.get_response(request)
+        match = request.resolver_match
+        count_request(
+            # What is answered before a view is found: preflights, static files, addresses that lead nowhere.
+            route=match.route if match else "none",
+            method=request.method or "",
+            status=response.status_code,
+            seconds=time.perf_counter() - began,
+        )
+        return response
 
 
 class RequestIdMiddleware:

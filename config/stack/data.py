@@ -39,6 +39,11 @@ class DataDirectory:
         return self.root / "static"
 
     @property
+    def metrics(self) -> Path:
+        """What processes have counted; those of another run would only be read at every scrape."""
+        return self.root / "metrics"
+
+    @property
     def memory(self) -> Path:
         return self.root / "env.json"
 

@@ -48,6 +48,7 @@ def process_environment(
         "MAIL_DIR": str(data.mail),
         "STATIC_ROOT": str(data.static),
         "DEMO_SEED": str(data.seed),
+        "METRICS_DIR": str(data.metrics),
         "COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET": memory.webhook_secret,
         "COMMERCE_PAYMENTS_TEST_CARD": "true",
         "PYTHONUNBUFFERED": "1",

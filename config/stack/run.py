@@ -1,6 +1,7 @@
 """`make run`: start everything, say so, and keep it running until told to stop."""
 
 import os
+import shutil
 import signal
 import sys
 
@@ -49,6 +50,7 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
     external = external_servers(os.environ)
     data.demo.unlink(missing_ok=True)
     stop_orphans(data, pause=signals.pause)
+    shutil.rmtree(data.metrics, ignore_errors=True)
     port = web_port(os.environ.get("PORT") or _DEFAULT_PORT)
     data.rotate_logs()
     supervisor = Supervisor(signals)

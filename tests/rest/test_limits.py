@@ -1,6 +1,5 @@
 """Rate limits per key and per token, in windows of a minute."""
 
-import socket
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +9,7 @@ import time_machine
 from commerce.redis import client as redis_client
 from tests import factories
 from tests.problems import problem
+from tests.servers import closed_port
 
 # The twentieth second of a minute: 40 s are left.
 NOW = datetime(2026, 11, 20, 10, 0, 20, tzinfo=UTC)
@@ -120,10 +120,7 @@ def test_limits_are_off_without_redis(shop, settings, monkeypatch, caplog):
 
 
 def unreachable():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return redis.Redis(host="127.0.0.1", port=port, socket_connect_timeout=0.2, retry=None)
+    return redis.Redis(host="127.0.0.1", port=closed_port(), socket_connect_timeout=0.2, retry=None)
 
 
 def test_counters_expire(shop, settings):

@@ -42,6 +42,7 @@ RESOLVER_FUNCTIONS = {
     "account_ids()",
     "claim_outbox_dispatches(integer, interval)",
     "expired_vouchers(integer)",
+    "outbox_backlog(integer)",
     "overdue_checkouts(integer)",
     "prune_idempotency_records(interval, integer)",
     "prune_outbox_dispatches(interval, integer)",

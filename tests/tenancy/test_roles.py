@@ -60,7 +60,7 @@ def test_serving_role_is_not_looked_at_without_the_database(served_as, monkeypat
 
 
 def test_readyz_refuses_a_role_that_could_bypass_policies(served_as, monkeypatch):
-    monkeypatch.setattr("config.views.connection", served_as("DATABASE_OWNER_URL")["default"])
+    monkeypatch.setattr("config.health.connections", served_as("DATABASE_OWNER_URL"))
 
     response = Client().get("/readyz")
 

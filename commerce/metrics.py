@@ -1,0 +1,115 @@
+"""What the processes of this installation count. Each has files of its own in one directory, which a scrape adds up."""
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache, partial
+from threading import Event, Timer
+from typing import Any
+
+from django.conf import settings
+from prometheus_client import CollectorRegistry, Counter, Histogram, values
+from prometheus_client.multiprocess import MultiProcessCollector
+
+logger = logging.getLogger(__name__)
+
+_HOST = socket.gethostname()
+_METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
+_SURFACES = {"storefront", "admin", "backoffice", "webhooks"}
+# How long a request may wait until it is counted where every process can read it.
+_DELAY_S = 1.0
+_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+def _process_name() -> str:
+    """Containers that share the directory may have the same process ids."""
+    return f"{_HOST}-{os.getpid()}"
+
+
+# The library looks for the directory there whenever it opens a file.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
+_SharedValue: Any = values.MultiProcessValue(_process_name)
+
+
+def _value(*arguments: Any, **options: Any) -> Any:
+    """A number in this process's file. Where none can be written it is counted for nobody, and requests go on."""
+    try:
+        settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)
+        return _SharedValue(*arguments, **options)
+    except OSError as error:
+        logger.warning("Metrics are not kept: %s", error)
+        return values.MutexValue(*arguments, **options)
+
+
+values.ValueClass = _value
+
+# What processes count goes to files, and from there to the answer: the library's own registry is not used.
+_counter = partial(Counter, registry=None)
+
+_REQUESTS = _counter(
+    "commerce_requests", "Requests answered", labelnames=("surface", "route", "method", "status")
+)
+_DURATIONS = Histogram(
+    "commerce_request_duration_seconds",
+    "Time from a request to its answer",
+    labelnames=("surface", "route", "method"),
+    buckets=_BUCKETS_S,
+    registry=None,
+)
+_EVENTS = _counter("commerce_events", "Events published, of all accounts", labelnames=("type",))
+_RUNS = _counter("commerce_outbox_runs", "Dispatches run by workers", labelnames=("task", "outcome"))
+
+# Requests that only this process knows of. Written one by one they would cost several times as much.
+_answered: deque[tuple[str, str, int, float]] = deque()
+_is_scheduled = Event()
+
+
+def count_request(*, route: str, method: str, status: int, seconds: float) -> None:
+    """Count an answered request under its route's template, of which there are as many as there are addresses."""
+    _answered.append((route, method, status, seconds))
+    if not _is_scheduled.is_set():
+        _is_scheduled.set()
+        timer = Timer(_DELAY_S, _write_requests)
+        timer.daemon = True
+        timer.start()
+
+
+def _write_requests() -> None:
+    # What comes from here on has a timer of its own.
+    _is_scheduled.clear()
+    with suppress(IndexError):
+        while True:
+            route, method, status, seconds = _answered.popleft()
+            requests, durations = _request_series(route, method if method in _METHODS else "other", status)
+            requests.inc()
+            durations.observe(seconds)
+
+
+def count_events(numbers: Mapping[str, int]) -> None:
+    """Count events that were published, by their types."""
+    for event_type, number in numbers.items():
+        _EVENTS.labels(event_type).inc(number)
+
+
+def count_run(*, task_name: str, outcome: str) -> None:
+    """Count one run of a dispatch: succeeded, skipped, retried, dead, postponed or lost."""
+    _RUNS.labels(task_name, outcome).inc()
+
+
+def shared_registry() -> CollectorRegistry:
+    """A registry that holds the sums over the files of all processes, of which others may lag a second behind."""
+    _write_requests()
+    registry = CollectorRegistry()
+    if settings.METRICS_DIR.is_dir():
+        MultiProcessCollector(registry, path=str(settings.METRICS_DIR))
+    return registry
+
+
+@cache
+def _request_series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    first = route.partition("/")[0]
+    labels = (first if first in _SURFACES else "other", route, method)
+    return _REQUESTS.labels(*labels, str(status)), _DURATIONS.labels(*labels)

@@ -1,0 +1,40 @@
+"""Cross-origin requests: shops' pages call the storefront API from wherever they are served.
+
+Its keys are public and there are no cookies, so that any origin may. As the answer does not depend on the origin,
+it needs no `Vary`. https://fetch.spec.whatwg.org/#http-cors-protocol
+"""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+_PREFIX = "/storefront/"
+
+_ANSWER = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
+    "Retry-After, X-Api-Version, X-Request-Id",
+}
+_PREFLIGHT = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+    "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, X-Request-Id, X-Storefront-Key",
+    "Access-Control-Max-Age": "86400",
+}
+
+
+class CorsMiddleware:
+    """Answers preflights, which carry no key, and lets browsers hand on every answer of the storefront API."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(_PREFIX) or "HTTP_ORIGIN" not in request.META:
+            return self.get_response(request)
+        if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META:
+            return HttpResponse(status=204, headers=_PREFLIGHT)
+        response = self.get_response(request)
+        for name, value in _ANSWER.items():
+            response[name] = value
+        return response

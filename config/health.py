@@ -1,0 +1,76 @@
+"""Whether this process answers, and whether what it needs does."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from functools import partial
+from typing import Any, TypeVar
+
+import redis
+from django.db import Error, connections
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from commerce.redis import client
+from commerce.tenancy.roles import bypass_reasons
+from config.probes import Probe
+
+T = TypeVar("T")
+
+# Load balancers and `make run` wait for two seconds; what hangs is as good as down before that.
+PATIENCE_S = 1.5
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """What serving needs is there, and the serving role can't bypass row-level security."""
+    asked = _serving_role.ask(), _redis.ask()
+    wait(asked, timeout=PATIENCE_S)
+    failures = _failures(asked[0])
+    document = {
+        "status": "unavailable" if failures else "ok",
+        "failures": failures,
+        # Redis carries rate limits and the task queue: without it shops still sell.
+        "redis": "ok" if is_up(asked[1]) else "unavailable",
+    }
+    return JsonResponse(document, status=503 if failures else 200)
+
+
+def redis_probe() -> Probe[Any]:
+    """Whether Redis answers."""
+    return Probe(lambda: client().ping())
+
+
+def database_probe(question: Callable[[], T]) -> Probe[T]:
+    """A question to the database, on a connection that is given back after it."""
+    return Probe(partial(_on_own_connection, question))
+
+
+def is_up(asked: "Future[Any]") -> bool:
+    """Whether there was an answer, by now, from a server that may be down."""
+    try:
+        asked.result(timeout=0)
+    except (Error, redis.RedisError, OSError):  # a TimeoutError is an OSError
+        return False
+    return True
+
+
+def _on_own_connection(question: Callable[[], T]) -> T:
+    try:
+        return question()
+    finally:
+        connections.close_all()
+
+
+def _failures(asked: "Future[list[str]]") -> list[str]:
+    if not is_up(asked):
+        return ["The database does not answer."]
+    return [
+        f"The serving database role could bypass row-level security: {reason}." for reason in asked.result()
+    ]
+
+
+_serving_role = database_probe(lambda: bypass_reasons(connections["default"]))
+_redis = redis_probe()

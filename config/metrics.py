@@ -1,0 +1,78 @@
+"""`/metrics`, in Prometheus' text format, for this machine or for who has the token."""
+
+import hmac
+from collections.abc import Iterator
+from concurrent.futures import wait
+from datetime import datetime
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from commerce.metrics import shared_registry
+from commerce.outbox.queries import Backlog, backlog
+from config.health import PATIENCE_S, database_probe, is_up, redis_probe
+from config.views import not_found
+
+_FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+
+_backlog = database_probe(backlog)
+_redis = redis_probe()
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """What all processes have counted, and the state of things now. To anybody else there is no such address."""
+    if not (_has_token(request) or _is_of_this_machine(request)):
+        return not_found(request)
+    registry = shared_registry()
+    registry.register(_State())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _has_token(request: HttpRequest) -> bool:
+    given = request.headers.get("Authorization", "").encode()
+    wanted = f"Bearer {settings.METRICS_TOKEN}".encode()
+    return bool(settings.METRICS_TOKEN) and hmac.compare_digest(given, wanted)
+
+
+def _is_of_this_machine(request: HttpRequest) -> bool:
+    """Loopback, and not by way of a proxy, behind which everything looks like it."""
+    if any(name.startswith(_FORWARDED) for name in request.META):
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
+
+
+class _State(Collector):
+    """What is found out while the scrape waits. What can't be is left out, and `commerce_up` says why."""
+
+    def collect(self) -> Iterator[Metric]:
+        asked = {"database": _backlog.ask(), "redis": _redis.ask()}
+        wait(asked.values(), timeout=PATIENCE_S)
+        up = GaugeMetricFamily("commerce_up", "Whether a server answers", labels=["server"])
+        for name, answer in asked.items():
+            up.add_metric([name], is_up(answer))
+        yield up
+        if is_up(asked["database"]):
+            yield from _outbox(asked["database"].result(), now=timezone.now())
+
+
+def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
+    waiting = GaugeMetricFamily(
+        "commerce_outbox_dispatches", "Dispatches of all accounts, 100,000 at most", labels=["status"]
+    )
+    for status in ("pending", "processing", "dead"):
+        waiting.add_metric([status], getattr(backlog, status))
+    yield waiting
+    overdue = now - backlog.oldest_due_at if backlog.oldest_due_at else now - now
+    yield GaugeMetricFamily(
+        "commerce_outbox_oldest_due_seconds",
+        "How long the oldest dispatch that could be run has waited",
+        value=max(overdue.total_seconds(), 0.0),
+    )

@@ -1,0 +1,128 @@
+"""Readiness is answered in time, whatever the servers behind do."""
+
+import time
+
+import pytest
+import redis
+from django.db import connection
+from django.db.utils import ConnectionHandler
+from django.test import Client
+
+from commerce.tenancy.roles import bypass_reasons
+from config import health
+from config.probes import Probe
+from tests.servers import closed_port, silent_server
+
+NO_ANSWER = {"status": "unavailable", "failures": ["The database does not answer."], "redis": "ok"}
+
+
+@pytest.fixture
+def database_at(monkeypatch, django_db_blocker):
+    """Moves the database to another port of this machine, for readiness alone."""
+
+    def move(port):
+        options = {
+            name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "pool"
+        }
+        moved = connection.settings_dict | {"HOST": "127.0.0.1", "PORT": port, "OPTIONS": options}
+        handler = ConnectionHandler({"default": moved})
+        monkeypatch.setattr(health, "connections", handler)
+        monkeypatch.setattr(
+            health, "_serving_role", health.database_probe(lambda: bypass_reasons(handler["default"]))
+        )
+
+    with django_db_blocker.unblock():
+        yield move
+
+
+@pytest.fixture
+def redis_at(monkeypatch):
+    """Moves Redis to another port of this machine, for readiness alone."""
+
+    def move(port):
+        moved = redis.Redis(
+            host="127.0.0.1", port=port, socket_timeout=0.5, socket_connect_timeout=0.2, retry=None
+        )
+        monkeypatch.setattr(health, "client", lambda: moved)
+        monkeypatch.setattr(health, "_redis", health.redis_probe())
+
+    return move
+
+
+def asked():
+    """The answer of /readyz, and the seconds that it took."""
+    began = time.monotonic()
+    response = Client().get("/readyz")
+    return response.status_code, response.json(), time.monotonic() - began
+
+
+def test_readyz_does_not_wait_for_a_database_that_hangs(database_at):
+    with silent_server() as port:
+        database_at(port)
+
+        answers = [asked() for _ in range(2)]
+
+    assert [(status, document) for status, document, _ in answers] == [(503, NO_ANSWER)] * 2
+    assert max(seconds for *_, seconds in answers) < 2
+
+
+def test_readyz_without_a_database(database_at):
+    database_at(closed_port())
+
+    status, document, seconds = asked()
+
+    assert (status, document) == (503, NO_ANSWER)
+    assert seconds < 2
+
+
+@pytest.mark.django_db
+def test_readyz_does_not_wait_for_a_redis_that_hangs(redis_at):
+    with silent_server() as port:
+        redis_at(port)
+
+        status, document, seconds = asked()
+
+    assert (status, document) == (200, {"status": "ok", "failures": [], "redis": "unavailable"})
+    assert seconds < 2
+
+
+@pytest.mark.django_db
+def test_readyz_without_redis_is_ready(redis_at):
+    redis_at(closed_port())
+
+    status, document, _ = asked()
+
+    assert (status, document) == (200, {"status": "ok", "failures": [], "redis": "unavailable"})
+
+
+def test_readyz_does_not_wait_twice_when_both_hang(database_at, redis_at):
+    with silent_server() as port:
+        database_at(port)
+        redis_at(port)
+
+        status, document, seconds = asked()
+
+    assert (status, document) == (503, NO_ANSWER | {"redis": "unavailable"})
+    assert seconds < 2
+
+
+def test_probe_asks_once_at_a_time():
+    questions = []
+
+    def hang():
+        questions.append("?")
+        time.sleep(0.2)
+        return len(questions)
+
+    probe = Probe(hang)
+    at_once = [probe.ask() for _ in range(5)]
+
+    assert [answer.result(timeout=5) for answer in at_once] == [1] * 5
+    assert probe.ask().result(timeout=5) == 2
+
+
+def test_probe_passes_on_what_went_wrong():
+    probe = Probe(lambda: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        probe.ask().result(timeout=5)
