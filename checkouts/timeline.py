@@ -6,8 +6,9 @@ from django.urls import reverse
 
 from checkouts.models import CheckoutPaymentAttempt
 from commerce.backoffice.display import money
+from commerce.backoffice.moments import Moment
 from commerce.orders.models import Order
-from commerce.orders.timeline import Moment, tells_of_orders
+from commerce.orders.timeline import tells_of_orders
 
 
 @tells_of_orders

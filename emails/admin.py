@@ -1,24 +1,78 @@
+from typing import Any
+from uuid import uuid4
+
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import display
+from unfold.forms import BaseDialogForm
 
-from commerce.backoffice.display import label_column
-from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import json_column, label_column, text_column
+from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
 from .frames import message_frame
-from .models import EmailDelivery
+from .models import EmailDelivery, EmailDeliveryEvent
 from .own_templates.admin import EmailTemplateAdmin
+from .resending import resend_delivery
+from .statistics_page import StatisticsPage
+from .template_sources import platform_templates
+from .timeline import timeline_of_delivery
 
 __all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin"]
 
+# The pages of what a message may be about; clients of the API may give other types.
+_PAGES = {"order": "admin:orders_order_change", "voucher": "admin:discounts_voucher_change"}
+
+
+class ClickForm(BaseDialogForm):
+    """Tells one opening of the dialog from another, so that a double click counts once."""
+
+    click = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
+
+
+class TemplateFilter(admin.SimpleListFilter):
+    """By the templates that there are, rather than by all that deliveries were made of."""
+
+    title = "template"
+    parameter_name = "template_key"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+        return [(key, key) for key in sorted(platform_templates())]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        value = self.value()
+        return queryset if value is None else queryset.filter(template_key=value)
+
+
+class EventRows(ReadOnlyRows):
+    model = EmailDeliveryEvent
+    verbose_name_plural = "Told by the provider"
+    hide_title = True
+    per_page = 50
+    fields = ("type", "occurred_at", "received_at", "event_key")
+
 
 @admin.register(EmailDelivery)
-class EmailDeliveryAdmin(ReadOnlyAdmin):
-    list_display = ("to_email", "template_key", "subject", label_column("status", "Status"), "sent_at")
-    list_filter = ("status", "sent_at")
-    search_fields = ("to_email", "template_key", "provider_message_id")
-    search_help_text = "Recipient, template or the provider's message id"
+class EmailDeliveryAdmin(StatisticsPage, ReadOnlyAdmin):
+    list_display = (
+        "to_email",
+        "subject",
+        "template_key",
+        "locale",
+        label_column("status", "Status"),
+        "sent_at",
+    )
+    list_filter = ("status", TemplateFilter, "sent_at")
+    search_fields = ("to_email", "subject", "provider_message_id")
+    search_help_text = "Recipient, subject or the provider's message id"
+    inlines = (EventRows,)
+    change_form_before_template = "backoffice/timeline.html"
+    actions_detail = ("send_again",)
     fieldsets = (
         (
             None,
@@ -27,22 +81,53 @@ class EmailDeliveryAdmin(ReadOnlyAdmin):
                     ("to_email", "customer"),
                     ("template_key", "locale", "status"),
                     "subject",
-                    ("queued_at", "sent_at", "delivered_at"),
-                    ("opened_at", "first_clicked_at", "bounced_at"),
-                    ("provider", "provider_message_id"),
-                    ("reference_type", "reference_id"),
+                    "about",
+                    "provider",
+                    "provider_message_id",
+                    "idempotency_key",
                 )
             },
         ),
         ("Message", {"fields": ("html_body",)}),
-        ("As text", {"classes": ("collapse",), "fields": ("text",)}),
-        ("Context", {"classes": ("collapse",), "fields": ("ctx",)}),
+        ("As text", {"classes": ("collapse",), "fields": (text_column("text", "Text"),)}),
+        ("Context", {"classes": ("collapse",), "fields": (json_column("ctx", "Variables"),)}),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
         # A list of messages would otherwise read all their bodies.
         return super().get_queryset(request).defer("html", "text", "ctx")
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: EmailDelivery, **kwargs: Any
+    ) -> HttpResponse:
+        # A field of the form would be worked out several times over.
+        context["moments"] = timeline_of_delivery(obj)
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+    @display(description="About")
+    def about(self, delivery: EmailDelivery) -> str:
+        if delivery.reference_type is None:
+            return "-"
+        words = f"{delivery.reference_type} {delivery.reference_id or ''}".strip()
+        page = _PAGES.get(delivery.reference_type)
+        if page is None or delivery.reference_id is None:
+            return words
+        return format_html(
+            '<a href="{}" class="text-link">{}</a>', reverse(page, args=[delivery.reference_id]), words
+        )
+
     @display(description="HTML")
     def html_body(self, delivery: EmailDelivery) -> str:
-        return message_frame(delivery.html)
+        note = "Images from other hosts are not shown here."
+        return format_html('{}<p class="mt-2 text-subtle">{}</p>', message_frame(delivery.html), note)
+
+    @asking(
+        "Send again",
+        description="The recipient gets the message once more, written anew with the template that is in force.",
+        submit="Send",
+        form_class=ClickForm,
+        icon="mail",
+    )
+    def send_again(self, request: HttpRequest, delivery: EmailDelivery, fields: dict[str, Any]) -> str | None:
+        is_new = resend_delivery(delivery_id=delivery.pk, click=fields["click"], now=timezone.now())
+        return "The message is on its way once more." if is_new else None

@@ -1,11 +1,13 @@
 """How the messages of an account leave."""
 
+from base64 import b64encode
 from dataclasses import dataclass, field, fields
 
 from django.conf import settings
 
 from commerce.configuration.queries import own_settings
 from commerce.configuration.registry import SETTINGS, Value, installation_value
+from commerce.outbox.error_texts import without_secrets
 
 _PREFIX = "commerce.email."
 _PROVIDER = _PREFIX + "provider"
@@ -25,6 +27,16 @@ class MailSettings:
     reply_to: str
     # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
     allow_private: bool
+
+    def without_credentials(self, text: str) -> str:
+        """What a server said, less the credentials that it may have repeated."""
+        secrets = [self.api_key]
+        if self.smtp_password:
+            # RFC 4616, 2: the message of AUTH PLAIN.
+            log_in = f"\0{self.smtp_username}\0{self.smtp_password}"
+            encoded = [b64encode(word.encode()).decode() for word in (log_in, self.smtp_password)]
+            secrets += [self.smtp_password, *encoded]
+        return without_secrets(text, secrets)
 
 
 _NAMES = {one.name: _PREFIX + one.name for one in fields(MailSettings) if one.name != "allow_private"}

@@ -9,7 +9,7 @@ from commerce.outbox.models import OutboxDispatch
 from emails.mail_settings import MailSettings, mail_settings
 from emails.messages import Message, render_message
 from emails.own_templates.queries import template_in_force
-from emails.providers import provider_of
+from emails.providers import MessageRefused, ProviderUnavailable, provider_of
 from emails.requests import EmailRequest
 from emails.template_sources import TemplateSource
 
@@ -52,7 +52,12 @@ class Sender:
         """
         # Keys are unique within an account, and the provider may be the same for many of them.
         provider_key = f"{self.account.pk}:{dispatch.idempotency_key}"
-        return provider_of(self.settings).send(message, idempotency_key=provider_key)
+        try:
+            return provider_of(self.settings).send(message, idempotency_key=provider_key)
+        except (MessageRefused, ProviderUnavailable) as error:
+            # What the provider says is kept with the dispatch and told to clients.
+            error.args = (self.settings.without_credentials(str(error)),)
+            raise
 
 
 def current_sender() -> Sender:

@@ -1,11 +1,15 @@
-"""What the back office tells of an order's emails."""
+"""What the back office tells of emails: on their own pages, and on those of orders."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from django.urls import reverse
 
+from commerce.backoffice.moments import Moment, staff_moments
 from commerce.orders.models import Order
-from commerce.orders.timeline import Moment, tells_of_orders
+from commerce.orders.timeline import tells_of_orders
+from commerce.outbox.queries import dispatch_of_key
+from emails.models import EmailDelivery
 from emails.queries import deliveries
 
 _MOMENTS = {
@@ -21,6 +25,27 @@ _MOMENTS = {
 def _emails(order: Order) -> Iterator[Moment]:
     for delivery in deliveries(reference_type="order", reference_id=order.pk):
         link = reverse("admin:emails_emaildelivery_change", args=[delivery.pk])
-        for field, verb in _MOMENTS.items():
-            if at := getattr(delivery, field):
-                yield Moment(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
+        for at, verb in _steps(delivery):
+            yield Moment(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
+
+
+def timeline_of_delivery(delivery: EmailDelivery) -> list[Moment]:
+    """From its dispatch to what staff did with it, oldest first; two statements."""
+    steps = [Moment(at=at, title=verb.capitalize()) for at, verb in _steps(delivery)]
+    moments = [_queued(delivery), *steps, *staff_moments(delivery)]
+    return sorted(moments, key=lambda moment: moment.at)
+
+
+def _queued(delivery: EmailDelivery) -> Moment:
+    """Dispatches are not kept for ever: an old message has none to link to."""
+    dispatch = dispatch_of_key(delivery.idempotency_key)
+    if dispatch is None:
+        return Moment(at=delivery.queued_at, title="Queued")
+    link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])
+    return Moment(at=delivery.queued_at, title="Queued", detail=f"Dispatch {dispatch.pk}", link=link)
+
+
+def _steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:
+    for field, verb in _MOMENTS.items():
+        if at := getattr(delivery, field):
+            yield at, verb

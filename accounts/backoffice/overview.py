@@ -1,12 +1,16 @@
 """What staff see first: how the shop is doing, and what waits for them."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, F, Sum
 from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from commerce.backoffice.display import money
+from commerce.backoffice.panels import panels
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
@@ -16,34 +20,65 @@ _PERIOD = timedelta(days=30)
 _SHOWN_ORDERS = 10
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`link` leads to what is counted; `is_alarming` where somebody should see to it."""
+
+    title: str
+    text: str
+    link: str = ""
+    is_alarming: bool = False
+
+
 def overview(*, now: datetime) -> dict[str, Any]:
     """Figures of the account in scope and its latest orders, in a fixed number of statements."""
-    return {"figures": _figures(now), "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS]}
+    return {
+        "figures": _figures(now),
+        "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
+        "panels": panels(now=now),
+    }
 
 
-def _figures(now: datetime) -> list[tuple[str, str]]:
+def _figures(now: datetime) -> list[Figure]:
     open_orders = Order.objects.filter(status=Order.Status.OPEN)
     unfulfilled = open_orders.filter(fulfillment_status=Order.FulfillmentStatus.UNFULFILLED)
     sold_out = InventoryLevel.objects.filter(
         allow_backorder=False, on_hand__lte=F("reserved") + F("committed"), variant__archived_at__isnull=True
     )
-    failed = OutboxDispatch.objects.filter(status=OutboxDispatch.Status.DEAD)
-    disabled = WebhookEndpoint.objects.filter(status=WebhookEndpoint.Status.DISABLED)
     return [
         *_sales(now),
-        ("Orders to fulfil", str(unfulfilled.count())),
-        ("Sold out", str(sold_out.count())),
-        ("Failed dispatches", str(failed.count())),
-        ("Disabled webhooks", str(disabled.count())),
+        Figure("Orders to fulfil", str(unfulfilled.count())),
+        Figure("Sold out", str(sold_out.count())),
+        _dead_dispatches(),
+        _disabled_webhooks(),
     ]
 
 
-def _sales(now: datetime) -> list[tuple[str, str]]:
+def _dead_dispatches() -> Figure:
+    dead = OutboxDispatch.objects.filter(status=OutboxDispatch.Status.DEAD)
+    return _troubles("Dead dispatches", dead.count(), "outbox_outboxdispatch", OutboxDispatch.Status.DEAD)
+
+
+def _disabled_webhooks() -> Figure:
+    disabled = WebhookEndpoint.objects.filter(status=WebhookEndpoint.Status.DISABLED)
+    return _troubles(
+        "Disabled webhooks", disabled.count(), "webhooks_webhookendpoint", WebhookEndpoint.Status.DISABLED
+    )
+
+
+def _troubles(title: str, number: int, page: str, status: str) -> Figure:
+    """A number that should be 0, with the list of those it counts."""
+    query = urlencode({"status__exact": status})
+    link = f"{reverse(f'admin:{page}_changelist')}?{query}"
+    return Figure(title, str(number), link=link, is_alarming=number > 0)
+
+
+def _sales(now: datetime) -> list[Figure]:
     recent = Order.objects.filter(placed_at__gt=now - _PERIOD).exclude(status=Order.Status.CANCELLED)
     by_currency = recent.order_by("currency").values("currency")
     sales = by_currency.annotate(total_cents=Sum("total_cents"), number=Count("pk"))
     return [
-        (
+        Figure(
             f"{sale['number']} order{pluralize(sale['number'])} in 30 days",
             money(sale["total_cents"], sale["currency"]),
         )

@@ -19,8 +19,9 @@ from commerce.errors import Refusal
 from .forms import refusal_of
 from .options import AccountModelAdmin
 
-# What an action answers: the sentence that staff see and the log keeps, or a page of its own.
-Outcome = str | HttpResponse
+# What an action answers: the sentence that staff see and the log keeps, None where nothing was left to do, or a
+# page of its own.
+Outcome = str | HttpResponse | None
 
 
 def asking(
@@ -73,10 +74,11 @@ def _answer(
             outcome = act()
             if isinstance(outcome, HttpResponse):
                 return outcome
-            if row is not None:
+            if row is not None and outcome is not None:
                 model_admin.log_change(request, row, outcome)
     except (Refusal, DatabaseError) as error:
         model_admin.message_user(request, refusal_of(error).detail, messages.ERROR)
     else:
-        model_admin.message_user(request, outcome, messages.SUCCESS)
+        if outcome is not None:
+            model_admin.message_user(request, outcome, messages.SUCCESS)
     return HttpResponse(headers={"HX-Refresh": "true"})

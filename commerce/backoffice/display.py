@@ -1,12 +1,13 @@
 """How values look to staff."""
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
 from babel.numbers import format_currency, get_currency_precision
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from unfold.decorators import display
 
@@ -69,6 +70,32 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
         address = getattr(row, field) or {}
         lines = [" ".join(filter(None, map(address.get, names))) for names in _ADDRESS_LINES]
         return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "-"
+
+    return column
+
+
+def preformatted(text: str | None) -> str:
+    """Text as it stands, in lines that wrap."""
+    style = "max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere"
+    return format_html('<pre style="{}">{}</pre>', style, text) if text else "-"
+
+
+def text_column(field: str, title: str) -> Callable[[Any], str]:
+    """A column that shows a text of many lines as it stands."""
+
+    @display(description=title)
+    def column(row: Any) -> str:
+        return preformatted(getattr(row, field))
+
+    return column
+
+
+def json_column(field: str, title: str) -> Callable[[Any], str]:
+    """A column that shows a JSON document, indented."""
+
+    @display(description=title)
+    def column(row: Any) -> str:
+        return preformatted(json.dumps(getattr(row, field), indent=2, ensure_ascii=False))
 
     return column
 

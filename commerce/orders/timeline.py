@@ -1,23 +1,10 @@
 """What has happened to an order, for staff: each app that knows something of it registers a teller."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
 
-from commerce.backoffice.history import actions_on
+from commerce.backoffice.moments import Moment, staff_moments
 
 from .models import Order
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """`link` leads to the back office's page of what it is about."""
-
-    at: datetime
-    title: str
-    detail: str = ""
-    link: str = ""
-
 
 # Reads in a number of statements that does not depend on how much there is to tell.
 Teller = Callable[[Order], Iterable[Moment]]
@@ -50,7 +37,4 @@ def _steps(order: Order) -> Iterator[Moment]:
     return (Moment(at=at, title=title, detail=detail) for at, title, detail in steps if at is not None)
 
 
-@tells_of_orders
-def _staff(order: Order) -> Iterator[Moment]:
-    for action in actions_on(order):
-        yield Moment(at=action.created_at, title=f"By {action.username}", detail=action.summary)
+tells_of_orders(staff_moments)

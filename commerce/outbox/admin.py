@@ -1,10 +1,14 @@
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.decorators import display
+from unfold.enums import ActionVariant
 
-from commerce.backoffice.display import label_column
+from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.options import ReadOnlyAdmin
 
@@ -27,13 +31,15 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     search_fields = ("idempotency_key",)
     search_help_text = "Idempotency key"
     actions = ("retry", "cancel", export_as_csv)
+    actions_detail = ("retry_this", "cancel_this")
     fields = (
         ("id", "task", "status"),
-        ("attempts", "max_attempts", "due_at", "locked_until"),
+        ("attempts", "max_attempts"),
+        ("due_at", "locked_until"),
         ("created_at", "finished_at"),
         "idempotency_key",
-        "last_error",
-        "payload",
+        text_column("last_error", "Last error"),
+        json_column("payload", "Payload"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
@@ -59,3 +65,19 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             lambda row: operations.cancel_dispatch(dispatch_id=row.pk, now=now),
             "cancelled",
         )
+
+    @asking("Retry", description="It runs at once, with all its retries.", submit="Retry", icon="replay")
+    def retry_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: dict[str, Any]) -> str:
+        operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
+        return "The dispatch runs at once."
+
+    @asking(
+        "Cancel",
+        description="It is not run any more, until somebody retries it.",
+        submit="Cancel the dispatch",
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def cancel_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: dict[str, Any]) -> str:
+        operations.cancel_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
+        return "The dispatch is cancelled."

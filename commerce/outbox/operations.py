@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from commerce.outbox.error_texts import storable_error
 from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.queries import get_dispatch
@@ -28,7 +29,6 @@ RETRY_DELAYS = (
 )
 # How long work waits that is not for this worker, as in the midst of a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
-_MAX_ERROR_LENGTH = 2000
 
 # What is under way stays so: whoever holds it closes it. What waits is not to be run any more.
 _ERASE = """
@@ -143,7 +143,7 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
         attempts=F("attempts") + 1,
         locked_until=None,
         due_at=now + delay,
-        last_error=_storable(error),
+        last_error=storable_error(error),
     )
     return Status.PENDING
 
@@ -155,7 +155,7 @@ def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime)
         status=Status.PENDING,
         locked_until=None,
         due_at=until,
-        last_error=_storable(reason),
+        last_error=storable_error(reason),
     )
     return Status.PENDING
 
@@ -170,7 +170,7 @@ def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
 def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
     """Give a dispatch up. Raises `LeaseLost`."""
     _update_held(
-        dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=_storable(error)
+        dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=storable_error(error)
     )
     return Status.DEAD
 
@@ -181,7 +181,8 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
     dispatch = get_dispatch(dispatch_id)
     if not restarted:
-        raise DispatchNotRetryable(dispatch_status=dispatch.status)
+        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a dead or cancelled one can be retried."
+        raise DispatchNotRetryable(detail, dispatch_status=dispatch.status)
     return dispatch
 
 
@@ -191,7 +192,8 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     waiting.update(status=Status.CANCELLED, finished_at=now)
     dispatch = get_dispatch(dispatch_id)
     if dispatch.status != Status.CANCELLED:
-        raise DispatchNotCancellable(dispatch_status=dispatch.status)
+        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending one can be cancelled."
+        raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
     return dispatch
 
 
@@ -222,8 +224,3 @@ def _update_held(dispatch: OutboxDispatch, **values: Any) -> None:
     """Change a dispatch unless its lease has gone to another worker, which `locked_until` tells."""
     if not _held(dispatch.pk, dispatch.locked_until).update(**values):
         raise LeaseLost
-
-
-def _storable(error: str) -> str:
-    """Text of outside services may hold what PostgreSQL can't."""
-    return error.replace("\x00", "").encode(errors="replace").decode()[:_MAX_ERROR_LENGTH]

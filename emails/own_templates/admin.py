@@ -7,10 +7,9 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.html import format_html
-from unfold.decorators import display
 
 from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import text_column
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
 
@@ -35,8 +34,8 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         "note",
         "subject",
         "preheader",
-        "body",
-        "text",
+        text_column("body_source", "Body"),
+        text_column("body_text", "Text"),
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -98,15 +97,3 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
         return f"Version {row.number} is in force again."
-
-    @display(description="Body")
-    def body(self, version: EmailTemplateVersion) -> str:
-        return _preformatted(version.body_source)
-
-    @display(description="Text")
-    def text(self, version: EmailTemplateVersion) -> str:
-        return _preformatted(version.body_text)
-
-
-def _preformatted(source: str | None) -> str:
-    return format_html('<pre style="overflow-x: auto">{}</pre>', source) if source else "-"

@@ -1,6 +1,7 @@
 """A member of one shop's staff never sees or touches a row of another, on any page of any model."""
 
 import re
+from uuid import uuid4
 
 import pytest
 from django.contrib import admin
@@ -93,7 +94,7 @@ def test_export_has_the_shops_own_rows_alone(shop, other_shop, owner, model):
 
 def test_every_dialog_refuses_a_foreign_row(shop, other_shop, owner):
     foreign = rows_of(other_shop)
-    forms = {"delta": 5, "reason": "count", "grace_seconds": 0}
+    forms = {"delta": 5, "reason": "count", "grace_seconds": 0, "click": uuid4()}
 
     for model in ROW_MODELS:
         for action in admin.site._registry[model].actions_detail:

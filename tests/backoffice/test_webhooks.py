@@ -1,5 +1,7 @@
 """Webhook endpoints as staff see and keep them."""
 
+from django.utils import timezone
+
 from tests.commerce.webhooks.rows import dispatches_of, make_delivery, make_endpoint, reread
 
 LIST = "webhooks/webhookendpoint/"
@@ -66,3 +68,15 @@ def test_endpoint_of_another_shop_is_not_there(other_shop, owner):
 
     assert answer.status_code == 404
     assert reread(other_shop, endpoint).status == "active"
+
+
+def test_overview_leads_to_the_disabled(shop, owner):
+    fields = {"status": "disabled", "disabled_reason": "gone", "paused_at": timezone.now()}
+    disabled = make_endpoint(shop, url="https://93.184.216.34/gone", **fields)
+    make_endpoint(shop, url="https://93.184.216.34/fine")
+
+    figure = owner.get().context["figures"][-1]
+    listed = owner.browser.get(figure.link).context["cl"].result_list
+
+    assert (figure.title, figure.text, figure.is_alarming) == ("Disabled webhooks", "1", True)
+    assert [row.pk for row in listed] == [disabled.pk]

@@ -9,7 +9,10 @@ from typing import Any
 
 
 class Resend(ThreadingHTTPServer):
-    """`received` are the messages that it took, by key; `answers` are statuses for the next requests instead."""
+    """`received` are the messages that it took, by key.
+
+    `answers` are statuses for the next requests instead, said with `words`.
+    """
 
     daemon_threads = True
     request_queue_size = 128
@@ -22,6 +25,7 @@ class Resend(ThreadingHTTPServer):
         self.ids: dict[str, str] = {}
         self.answers: list[int] = []
         self.retry_after: str | None = None
+        self.words = "No."
         self.hangs_up = False
         self._lock = threading.Lock()
 
@@ -35,14 +39,14 @@ class Resend(ThreadingHTTPServer):
     def take(self, key: str, message: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         with self._lock:
             if self.answers:
-                return _error(self.answers.pop(0), "told_to_fail")
+                return _error(self.answers.pop(0), "told_to_fail", self.words)
             if self.received.setdefault(key, message) != message:
                 return _error(409, "invalid_idempotent_request")
             return 200, {"id": self.ids.setdefault(key, str(uuid.uuid4()))}
 
 
-def _error(status: int, name: str) -> tuple[int, dict[str, Any]]:
-    return status, {"statusCode": status, "name": name, "message": "No."}
+def _error(status: int, name: str, words: str = "No.") -> tuple[int, dict[str, Any]]:
+    return status, {"statusCode": status, "name": name, "message": words}
 
 
 class _Handler(BaseHTTPRequestHandler):

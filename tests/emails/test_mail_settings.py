@@ -5,6 +5,7 @@ from commerce.configuration.registry import installation_value
 from commerce.outbox.worker import run_due
 from emails.mail_settings import mail_settings
 from emails.models import EmailDelivery
+from tests.factories import make_customer
 
 
 @pytest.fixture
@@ -117,3 +118,42 @@ def test_server_of_the_installation_may_be_private_and_one_of_the_account_may_no
     assert not settings_with(shop, smtp_host="127.0.0.1").allow_private
     settings.OUTSIDE_ALLOW_PRIVATE = True
     assert settings_with(shop, smtp_host="127.0.0.1").allow_private
+
+
+def test_key_that_the_provider_repeats_is_not_kept(shop, renderer, resend, enqueue_email):
+    settings_with(shop, provider="resend", api_key="re_s3cret")
+    resend.answers, resend.words = [401], "Who is re_s3cret?"
+    dispatch = enqueue_email(shop)
+
+    run_due()
+
+    with shop.scope():
+        dispatch.refresh_from_db()
+    assert "Who is ***?" in dispatch.last_error
+    assert "s3cret" not in dispatch.last_error
+
+
+def test_key_that_the_provider_repeats_is_not_told_to_clients(shop, renderer, resend):
+    settings_with(shop, provider="resend", api_key="re_s3cret")
+    resend.answers, resend.words = [401], "Who is re_s3cret?"
+    customer = make_customer(shop, email="ann@example.com")
+
+    response = shop.admin.post(
+        "email/send.json",
+        {"template_key": "order.confirmation", "customer_id": customer.pk, "idempotency_key": "one"},
+    )
+
+    assert response.status_code == 502
+    assert "Who is ***?" in response.json()["detail"]
+    assert "s3cret" not in response.content.decode()
+
+
+@pytest.mark.parametrize("repeated", ["p/w+s3cret", "p%2Fw%2Bs3cret", "AGhhdHMAcC93K3MzY3JldA=="])
+def test_password_is_found_in_every_form_in_which_it_is_sent(shop, repeated):
+    found = settings_with(shop, provider="smtp", smtp_username="hats", smtp_password="p/w+s3cret")
+
+    assert found.without_credentials(f"535 {repeated}?") == "535 ***?"
+
+
+def test_settings_without_credentials_hide_nothing(shop):
+    assert settings_with(shop).without_credentials("AAA= is no secret") == "AAA= is no secret"

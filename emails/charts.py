@@ -1,0 +1,57 @@
+"""Bars of a chart, as whole numbers for an SVG: one bar a day."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+# Units of the drawing, which is stretched to the place it gets.
+DAY_WIDTH = 10
+HEIGHT = 60
+_BAR_WIDTH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    x: int
+    y: int
+    width: int
+    height: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Counts by day on a scale of their own; `peak` is the highest. `colour` is a class of the style sheet."""
+
+    title: str
+    colour: str
+    total: int
+    peak: int
+    width: int
+    height: int
+    bars: list[Bar]
+
+
+def chart_of(title: str, days: Sequence[tuple[date, int]], *, colour: str) -> Chart:
+    peak = max((count for _, count in days), default=0)
+    return Chart(
+        title=title,
+        colour=colour,
+        total=sum(count for _, count in days),
+        peak=peak,
+        width=DAY_WIDTH * len(days),
+        height=HEIGHT,
+        bars=[_bar(number, day, count, peak) for number, (day, count) in enumerate(days) if count],
+    )
+
+
+def _bar(number: int, day: date, count: int, peak: int) -> Bar:
+    """A count that is not zero can be seen, however small it is beside the others."""
+    height = max(1, round(HEIGHT * count / peak))
+    return Bar(
+        x=DAY_WIDTH * number,
+        y=HEIGHT - height,
+        width=_BAR_WIDTH,
+        height=height,
+        title=f"{day.isoformat()}: {count}",
+    )

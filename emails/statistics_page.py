@@ -1,0 +1,53 @@
+"""The back office's figures of messages: a page of their own, and a part of the overview."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.decorators import action
+
+from commerce.backoffice.panels import Panel, shown_on_overview
+
+from .charts import Chart, chart_of
+from .statistics import DAYS, DayFigures, daily_figures
+
+# Fields of `DayFigures`, with classes of the back office's style sheet.
+_SERIES = {
+    "sent": "text-primary-600",
+    "delivered": "text-green-700",
+    "opened": "text-blue-700",
+    "bounced": "text-red-600",
+}
+
+
+class StatisticsPage:
+    """For the model admin of deliveries: the page, and a button on the list that leads to it."""
+
+    actions_list = ("statistics",)
+
+    @action(description="Statistics", permissions=["view"], icon="bar_chart", url_path="statistics")
+    def statistics(self, request: HttpRequest) -> HttpResponse:
+        figures = daily_figures(now=timezone.now())
+        context = {
+            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            "title": f"Emails of the last {DAYS} days",
+            "opts": self.opts,  # type: ignore[attr-defined]
+            "charts": _charts(figures),
+            "figures": figures[::-1],
+        }
+        return TemplateResponse(request, "backoffice/email_statistics.html", context)
+
+
+@shown_on_overview
+def _panel(now: datetime) -> Panel:
+    content = {"charts": _charts(daily_figures(now=now)), "days": DAYS}
+    return Panel(template="backoffice/email_panel.html", content=content)
+
+
+def _charts(figures: Sequence[DayFigures]) -> list[Chart]:
+    return [
+        chart_of(name.capitalize(), [(one.day, getattr(one, name)) for one in figures], colour=colour)
+        for name, colour in _SERIES.items()
+    ]
