@@ -201,7 +201,7 @@ class Option:
             "currency": self.rate.currency,
             "is_free": self.rate.is_free,
             "is_best": self.is_best,
-            "display_name": self.rate.display_name,
+            "display_name": self.rate.display_name or self.method.name,
         }
 
 

@@ -44,6 +44,12 @@ class RequestInProgress(Refusal):
     constraints = ("idempotency_records_key", "workspace_idempotency_records_key")
 
 
+class MethodNotAllowed(Refusal):
+    status = 405
+    code = "method_not_allowed"
+    title = "Method Not Allowed"
+
+
 class UnsupportedApiVersion(Refusal):
     status = 404
     code = "unsupported_api_version"

@@ -142,9 +142,9 @@ def _fetch(sql: str, *parameters: Any) -> Any:
 
 
 def fingerprint_of(request: HttpRequest) -> bytes:
-    """SHA-256 of method, path and body; a body of the same JSON in other words is the same body."""
+    """SHA-256 of method, path and body; the same JSON in other words is the same body, and none is `{}`."""
     try:
-        body = orjson.dumps(orjson.loads(request.body), option=orjson.OPT_SORT_KEYS)
+        body = orjson.dumps(orjson.loads(request.body or b"{}"), option=orjson.OPT_SORT_KEYS)
     except orjson.JSONDecodeError:
         body = request.body
     return hashlib.sha256(

@@ -1,7 +1,8 @@
 """Problem documents (RFC 9457): every error of the two surfaces leaves through here."""
 
 import logging
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +24,7 @@ from commerce.errors import (
     ValidationFailed,
     all_refusals,
 )
+from commerce.rest.errors import MethodNotAllowed
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +60,20 @@ def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
     """The same document outside of a DRF view: middleware, unrouted URLs."""
     body = orjson.dumps(refusal_document(refusal, request))
     return HttpResponse(body, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
+
+
+def takes_post_alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For a view outside of the two surfaces: any other method is refused."""
+
+    @wraps(view)
+    def post_or_refuse(request: HttpRequest, **path: Any) -> HttpResponse:
+        if request.method == "POST":
+            return view(request, **path)
+        refusal = MethodNotAllowed()
+        refusal.headers["Allow"] = "POST"
+        return refusal_response(refusal, request)
+
+    return post_or_refuse
 
 
 def internal_error_response(request: HttpRequest) -> HttpResponse:
@@ -115,7 +131,7 @@ def _http_refusal(status: int, code: str) -> type[Refusal]:
 
 _HTTP_REFUSALS: dict[int, type[Refusal]] = {
     404: NotFound,
-    405: _http_refusal(405, "method_not_allowed"),
+    405: MethodNotAllowed,
     406: _http_refusal(406, "not_acceptable"),
     415: _http_refusal(415, "unsupported_media_type"),
 }

@@ -6,18 +6,19 @@ account must be the message's. So an answer tells nothing of what exists to whoe
 
 import hashlib
 import io
+import re
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from rest_framework.exceptions import APIException, MethodNotAllowed
+from rest_framework.exceptions import APIException
 
 from commerce.configuration.queries import effective
 from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
-from commerce.rest.problems import as_refusal, refusal_response
+from commerce.rest.problems import as_refusal, refusal_response, takes_post_alone
 from commerce.rest.rendering import JSONObjectParser
 from commerce.tenancy.scope import account_scope
 from emails.errors import AccountNotResolved, InvalidSignature
@@ -30,8 +31,10 @@ from .serializers import EnvelopeInput, EventInput
 
 _SECRET = "commerce.email.provider_webhook_secret"  # noqa: S105  the name of the setting
 _MAX_TEXT = 255
+_ID = re.compile(r"[0-9]{1,18}")
 
 
+@takes_post_alone
 def provider_webhook(request: HttpRequest) -> HttpResponse:
     try:
         return JsonResponse(_receive(request))
@@ -43,14 +46,13 @@ def provider_webhook(request: HttpRequest) -> HttpResponse:
 
 
 def _receive(request: HttpRequest) -> dict[str, bool]:
-    if request.method != "POST":
-        raise MethodNotAllowed(str(request.method))
     document = JSONObjectParser().parse(io.BytesIO(request.body))
     event_type = _valid(EnvelopeInput, document)["type"]
     event = _valid(EventInput, document) if event_type in EFFECTS else None
-    account_id = _account_of(request, document["data"].get("email_id"))
+    owners, stated = _owners(document["data"].get("email_id")), _stated_account(request)
+    account_id = _resolved(owners, stated)
     if account_id is None:
-        _require_signature(request, str(installation_value(_SECRET)))
+        _require_any_signature(request, owners if stated is None else [*owners, stated])
         if event is not None:
             raise AccountNotResolved
         return _answer(is_ignored=True)
@@ -80,20 +82,42 @@ def _valid(serializer_class: Any, document: dict[str, Any]) -> dict[str, Any]:
     return serializer.validated_data
 
 
-def _account_of(request: HttpRequest, message_id: Any) -> int | None:
-    """The account that the message is of; None where it is of none, or not of the one that is stated."""
-    if not _is_plain(message_id):
-        return None
-    owners = accounts_of_message(message_id)
+def _owners(message_id: Any) -> list[int]:
+    return accounts_of_message(message_id) if _is_plain(message_id) else []
+
+
+def _stated_account(request: HttpRequest) -> int | None:
+    """The account that the request names; 0, which none has, for what is no id."""
     stated = request.headers.get("X-Account-Id") or request.GET.get("account_id")
+    if stated is None:
+        return None
+    return int(stated) if _ID.fullmatch(stated.strip()) else 0
+
+
+def _resolved(owners: list[int], stated: int | None) -> int | None:
+    """The account that the message is of; None where it is of none, or not of the one that is stated."""
     if stated is not None:
-        return next((owner for owner in owners if str(owner) == stated.strip()), None)
+        return stated if stated in owners else None
     return owners[0] if len(owners) == 1 else None
 
 
 def _require_signature(request: HttpRequest, secret: str) -> None:
-    if secret and not is_signed(request.body, request.headers, secret=secret, now=timezone.now()):
+    if secret and not _is_signed_with(secret, request):
         raise InvalidSignature
+
+
+def _require_any_signature(request: HttpRequest, account_ids: list[int]) -> None:
+    """Of an event of no account: that of the installation, or of an account that it might have been of."""
+    for account_id in account_ids:
+        with account_scope(account_id):
+            secret = str(effective(_SECRET))
+        if secret and _is_signed_with(secret, request):
+            return
+    _require_signature(request, str(installation_value(_SECRET)))
+
+
+def _is_signed_with(secret: str, request: HttpRequest) -> bool:
+    return is_signed(request.body, request.headers, secret=secret, now=timezone.now())
 
 
 def _event_key(request: HttpRequest, document: dict[str, Any]) -> str:

@@ -68,7 +68,7 @@ class _FieldReader:
 
     def check_source_format(self) -> None:
         source_format = self.required_text("source_format")
-        if source_format and source_format not in SOURCE_FORMATS:
+        if isinstance(self._document.get("source_format"), str) and source_format not in SOURCE_FORMATS:
             self._refuse("source_format", "not_supported", "Must be `mjml`.")
 
     def required_text(self, name: str) -> str:

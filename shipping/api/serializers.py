@@ -145,7 +145,7 @@ class QuoteOutput(Output):
     currency = serializers.CharField()
     is_free = serializers.BooleanField()
     is_best = serializers.BooleanField(help_text="The first option of its method.")
-    display_name = serializers.CharField(allow_null=True)
+    display_name = serializers.CharField(help_text="Of the rate, else of its method.")
 
 
 class PickupPointFilters(Input):

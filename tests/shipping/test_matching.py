@@ -213,6 +213,12 @@ def test_option_as_dict_has_decimal_strings():
     }
 
 
+def test_option_of_a_rate_without_a_name_has_that_of_its_method():
+    (option,) = options(shape(), [candidate(Rate(34, 0, "EUR"))])
+
+    assert option.as_dict()["display_name"] == option.method.name
+
+
 @given(shapes(), st.lists(candidates(), max_size=6))
 def test_options_agree_with_a_naive_restatement(asked, found):
     expected = []

@@ -83,6 +83,7 @@ class OrderFilter(Input):
     email = fields.TextField(required=False, max_length=254)
     number = fields.IdField(required=False)
     market_id = fields.IdField(required=False)
+    checkout_id = fields.IdField(required=False)
     placed_at_min = fields.DateTimeField(required=False)
     placed_at_max = fields.DateTimeField(required=False)
 

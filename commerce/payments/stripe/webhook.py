@@ -12,13 +12,12 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from commerce.configuration.queries import effective
 from commerce.errors import MalformedRequest, Refusal
 from commerce.outbox.operations import enqueue
 from commerce.payments.errors import InvalidSignature
-from commerce.rest.problems import as_refusal, refusal_response
+from commerce.rest.problems import as_refusal, refusal_response, takes_post_alone
 from commerce.tenancy.scope import account_scope
 
 TOLERANCE_S = 300
@@ -34,7 +33,7 @@ _LONGEST_ID = 200
 _LONGEST_NUMBER = 18
 
 
-@require_POST
+@takes_post_alone
 def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     try:
         with account_scope(account_id):

@@ -32,6 +32,16 @@ def test_same_key_replays_the_answer(shop):
         assert (Order.objects.count(), OutboxDispatch.objects.count()) == (1, 1)
 
 
+def test_no_body_is_the_empty_object_that_was_sent_before(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+    first = complete(shop, checkout)
+
+    second = shop.storefront.post(f"checkouts/{checkout['token']}/complete.json", idempotency_key="a")
+
+    assert second.content == first.content
+    assert second["Idempotent-Replayed"] == "true"
+
+
 def test_another_key_on_a_completed_checkout_is_refused(shop):
     checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
     order_id = complete(shop, checkout).json()["checkout"]["order_id"]

@@ -189,4 +189,7 @@ def test_body_that_is_too_large_is_refused(pay_shop):
 
 
 def test_nothing_but_post_is_taken(pay_shop):
-    assert Client().get(f"/webhooks/stripe/{pay_shop.id}").status_code == 405
+    answer = Client().get(f"/webhooks/stripe/{pay_shop.id}")
+
+    assert problem(answer) == (405, "method_not_allowed")
+    assert answer["Allow"] == "POST"

@@ -223,7 +223,10 @@ def test_body_past_one_mebibyte_is_refused(db):
 
 
 def test_other_methods_are_refused(db):
-    assert problem(ApiClient().get("/webhooks/provider")) == (405, "method_not_allowed")
+    response = ApiClient().get("/webhooks/provider")
+
+    assert problem(response) == (405, "method_not_allowed")
+    assert response["Allow"] == "POST"
 
 
 @pytest.mark.parametrize("stated", [{"x_account_id": "{}"}, {"query": "?account_id={}"}, {}])
@@ -360,6 +363,23 @@ def test_signed_event_of_an_unknown_message_is_not_resolved(shop, installation_s
     response = post(body, provider_signature=hex_signature(body, installation_secret))
 
     assert problem(response) == (404, "account_not_resolved")
+
+
+@pytest.mark.parametrize(("message_id", "named"), [("x", 0), (MESSAGE_ID, 1)])
+def test_unresolved_event_may_be_signed_by_an_account_too(
+    shop, other_shop, delivery, installation_secret, message_id, named
+):
+    set_secret(shop, "s3cret")
+    body = event(message_id=message_id)
+
+    response = post(
+        body,
+        x_account_id=str([shop, other_shop][named].id),
+        provider_signature=hex_signature(body, "s3cret"),
+    )
+
+    assert problem(response) == (404, "account_not_resolved")
+    assert is_untouched(shop, delivery)
 
 
 def test_events_are_append_only(shop, delivery):

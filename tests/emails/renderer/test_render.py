@@ -60,6 +60,15 @@ def test_every_wrong_field_is_named(post):
     ]
 
 
+def test_empty_source_format_is_none_that_is_known(post):
+    response = post(source_format="")
+
+    assert response.status_code == 422
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [
+        ("source_format", "not_supported")
+    ]
+
+
 def test_variables_are_escaped_in_html_but_not_in_subject_and_text(post):
     rendered = post(
         body_source=MJML.format("{{ name }}"),

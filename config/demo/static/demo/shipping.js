@@ -55,7 +55,7 @@ function choice(quote) {
         checked: isChosen,
         required: true,
     });
-    const words = [quote.method.name, quote.display_name, duration(quote.method)].filter(Boolean).join(", ");
+    const words = [...new Set([quote.method.name, quote.display_name]), duration(quote.method)].filter(Boolean).join(", ");
     return element("label", {}, input, `${words}: ${money(quote.price_cents, quote.currency)}`);
 }
 

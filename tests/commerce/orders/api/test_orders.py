@@ -335,6 +335,7 @@ def test_list_is_newest_first(shop, two_orders):
         ("email=somebody@example.com", []),
         ("customer_id=999999", []),
         ("market_id=999999", []),
+        ("checkout_id=999999", []),
         ("placed_at_min=2020-01-01T00:00:00Z", [1, 0]),
         ("placed_at_max=2020-01-01T00:00:00Z", []),
         ("placed_at_min=2020-01-01T00:00:00Z&placed_at_max=2020-02-01T00:00:00Z", []),
