@@ -8,7 +8,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from tests import factories
 from tests.discounts.vouchers.cards import make_voucher
-from tests.emails.renderer.conftest import renderer_url  # noqa: F401  a fixture
+from tests.emails.renderer.conftest import renderer_service, renderer_url  # noqa: F401  fixtures
 from tests.emails.renderer.test_order_confirmation import order
 from tests.storefront import checkout_in
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 from emails import renderer_client
 from emails.own_templates.models import EmailTemplateVersion
 from tests.backoffice.conftest import owner, support  # noqa: F401  fixtures
-from tests.emails.renderer.conftest import MJML, renderer_url  # noqa: F401  a fixture
+from tests.emails.renderer.conftest import MJML, renderer_service, renderer_url  # noqa: F401  fixtures
 from tests.problems import problem
 
 KEY = "order.confirmation"

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,8 +14,14 @@ MJML = "<mjml><mj-body><mj-section><mj-column><mj-text>{}</mj-text></mj-column><
 Post = Callable[..., requests.Response]
 
 
+@dataclass(frozen=True)
+class Service:
+    url: str
+    process_id: int
+
+
 @pytest.fixture(scope="session")
-def renderer_url() -> Iterator[str]:
+def renderer_service() -> Iterator[Service]:
     """The service as it runs in production: gunicorn, its configuration, its limits."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         process = subprocess.Popen(
@@ -27,10 +34,15 @@ def renderer_url() -> Iterator[str]:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
             _wait_until_healthy(url)
-            yield url
+            yield Service(url, process.pid)
         finally:
             process.terminate()
             process.wait(timeout=15)
+
+
+@pytest.fixture(scope="session")
+def renderer_url(renderer_service: Service) -> str:
+    return renderer_service.url
 
 
 def _wait_until_healthy(url: str) -> None:
