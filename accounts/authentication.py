@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from uuid import UUID
 
 import redis
@@ -32,8 +33,15 @@ class Grant:
 
     principal: Principal
     account_status: str | None
+    expires_at: datetime | None
     resolved_at: float
     version: bytes | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it has been kept for long enough, or its key has expired meanwhile."""
+        is_over = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
+        return is_over or time.monotonic() - self.resolved_at > CACHE_S
 
 
 _cache: dict[tuple[bytes, str | None], Grant] = {}
@@ -58,7 +66,7 @@ def hash_secret(secret: str) -> bytes:
 def grant_for(secret: str, *, surface: str, handle: str | None) -> Grant:
     """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated` and `NotFound`."""
     cached = _cache.get((hash_secret(secret), handle))
-    if cached is None or time.monotonic() - cached.resolved_at > CACHE_S:
+    if cached is None or cached.is_stale:
         cached = resolve(secret, handle=handle)
     if cached.principal.kind not in SURFACE_KINDS[surface]:
         raise _unauthenticated()
@@ -81,15 +89,17 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
     digest = hash_secret(secret)
     _cache.pop((digest, handle), None)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM resolve_api_key(%s, %s)", [digest, handle])
+        cursor.execute(
+            "SELECT *, api_key_expires_at(%s) FROM resolve_api_key(%s, %s)", [digest, digest, handle]
+        )
         row = cursor.fetchone()
     if row is None:
         raise _unauthenticated()
-    key_id, kind, workspace_id, account_id, account_status, scopes = row
+    key_id, kind, workspace_id, account_id, account_status, scopes, expires_at = row
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
     )
-    grant = Grant(principal=principal, account_status=account_status, resolved_at=time.monotonic())
+    grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic())
     if len(_cache) >= CACHE_SIZE:
         _cache.clear()
     _cache[digest, handle] = grant

@@ -193,7 +193,7 @@ class Option:
     is_best: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """As a quote answers it: ids and cents are decimal strings."""
+        """As a quote answers it: ids and cents are decimal strings, and a rate without a label has its method's."""
         return {
             "method": self.method.as_dict(),
             "rate_id": str(self.rate.id),

@@ -1,9 +1,8 @@
 """The filters of segments: `{"all": [{"field", "op", "value"}]}`, every condition of which must hold."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
-
-from commerce.rest.shapes import timestamp
 
 from .models import Customer
 
@@ -35,7 +34,7 @@ def matches(conditions: dict[str, Any], customer: Customer) -> bool:
     """Whether a customer belongs to the segment of this filter; an empty one takes everybody."""
     facts = _facts_of(customer)
     return all(
-        _OPERATORS[condition["op"]](facts[condition["field"]], condition["value"])
+        _OPERATORS[condition["op"]](facts[condition["field"]], _value_of(condition))
         for condition in conditions["all"]
     )
 
@@ -49,6 +48,15 @@ def _facts_of(customer: Customer) -> dict[str, Facts]:
         "country_code": [customer.country_code] if customer.country_code else [],
         "orders_count": [customer.orders_count],
         "total_spent_cents": [customer.total_spent_cents],
-        # Timestamps are kept in the filter as they leave: in this form their order is that of the text.
-        "created_at": [timestamp(customer.created_at)],
+        "created_at": [customer.created_at],
     }
+
+
+def _value_of(condition: dict[str, Any]) -> Any:
+    """What the facts are compared with: filters keep timestamps as text."""
+    value = condition["value"]
+    if condition["field"] != "created_at":
+        return value
+    if isinstance(value, list):
+        return [datetime.fromisoformat(text) for text in value]
+    return datetime.fromisoformat(value)

@@ -13,10 +13,8 @@ cents = text_id
 
 
 def timestamp(value: datetime | None) -> str | None:
-    """ISO 8601 in UTC with microseconds, ending in Z."""
-    if value is None:
-        return None
-    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    """ISO 8601 in UTC, ending in Z; microseconds only where there are any, so that whole seconds leave as sent."""
+    return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 class TimestampField(serializers.DateTimeField):

@@ -1,6 +1,7 @@
 """What a request may say of a discount, field by field; how fields fit each other is in `discounts.rules`."""
 
 import re
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -83,11 +84,13 @@ class BulkTiersInput(Input):
     tiers = fields.ListField(child=TierInput(), allow_empty=False, max_length=MAX_TIERS)
 
     def validate_tiers(self, tiers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        for index in range(1, len(tiers)):
-            if tiers[index]["min_quantity"] <= tiers[index - 1]["min_quantity"]:
-                detail = serializers.ErrorDetail("Must be above that of the tier before.", "not_rising")
+        """Any order comes in, and the rising one is kept."""
+        quantities = [tier["min_quantity"] for tier in tiers]
+        for index, quantity in enumerate(quantities):
+            if quantity in quantities[:index]:
+                detail = serializers.ErrorDetail("Another tier has it.", "duplicate")
                 raise serializers.ValidationError({str(index): {"min_quantity": detail}})
-        return tiers
+        return sorted(tiers, key=itemgetter("min_quantity"))
 
 
 @extend_schema_field(BogoInput)

@@ -114,10 +114,9 @@ class QuoteViewSet(AdminViewSet):
 
 
 class PickupPointsViewSet(AdminViewSet):
-    """Public reference data of the carriers, the same for every account."""
+    """Public reference data of the carriers, the same for every account, and open to every key."""
 
     binding = "reference"
-    area = "shipping"
 
     @describe_list
     def list(self, request: Request) -> Response:

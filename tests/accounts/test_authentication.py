@@ -1,5 +1,6 @@
 """How long a key that has ended goes on working: not at all where Redis tells, and never for 5 s."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -126,9 +127,7 @@ def test_key_that_expires_ends(shop):
     client = ApiClient.admin(shop.issue("admin", expires_at=soon), shop.handle)
     assert status(client) == 200
 
-    with workspace_scope(shop.workspace_id):
-        ApiKey.objects.filter(expires_at=soon).update(expires_at=datetime.now(UTC))
-    authentication._cache.clear()
+    time.sleep(0.6)
 
     assert status(client) == 401
 

@@ -14,7 +14,9 @@ STOREFRONT_ROUTES = routes(surface="storefront")
 ALL_ROUTES = ADMIN_ROUTES + STOREFRONT_ROUTES
 WORKSPACE_ROUTES = [route for route in ADMIN_ROUTES if route.binding == "workspace"]
 ACCOUNT_ROUTES = [route for route in ADMIN_ROUTES if route.binding == "account"]
-WRITING_ROUTES = [route for route in ADMIN_ROUTES if route.scope.startswith("write_")]
+REFERENCE_ROUTES = [route for route in ADMIN_ROUTES if route.binding == "reference"]
+GUARDED_ROUTES = WORKSPACE_ROUTES + ACCOUNT_ROUTES
+WRITING_ROUTES = [route for route in GUARDED_ROUTES if route.scope.startswith("write_")]
 
 
 def ask(client, route, path):
@@ -84,16 +86,26 @@ def test_routes_with_the_key_of_the_other_surface_are_unauthenticated(world):
 
 
 def test_routes_of_the_admin_surface_name_an_area():
-    assert {route.view_class.area for route in ADMIN_ROUTES} <= set(AREAS)
+    assert {route.view_class.area for route in GUARDED_ROUTES} <= set(AREAS)
+
+
+def test_routes_of_reference_data_are_open_to_a_key_of_any_scope(world, key):
+    statuses = {
+        (str(route), area): ask(key(route, f"read_{area}"), route, world.path(route)).status_code
+        for route in REFERENCE_ROUTES
+        for area in AREAS
+    }
+
+    assert set(statuses.values()) == {200}
 
 
 def test_routes_with_a_key_that_lacks_their_scope_are_forbidden(world, key):
     def without_the_area_of(route):
         return key(route, *(f"write_{area}" for area in AREAS if area != route.view_class.area))
 
-    found = refusals(without_the_area_of, ADMIN_ROUTES, world)
+    found = refusals(without_the_area_of, GUARDED_ROUTES, world)
 
-    assert found == each(ADMIN_ROUTES, (403, "insufficient_scope"))
+    assert found == each(GUARDED_ROUTES, (403, "insufficient_scope"))
 
 
 def test_routes_that_write_with_a_key_that_may_only_read_are_forbidden(world, key):
@@ -107,7 +119,7 @@ def test_routes_that_write_with_a_key_that_may_only_read_are_forbidden(world, ke
 
 def test_routes_with_a_key_of_just_their_scope_are_open(world, key):
     shut = {}
-    for route in ALL_ROUTES:
+    for route in GUARDED_ROUTES + STOREFRONT_ROUTES:
         client = world.shop.storefront if route.surface == "storefront" else key(route, route.scope)
         with undone():
             status = ask(client, route, world.path(route)).status_code

@@ -40,6 +40,7 @@ APPEND_ONLY_TABLES = {
 RESOLVER_FUNCTIONS = {
     "account_id_of(text)",
     "account_ids()",
+    "api_key_expires_at(bytea)",
     "claim_outbox_dispatches(integer, interval)",
     "expired_vouchers(integer)",
     "outbox_backlog(integer)",

@@ -209,7 +209,7 @@ def test_rotate_with_a_grace_period_lets_the_old_key_live_through_it(shop):
         new = shop.admin.post(f"api_keys/{old['id']}/rotate.json", {"grace_seconds": 3600}).json()["api_key"]
 
     retired = next(key for key in keys(shop.admin) if key["id"] == old["id"])
-    assert retired["expires_at"] == "2026-11-20T11:00:00.000000Z"
+    assert retired["expires_at"] == "2026-11-20T11:00:00Z"
     assert retired["revoked_at"] is None
     assert works(shop, new)
 

@@ -47,9 +47,11 @@ def ada(shop):
         ("orders_count", "lte", 4, False),
         ("total_spent_cents", "lte", 10_000, True),
         ("total_spent_cents", "gte", 9_999, True),
-        ("created_at", "gte", "2026-11-20T12:00:00.000000Z", True),
+        ("created_at", "gte", "2026-11-20T12:00:00Z", True),
         ("created_at", "gte", "2026-11-20T12:00:00.000001Z", False),
         ("created_at", "lte", "2026-11-20T11:59:59.999999Z", False),
+        ("created_at", "lte", "2026-11-20T12:00:00.500000Z", True),
+        ("created_at", "in", ["2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z"], True),
     ],
 )
 def test_condition(ada, field, op, value, expected):

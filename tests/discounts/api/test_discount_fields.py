@@ -215,8 +215,7 @@ def test_bogo_config_without_anything_names_what_it_needs(shop):
         (tiers({"min_quantity": 0}), "tiers.0.min_quantity", "min_value"),
         (tiers({"min_quantity": 10_000}), "tiers.0.min_quantity", "max_value"),
         (tiers({"min_quantity": 2.0}), "tiers.0.min_quantity", "invalid"),
-        (tiers({}, {}), "tiers.1.min_quantity", "not_rising"),
-        (tiers({}, {"min_quantity": 5}), "tiers.1.min_quantity", "not_rising"),
+        (tiers({}, {"min_quantity": 5}, {}), "tiers.2.min_quantity", "duplicate"),
         (tiers({"value_mode": ""}), "tiers.0.value_mode", "invalid_choice"),
         (tiers({"value_amount": None}), "tiers.0.value_amount", "required"),
         (tiers({}, {"min_quantity": 20, "value_amount": 10_001}), "tiers.1.value_amount", "max_value"),
@@ -224,6 +223,15 @@ def test_bogo_config_without_anything_names_what_it_needs(shop):
 )
 def test_bulk_tiers_that_make_no_sense(shop, body, field, code):
     assert errors_of(shop, body) == [(f"bulk_tiers.{field}", code)]
+
+
+def test_bulk_tiers_in_any_order_are_kept_rising(shop):
+    body = tiers({"min_quantity": 20}, {"min_quantity": 5}, {"min_quantity": 10})
+
+    answer = shop.admin.post("discounts.json", body)
+
+    kept = answer.json()["discount"]["bulk_tiers"]["tiers"]
+    assert [tier["min_quantity"] for tier in kept] == [5, 10, 20]
 
 
 @pytest.mark.parametrize("mode", ["fixed_amount", "set_price"])

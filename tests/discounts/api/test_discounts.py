@@ -89,8 +89,8 @@ def test_create_discount_with_everything_answers_what_was_sent(shop):
         "first_order_only": True,
         "usage_limit_total": 100,
         "usage_limit_per_customer": 1,
-        "starts_at": "2026-11-01T00:00:00.000000Z",
-        "ends_at": "2100-01-01T00:00:00.000000Z",
+        "starts_at": "2026-11-01T00:00:00Z",
+        "ends_at": "2100-01-01T00:00:00Z",
         "status": "disabled",
     }
 

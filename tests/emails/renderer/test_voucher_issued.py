@@ -16,7 +16,7 @@ def voucher(**fields):
         "code": "0A1B-2C3D-4E5F-6G7H",
         "currency": "CZK",
         "balance_cents": "250000",
-        "expires_at": "2027-12-31T22:59:00.000000Z",
+        "expires_at": "2027-12-31T22:59:00Z",
         "recipient_email": "ann@example.test",
         **fields,
     }

@@ -70,6 +70,14 @@ def test_quote_answers_every_field(shop):
     }
 
 
+def test_quote_labels_a_rate_without_a_label_with_its_method(shop):
+    make_rate(shop, method=make_method(shop, name="Parcel"), display_name=None)
+
+    (option,) = shop.admin.post("shipping/quote.json", ASKED).json()["quotes"]
+
+    assert option["display_name"] == "Parcel"
+
+
 def test_quote_is_empty_when_nothing_matches(shop):
     make_rate(shop)
 

@@ -25,7 +25,7 @@ def test_events_carry_their_envelope(shop):
                 "type": "order.paid",
                 "api_version": "2026-01",
                 "account_id": str(shop.id),
-                "occurred_at": "2026-11-20T09:30:00.000000Z",
+                "occurred_at": "2026-11-20T09:30:00Z",
                 "data": {"order_id": "7"},
             }
         ],

@@ -39,7 +39,7 @@ def test_dispatch_shows_its_whole_state(shop):
         "status": "pending",
         "attempts": 2,
         "max_attempts": 5,
-        "due_at": "2026-11-20T09:30:00.000000Z",
+        "due_at": "2026-11-20T09:30:00Z",
         "locked_until": None,
         "last_error": "RendererUnavailable: no answer",
         "finished_at": None,
