@@ -69,7 +69,7 @@ class ValidationFailed(Refusal):
 class MalformedRequest(Refusal):
     status = 400
     code = "malformed_request"
-    title = "The body is not a JSON object"
+    title = "The request can't be understood"
 
 
 class BodyTooLarge(Refusal):

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
@@ -53,7 +54,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return refusal_response(MalformedRequest("The request can't be understood."), request)
+    is_of_host = isinstance(exception, DisallowedHost)
+    detail = "The Host header names none that is served here." if is_of_host else None
+    return refusal_response(MalformedRequest(detail), request)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

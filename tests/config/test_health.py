@@ -126,3 +126,13 @@ def test_probe_passes_on_what_went_wrong():
 
     with pytest.raises(ZeroDivisionError):
         probe.ask().result(timeout=5)
+
+
+def test_host_that_is_not_served_is_named_as_the_reason(settings):
+    settings.ALLOWED_HOSTS = ["shop.example"]
+
+    response = Client().get("/backoffice/", headers={"host": "other.example"})
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "malformed_request"
+    assert response.json()["detail"] == "The Host header names none that is served here."

@@ -63,7 +63,7 @@ def _event(body: bytes) -> dict[str, Any]:
     try:
         event = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise MalformedRequest from error
+        raise MalformedRequest("The body is not a JSON object.") from error
     if not isinstance(event, dict) or not _is_id(event.get("id")):
         raise MalformedRequest("This is no event of Stripe.")
     return event
