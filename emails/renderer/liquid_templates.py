@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from liquid import BoundTemplate, Environment, Token
-from liquid.exceptions import LiquidError, ResourceLimitError
+from liquid.builtin.expressions.primitive import RangeLiteral
+from liquid.exceptions import LiquidError, LoopIterationLimitError, ResourceLimitError
 
 from emails.renderer import filters, limits
 from emails.renderer.problems import FieldError, Problem, TemplateLimitExceeded, TemplateSyntaxError
@@ -43,6 +44,23 @@ class _FencedEnvironment(Environment):
             exc.token = token
         super().error(exc, msg, token)
 
+
+_range_of = RangeLiteral._make_range  # noqa: SLF001  see _harden_library
+
+
+def _bounded_range(self: RangeLiteral, start: Any, stop: Any) -> range:
+    found = _range_of(self, start, stop)
+    if found.stop - found.start > limits.MAX_LOOP_ITERATIONS:
+        raise LoopIterationLimitError("loop iteration limit reached", token=self.token)
+    return found
+
+
+def _harden_library() -> None:
+    """Bound ranges wherever they stand: what looks through one in C, as `contains` does, hears no time limit."""
+    RangeLiteral._make_range = _bounded_range  # type: ignore[method-assign]  # noqa: SLF001
+
+
+_harden_library()
 
 _HTML = _FencedEnvironment(autoescape=True)
 _TEXT = _FencedEnvironment(autoescape=False)

@@ -1,0 +1,112 @@
+"""Liquid that costs much or odd values, for the body and the subject alike."""
+
+_DIGITS = "9" * 4_000
+
+LIQUID_SOURCES = {
+    "squares": "{% assign a = 99 %}" + "{% assign a = a | times: a %}" * 60 + "{{ a | at_most: 1 }}",
+    "squares in one output": f"{{% assign n = {_DIGITS} %}}"
+    "{{ n " + "| times: n " * 20_000 + "| at_most: 1 }}",
+    "squares in a loop": f"{{% assign a = {_DIGITS} %}}"
+    "{% for i in (1..60) %}{% assign a = a | times: a %}{% endfor %}{{ a | modulo: 7 }}",
+    "squares divided": f"{{% assign a = {_DIGITS} %}}"
+    + "{% assign a = a | times: a %}" * 9
+    + f"{{% for i in (1..9000) %}}{{% assign b = a | divided_by: {_DIGITS} %}}{{% endfor %}}",
+    "digits of a product": f"{{{{ {_DIGITS} | times: {_DIGITS} }}}}",
+    "digits of a literal": f"{{{{ {'9' * 200_000} }}}}",
+    "exponent of a literal": "{{ 1e99999999 }}",
+    "exponent of a string": "{{ '1e999999999' | plus: '1e999999999' | round }}",
+    "negative exponent": "{{ '1e-999999999' | plus: '1e-999999999' | times: 1.5 }}",
+    "decimals of a rounding": "{{ 1.5 | round: 999999999999 }}",
+    "rounding to huge digits": f"{{{{ 1.5 | round: {_DIGITS} }}}}",
+    "modulo of an exponent": "{{ '1e308' | modulo: '1e-308' }}",
+    "infinity": "{{ 'inf' | plus: 1 }}{{ 'nan' | floor }}",
+    "sum of exponents": "{{ '1e999999999,1,nan' | split: ',' | sum }}",
+    "underscored digits": "{{ '1_0' | plus: 1 }}",
+    "range of huge numbers": f"{{% for i in ({_DIGITS}..{_DIGITS}) %}}{{{{ i }}}}{{% endfor %}}",
+    "range as a string": "{{ (1..99999999) | join }}",
+    "range to be sorted": "{{ (1..99999999) | sort | first }}",
+    "range of a range": "{% assign a = (1..99999999) %}{{ a | map: 'x' | size }}",
+    "range added up": "{{ (1..999999999) | sum }}",
+    "range in a range": "{{ (1..99999999) | concat: (1..9) }}",
+    "range compared": "{% if (1..999999999) == (1..999999998) %}{% endif %}",
+    "range that contains": "{% if (1..999999999999) contains 'x' %}{% endif %}",
+    "range made unique": "{{ (1..300000) | uniq | size }}",
+    "unique characters": "{% capture a %}{% for i in (1..9000) %}{{ i }},{% endfor %}{% endcapture %}"
+    "{{ a | split: ',' | uniq | size }}",
+    "doubled list": "{% assign a = 'a,b' | split: ',' %}" + "{% assign a = a | concat: a %}" * 40,
+    "doubled list in one output": "{% assign a = 'a,b' | split: ',' %}{{ a "
+    + "| concat: a " * 10_000
+    + "| size }}",
+    "list of lists": "{% assign a = 'a,b' | split: ',' %}"
+    + "{% assign a = a | concat: a %}" * 14
+    + "{{ a | join: a | size }}",
+    "joined by a long string": "{% capture a %}{% for i in (1..9000) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}{% endcapture %}"
+    "{{ a | split: '' | join: a | size }}",
+    "replaced by a long string": "{% capture a %}{% for i in (1..9000) %}xx{% endfor %}{% endcapture %}"
+    "{{ a | replace: 'x', a | size }}",
+    "replaced empty string": "{% capture a %}{% for i in (1..9000) %}xxxxxxxxxxxxx{% endfor %}{% endcapture %}"
+    "{{ a | replace: '', a | size }}",
+    "large values under many names": "{% capture a %}{% for i in (1..9000) %}"
+    + "x" * 100
+    + "{% endfor %}{% endcapture %}"
+    + "".join(f"{{% assign a{n} = a | split: '' %}}" for n in range(200)),
+    "unclosed tags of html": "{{ '" + "<" * 100_000 + "' | strip_html }}",
+    "unclosed comments of html": "{{ '" + "<!--" * 40_000 + "' | strip_html }}",
+    "unclosed scripts of html": "{{ '" + "<script" * 20_000 + "' | strip_html }}",
+    "entities": "{{ '" + "&" * 100_000 + "' | escape_once }}",
+    "entity of many digits": "{{ '&#" + "9" * 100_000 + ";' | escape_once }}",
+    "surrogate entity": "{{ '&#xD800;&#55296;' | escape_once }}",
+    "surrogate percent": "{{ '%ED%A0%80' | url_decode }}",
+    "surrogate base64": "{{ '7aCA' | base64_decode }}",
+    "surrogate escape": "{{ '\\uD800' }}{{ \"\\uD800\" }}",
+    "blanks": "{{ '" + " " * 200_000 + "x' | strip | squish }}",
+    "words": "{{ '" + "x " * 100_000 + "' | truncatewords: 99999999999999999999 }}",
+    "slice of huge numbers": f"{{{{ 'abc' | slice: -{_DIGITS}, {_DIGITS} }}}}",
+    "truncation to a huge length": f"{{{{ 'abc' | truncate: {_DIGITS}, 'x' }}}}",
+    "width of a date": "{{ 'now' | date: '%999999999d%0999999999Y' }}",
+    "format of a date": "{{ 'now' | date: '" + "%c" * 60_000 + "' }}",
+    "null in the format of a date": "{{ 'now' | date: '%Y\x00%Y' }}",
+    "surrogate in the format of a date": "{{ 'now' | date: '%\ufffe%Q%' }}",
+    "earliest date": "{{ '0001-01-01T00:00:00+14:00' | date: '%s', 'Pacific/Niue' }}",
+    "latest date": "{{ '9999-12-31T23:59:59-12:00' | datetime: 'full', 'Pacific/Kiritimati' }}",
+    "time zone that is a path": "{{ 'now' | date: 'long', '../../../../etc/passwd' }}",
+    "time zone that is a folder": "{{ 'now' | date: 'long', 'Europe' }}",
+    "time zone of nulls": "{{ 'now' | date: 'long', 'a\x00b' }}",
+    "time zone of many characters": "{{ 'now' | date: 'long', '" + "a/" * 50_000 + "' }}",
+    "locale of many characters": "{{ 1 | money: 'EUR', '" + "a-" * 50_000 + "' }}",
+    "locale that is a path": "{{ 1 | money: 'EUR', '../../../../etc/passwd' }}",
+    "money of many digits": f"{{{{ '{'9' * 100_000}' | money: 'EUR' }}}}",
+    "money of other digits": "{{ '١٢' | money: 'EUR' }}",
+    "filters in a row": "{{ 'a' " + "| upcase " * 20_000 + "}}",
+    "arguments in a row": "{{ 'a' | append: " + ", ".join(["'b'"] * 20_000) + " }}",
+    "cases in a row": "{% case 1 %}" + "{% when 2 %}x" * 15_000 + "{% endcase %}",
+    "branches in a row": "{% if a %}" + "{% elsif a %}" * 15_000 + "{% endif %}",
+    "comments": "{% comment %}" * 15_000,
+    "closed comments": "{% comment %}" * 7_000 + "{% endcomment %}" * 7_000,
+    "docs": "{% doc %}" * 20_000,
+    "raw": "{% raw %}" * 20_000,
+    "liquid tag": "{% liquid\n" + "echo 'x'\n" * 20_000 + "%}",
+    "liquid tags in liquid tags": "{% liquid " * 10_000 + "%}" * 10_000,
+    "increments": "{% increment a %}" * 14_000,
+    "cycles": "{% for i in (1..9000) %}{% cycle 'a', 'b' %}{% cycle i: 'a' %}{% endfor %}",
+    "captures in captures": "{% capture a %}" * 29 + "x" * 100_000 + "{% endcapture %}" * 29,
+    "tablerow of no columns": "{% tablerow i in (1..3) cols: 0 %}x{% endtablerow %}",
+    "tablerow of many columns": f"{{% tablerow i in (1..3) cols: {_DIGITS} %}}x{{% endtablerow %}}",
+    "offset and limit": "{% for i in (1..9) limit: 99999999999999999999 offset: -99999999999999999999 %}x{% endfor %}",
+    "offset of text": "{% for i in (1..9) limit: 'x' offset: 'y' %}x{% endfor %}",
+    "unclosed output": "{{ " * 60_000,
+    "unclosed quote": "{{ 'a",
+    "unclosed raw": "{% raw %}" + "{{" * 50_000,
+    "blank control": "{%- " * 50_000,
+    "backslashes": "{{ '" + "\\" * 100_001 + "' }}",
+    "dots": "{{ a" + ".a" * 60_000 + " }}",
+    "brackets": "{{ a" + "['a']" * 30_000 + " }}",
+    "conditions of ands": "{% if " + " and ".join(["true"] * 30_000) + " %}{% endif %}",
+    "conditions in parentheses": "{% if " + "(" * 50_000 + "true" + ")" * 50_000 + " %}{% endif %}",
+    "size of size": "{{ 'a'.size.size.first.last.size }}",
+    "path of a number": "{{ 5.5.5 }}{{ 1.x }}",
+    "path of a negative index": "{{ list[-99999999999999999999] }}",
+    "long name": "{% assign " + "a" * 100_000 + " = 1 %}",
+    "null bytes": "\x00{{ '\x00' }}\x00{% if '\x00' == \"\x00\" %}\x00{% endif %}",
+    "odd characters": "".join(map(chr, range(128))) + "\ufeff\ufffe\uffff\U0010ffff\u2028\u202e",
+}
