@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from commerce.payments.stripe import gateway
 from tests import factories
-from tests.checkouts.payments.stripedouble import StripeDouble
+from tests.checkouts.payments.stripedouble import PATIENT_S, StripeDouble
 from tests.shops import Shop
 from tests.storefront import checkout_in
 
@@ -22,7 +22,8 @@ def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
     double = StripeDouble()
     httpserver.expect_request(re.compile("/v1/.*")).respond_with_handler(double)
     settings.STRIPE_API_BASE = httpserver.url_for("").rstrip("/")
-    monkeypatch.setattr(gateway, "READ_TIMEOUT_S", 0.3)
+    # The double changes it from call to call; this puts it back.
+    monkeypatch.setattr(gateway, "READ_TIMEOUT_S", PATIENT_S)
     gateway._http_client.cache_clear()
     yield double
     gateway._http_client.cache_clear()

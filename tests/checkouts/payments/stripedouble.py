@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable
 from itertools import count
@@ -10,7 +11,11 @@ from typing import Any
 import orjson
 from werkzeug import Request, Response
 
-SLEEP_S = 0.6
+from commerce.payments.stripe import gateway
+
+# How long a call whose answer never comes waits for it; all others have as long as in production.
+IMPATIENT_S = 0.3
+PATIENT_S = gateway.READ_TIMEOUT_S
 
 Answer = tuple[int, Any]
 Parameters = dict[str, str]
@@ -19,7 +24,8 @@ Parameters = dict[str, str]
 class StripeDouble:
     """`fails` holds what happens to the next calls: a status, `timeout`, `reset` or a body that makes no sense.
 
-    With `after=True` the call has done its work before its answer is lost.
+    With `after=True` the call has done its work before its answer is lost. A call that is to time out has done so,
+    and the work of it is done, before the next one is answered.
     """
 
     def __init__(self) -> None:
@@ -29,13 +35,25 @@ class StripeDouble:
         self.keys: dict[str, tuple[Parameters, Answer]] = {}
         self._failures: list[tuple[Any, bool]] = []
         self._numbers = count(1)
+        self._is_answered = threading.Event()
+        self._is_answered.set()
 
     def fail_next(self, how: Any, *, after: bool = False) -> None:
         self._failures.append((how, after))
+        if how == "timeout":
+            self._is_answered.clear()
+        self._set_patience()
+
+    def _set_patience(self) -> None:
+        """Only the call that is to time out is given up soon: no other may, however busy the machine is."""
+        is_lost = bool(self._failures) and self._failures[0][0] == "timeout"
+        gateway.READ_TIMEOUT_S = IMPATIENT_S if is_lost else PATIENT_S
+        gateway._http_client.cache_clear()
 
     @property
     def session(self) -> dict[str, Any]:
-        """The only one there is."""
+        """The only one there is. The client may have given up a call before this double has worked on it."""
+        assert self._is_answered.wait(30)
         (session,) = self.sessions.values()
         return session
 
@@ -55,6 +73,10 @@ class StripeDouble:
         self.calls.append(f"{request.method} {request.path}")
         how, is_after = self._failures.pop(0) if self._failures else (None, False)
         answer = self._once(request) if how is None or is_after else None
+        self._set_patience()
+        if how == "timeout":
+            _wait_for_hanging_up(request)
+            self._is_answered.set()
         if how is not None:
             return _fail(request, how)
         assert answer is not None
@@ -128,9 +150,13 @@ def _response(status: int, body: Any) -> Response:
     return Response(orjson.dumps(body), status=status, content_type="application/json")
 
 
+def _wait_for_hanging_up(request: Request) -> None:
+    connection = request.environ["werkzeug.socket"]
+    connection.settimeout(30)
+    assert connection.recv(1) == b""
+
+
 def _fail(request: Request, how: Any) -> Response:
-    if how == "timeout":
-        time.sleep(SLEEP_S)
     if how == "reset":
         connection = request.environ["werkzeug.socket"]
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
