@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 
 import orjson
 from django.db import connection
-from django.db.models import Case, F, Value, When
-from django.db.models.functions import Coalesce
 
 from carts.attributes import canonical, hash_attributes
-from carts.errors import CartLimitExceeded, CartNotActive, MergeMarketMismatch
+from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
 from carts.queries import CartView, get_cart, get_offer
 from commerce.customers.models import Customer
@@ -43,20 +41,6 @@ _PUT_LINE = """
     ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
         tax_rate_bp = EXCLUDED.tax_rate_bp, updated_at = EXCLUDED.updated_at
-"""
-
-# Lines keep the order in which they came to their carts; an equal line keeps the target's price.
-_MOVE_LINES = """
-    WITH moved AS (
-        DELETE FROM cart_line_items WHERE account_id = %(account)s AND cart_id = %(source)s RETURNING *
-    )
-    INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
-                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
-    SELECT account_id, %(target)s, variant_id, quantity, custom_attributes, custom_attributes_hash,
-           unit_price_cents, tax_rate_bp, created_at, %(now)s
-      FROM moved ORDER BY id
-    ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
-    SET quantity = cart_line_items.quantity + EXCLUDED.quantity, updated_at = EXCLUDED.updated_at
 """
 
 
@@ -103,7 +87,7 @@ def add_line(
     ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT_LINE, [*values, offer.unit_price_cents, offer.tax_rate_bp, now, now])
-    return _within_limits(get_cart(token))
+    return within_limits(get_cart(token))
 
 
 def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> CartView:
@@ -142,55 +126,6 @@ def set_customer(*, token: str, customer_id: int | None, now: datetime) -> CartV
     return get_cart(token)
 
 
-def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
-    """Move the lines of the source cart into this one; repeated, nothing more happens.
-
-    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, and `NotFound` for the source.
-    """
-    target, source = _lock_pair(token, source_token)
-    if source.merged_into_id == target.pk:
-        return get_cart(token)
-    for cart in (target, source):
-        if cart.status != Cart.Status.ACTIVE or cart.expires_at <= now:
-            raise _not_active(cart, now=now)
-    if source.market_id != target.market_id:
-        raise MergeMarketMismatch
-    _move_lines(source=source, target=target, now=now)
-    return _within_limits(get_cart(token))
-
-
-def _move_lines(*, source: Cart, target: Cart, now: datetime) -> None:
-    parameters: dict[str, Any] = {
-        "account": current_account_id(),
-        "source": source.pk,
-        "target": target.pk,
-        "now": now,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVE_LINES, parameters)
-    is_source = When(pk=source.pk, then=Value(Cart.Status.MERGED))
-    Cart.objects.filter(pk__in=[source.pk, target.pk]).update(
-        status=Case(is_source, default=F("status")),
-        merged_into=Case(When(pk=source.pk, then=Value(target.pk))),
-        customer=Case(
-            When(pk=target.pk, then=Coalesce(F("customer"), Value(source.customer_id))), default=F("customer")
-        ),
-        expires_at=Case(When(pk=target.pk, then=Value(now + LIFETIME)), default=F("expires_at")),
-        updated_at=now,
-    )
-
-
-def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
-    """Both carts, locked in the order of their ids so that two merges can't wait for each other."""
-    if token == source_token:
-        raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
-    found = Cart.objects.select_for_update().filter(token__in=[token, source_token]).order_by("pk")
-    carts = {cart.token: cart for cart in found}
-    if token not in carts or source_token not in carts:
-        raise NotFound
-    return carts[token], carts[source_token]
-
-
 def _touch(token: str, *, now: datetime) -> TouchedCart:
     """Lock an active cart and extend its life. Raises `NotFound`, `CartNotActive`."""
     with connection.cursor() as cursor:
@@ -201,10 +136,10 @@ def _touch(token: str, *, now: datetime) -> TouchedCart:
     cart = Cart.objects.filter(token=token).first()
     if cart is None:
         raise NotFound
-    raise _not_active(cart, now=now)
+    raise not_active(cart, now=now)
 
 
-def _not_active(cart: Cart, *, now: datetime) -> CartNotActive:
+def not_active(cart: Cart, *, now: datetime) -> CartNotActive:
     is_expired = cart.status == Cart.Status.ACTIVE and cart.expires_at <= now
     return CartNotActive(cart_status=Cart.Status.EXPIRED.value if is_expired else cart.status)
 
@@ -214,7 +149,7 @@ def _require_quantity(quantity: int) -> None:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
 
 
-def _within_limits(view: CartView) -> CartView:
+def within_limits(view: CartView) -> CartView:
     if len(view.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
     return view

@@ -8,4 +8,6 @@ class CheckoutsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import handlers, timeline  # noqa: F401  they register what they do once the models are loaded
+        # They register what they do once the models are loaded.
+        from . import handlers, timeline  # noqa: F401
+        from .operations import merging  # noqa: F401

@@ -35,6 +35,14 @@ class CheckoutAlreadyPaid(Refusal):
     title = "The cart has a checkout whose payment is confirmed; complete that one"
 
 
+class CheckoutInPayment(Refusal):
+    """Carries `checkout_token`."""
+
+    status = 409
+    code = "checkout_in_payment"
+    title = "A checkout of one of the carts is being paid, or has been"
+
+
 class CheckoutAlreadyOpen(Refusal):
     status = 409
     code = "checkout_already_open"

@@ -2,7 +2,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from carts import operations, queries
+from carts import merging, operations, queries
 from commerce.rest.schema import answers, one
 from commerce.rest.views import StorefrontViewSet
 
@@ -31,7 +31,7 @@ class CartsViewSet(StorefrontViewSet):
     @answers(_CART, request=shapes.MergeInput)
     def merge(self, request: Request, token: str) -> Response:
         source_token = self.valid(shapes.MergeInput)["source_cart_token"]
-        view = operations.merge_carts(token=token, source_token=source_token, now=timezone.now())
+        view = merging.merge_carts(token=token, source_token=source_token, now=timezone.now())
         return Response(shapes.cart_answer(view))
 
 

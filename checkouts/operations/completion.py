@@ -44,8 +44,10 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
+# A cart that was merged stays so: what its checkout has frozen is bought all the same.
 _CONVERT_CART = """
-    UPDATE carts SET status = 'converted', updated_at = %s
+    UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
+                     updated_at = CASE status WHEN 'active' THEN %s ELSE updated_at END
      WHERE account_id = %s
        AND id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
 """

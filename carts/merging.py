@@ -1,0 +1,116 @@
+"""Merging one cart into another. Apps above carts register what else a merge ends, as for the cancelling of orders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, When
+from django.db.models.functions import Coalesce
+
+from carts.errors import MergeMarketMismatch
+from carts.models import Cart
+from carts.operations import LIFETIME, not_active, within_limits
+from carts.queries import CartView, get_cart
+from commerce.errors import NotFound, ValidationFailed
+from commerce.tenancy.scope import current_account_id
+
+# Lines keep the order in which they came to their carts; an equal line keeps the target's price.
+_MOVE_LINES = """
+    WITH moved AS (
+        DELETE FROM cart_line_items WHERE account_id = %(account)s AND cart_id = %(source)s RETURNING *
+    )
+    INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
+                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
+    SELECT account_id, %(target)s, variant_id, quantity, custom_attributes, custom_attributes_hash,
+           unit_price_cents, tax_rate_bp, created_at, %(now)s
+      FROM moved ORDER BY id
+    ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
+    SET quantity = cart_line_items.quantity + EXCLUDED.quantity, updated_at = EXCLUDED.updated_at
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Two active carts, both locked. `moved_lines` counts the source's lines, which are in the target by now."""
+
+    source: Cart
+    target: Cart
+    moved_lines: int
+    now: datetime
+
+
+Step = Callable[[Merge], None]
+
+_steps: list[Step] = []
+
+
+def on_merge(step: Step) -> Step:
+    """Register a part of every merge; apps import the module that does so in their `ready()`.
+
+    Steps run in the merge's transaction, while both carts are locked. What a step raises undoes the whole.
+    """
+    _steps.append(step)
+    return step
+
+
+def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
+    """Move the lines of the source cart into this one; repeated, nothing more happens.
+
+    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, `NotFound` for the source, and what the
+    registered steps raise.
+    """
+    target, source = _lock_pair(token, source_token)
+    if source.merged_into_id == target.pk:
+        return get_cart(token)
+    for cart in (target, source):
+        if cart.status != Cart.Status.ACTIVE or cart.expires_at <= now:
+            raise not_active(cart, now=now)
+    if source.market_id != target.market_id:
+        raise MergeMarketMismatch
+    merge = Merge(source=source, target=target, moved_lines=_move_lines(source, target, now=now), now=now)
+    for step in _steps:
+        step(merge)
+    _close_source(merge)
+    return within_limits(get_cart(token))
+
+
+def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
+    """Both carts, locked in the order of their ids so that two merges can't wait for each other."""
+    if token == source_token:
+        raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
+    found = Cart.objects.select_for_update().filter(token__in=[token, source_token]).order_by("pk")
+    carts = {cart.token: cart for cart in found}
+    if token not in carts or source_token not in carts:
+        raise NotFound
+    return carts[token], carts[source_token]
+
+
+def _move_lines(source: Cart, target: Cart, *, now: datetime) -> int:
+    parameters: dict[str, Any] = {
+        "account": current_account_id(),
+        "source": source.pk,
+        "target": target.pk,
+        "now": now,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_LINES, parameters)
+        return cursor.rowcount
+
+
+def _close_source(merge: Merge) -> None:
+    """Mark the source as merged; the target lives on, with the source's customer if it had none."""
+    is_source, is_target = {"pk": merge.source.pk}, {"pk": merge.target.pk}
+    source_customer = Value(merge.source.customer_id, output_field=BigIntegerField())
+    target_id = Value(merge.target.pk, output_field=BigIntegerField())
+    new_end = Value(merge.now + LIFETIME, output_field=DateTimeField())
+    Cart.objects.filter(pk__in=[merge.source.pk, merge.target.pk]).update(
+        status=Case(When(**is_source, then=Value(Cart.Status.MERGED)), default=F("status")),
+        merged_into=Case(When(**is_source, then=target_id)),
+        customer=Case(
+            When(**is_target, then=Coalesce(F("customer"), source_customer)), default=F("customer")
+        ),
+        expires_at=Case(When(**is_target, then=new_end), default=F("expires_at")),
+        updated_at=merge.now,
+    )

@@ -1,0 +1,26 @@
+"""What merging two carts does to their checkouts."""
+
+from carts.merging import Merge, on_merge
+from checkouts.errors import CheckoutInPayment
+from checkouts.models import Checkout
+from checkouts.phases import OPEN_PHASES, Phase
+from checkouts.queries import phase_shown
+
+from .abandonment import abandon_checkouts
+
+
+@on_merge
+def end_open_checkouts(merge: Merge) -> None:
+    """Abandon the open checkouts of both carts: neither shows what its cart holds now.
+
+    The target's stays when no line was added to its cart. Raises `CheckoutInPayment` when either is being paid.
+    """
+    of_both = Checkout.objects.filter(
+        cart_id__in=[merge.source.pk, merge.target.pk], phase__in=OPEN_PHASES
+    ).order_by("pk")
+    checkouts = list(of_both.select_for_update(no_key=True))
+    for checkout in checkouts:
+        if phase_shown(checkout, now=merge.now) == Phase.PROCESSING:
+            raise CheckoutInPayment(checkout_token=checkout.token)
+    is_stale = {merge.source.pk: True, merge.target.pk: merge.moved_lines > 0}
+    abandon_checkouts([checkout for checkout in checkouts if is_stale[checkout.cart_id]], now=merge.now)
