@@ -18,7 +18,7 @@ from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
 from emails.providers import MessageRefused, ProviderBusy
-from emails.queries import deliveries
+from emails.queries import delivery_of
 from emails.redaction import erase_messages
 from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
@@ -33,7 +33,7 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)
     with _scope_of(dispatch):
-        if deliveries(idempotency_key=dispatch.idempotency_key).exists():
+        if delivery_of(dispatch).exists():
             return Outcome()
         customer = _customer_of(request)
         if customer is not None and not request.may_reach(customer):
@@ -92,10 +92,9 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, m
         record_delivery,
         request=request,
         message=message,
-        idempotency_key=dispatch.idempotency_key,
+        dispatch=dispatch,
         provider=sender.settings.provider,
         provider_message_id=provider_message_id,
-        queued_at=dispatch.created_at,
         now=timezone.now(),
     )
     return Outcome(record=record)

@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 
+from commerce.outbox.models import KeySpace, key_space_field
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from emails.own_templates.models import EmailTemplateVersion
@@ -28,6 +29,7 @@ class EmailDelivery(AccountOwned):
     ctx = models.JSONField(default=dict)
     provider = models.CharField(max_length=64)
     provider_message_id = models.CharField(max_length=255)
+    key_space = key_space_field()
     idempotency_key = models.CharField(max_length=255)
     reference_type = models.CharField(max_length=64, null=True)
     reference_id = models.BigIntegerField(null=True)
@@ -43,7 +45,12 @@ class EmailDelivery(AccountOwned):
         db_table = "email_deliveries"
         verbose_name_plural = "email deliveries"
         constraints = [
-            models.UniqueConstraint(fields=["account", "idempotency_key"], name="email_deliveries_key"),
+            models.UniqueConstraint(
+                fields=["account", "key_space", "idempotency_key"], name="email_deliveries_key"
+            ),
+            models.CheckConstraint(
+                condition=Q(key_space__in=KeySpace.values), name="email_deliveries_key_space"
+            ),
         ]
         indexes = [
             models.Index(fields=["provider_message_id"], name="email_deliveries_message"),

@@ -42,10 +42,9 @@ def record_delivery(
     *,
     request: EmailRequest,
     message: Message,
-    idempotency_key: str,
+    dispatch: OutboxDispatch,
     provider: str,
     provider_message_id: str,
-    queued_at: datetime,
     now: datetime,
 ) -> EmailDelivery:
     """A message that a provider has accepted, and the event `email.sent`.
@@ -66,10 +65,11 @@ def record_delivery(
         locale=message.locale,
         provider=provider,
         provider_message_id=provider_message_id,
-        idempotency_key=idempotency_key,
+        key_space=dispatch.key_space,
+        idempotency_key=dispatch.idempotency_key,
         reference_type=request.reference_type,
         reference_id=request.reference_id,
-        queued_at=queued_at,
+        queued_at=dispatch.created_at,
         sent_at=now,
         **(_ERASED if _is_erased(request) else personal),
     )

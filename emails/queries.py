@@ -4,6 +4,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from commerce.errors import NotFound
+from commerce.outbox.models import OutboxDispatch
 from emails.models import EmailDelivery
 
 _BODY_FIELDS = ("html", "text", "ctx")
@@ -12,6 +13,11 @@ _BODY_FIELDS = ("html", "text", "ctx")
 def deliveries(**filters: Any) -> QuerySet[EmailDelivery]:
     """The deliveries of the account in scope without their bodies, filtered by fields of theirs."""
     return EmailDelivery.objects.filter(**filters).defer(*_BODY_FIELDS)
+
+
+def delivery_of(dispatch: OutboxDispatch) -> QuerySet[EmailDelivery]:
+    """What a dispatch has sent, if it has."""
+    return deliveries(key_space=dispatch.key_space, idempotency_key=dispatch.idempotency_key)
 
 
 def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelivery:

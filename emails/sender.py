@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
-from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.models import KeySpace, OutboxDispatch
 from emails.mail_settings import MailSettings, mail_settings
 from emails.messages import Message, render_message
 from emails.own_templates.queries import template_in_force
@@ -50,14 +50,19 @@ class Sender:
 
         Raises `MessageRefused`, `ProviderUnavailable`.
         """
-        # Keys are unique within an account, and the provider may be the same for many of them.
-        provider_key = f"{self.account.pk}:{dispatch.idempotency_key}"
+        provider_key = _provider_key(self.account, dispatch)
         try:
             return provider_of(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
             # What the provider says is kept with the dispatch and told to clients.
             error.args = (self.settings.without_credentials(str(error)),)
             raise
+
+
+def _provider_key(account: Account, dispatch: OutboxDispatch) -> str:
+    """Keys are unique within a space of an account, and the provider may be the same for many accounts."""
+    space = "" if dispatch.key_space == KeySpace.PRODUCT else f"{dispatch.key_space}:"
+    return f"{account.pk}:{space}{dispatch.idempotency_key}"
 
 
 def current_sender() -> Sender:

@@ -25,7 +25,7 @@ from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
 from commerce.errors import ValidationFailed
 from commerce.outbox.errors import LeaseLost
-from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.operations import close_dispatch, drop_dispatch, enqueue_held, reschedule_dispatch
 from commerce.outbox.queries import dispatch_of_key
 from commerce.rest.errors import RequestInProgress
@@ -71,7 +71,7 @@ def send_now(*, scope: Scope, idempotency_key: str, fields: dict[str, Any], now:
 
 def sent_before(idempotency_key: str) -> EmailDelivery | None:
     """The delivery that the account in scope has made under this key."""
-    return deliveries(idempotency_key=idempotency_key).first()
+    return deliveries(key_space=KeySpace.CALLER, idempotency_key=idempotency_key).first()
 
 
 def _accepted(idempotency_key: str, fields: dict[str, Any], now: datetime) -> _Job:
@@ -101,7 +101,7 @@ def _reachable_customer(customer_id: int) -> Customer:
 
 
 def _key_taken(idempotency_key: str) -> Exception:
-    dispatch = dispatch_of_key(idempotency_key)
+    dispatch = dispatch_of_key(idempotency_key, key_space=KeySpace.CALLER)
     if dispatch is None or dispatch.status in _UNDER_WAY or sent_before(idempotency_key):
         return RequestInProgress("An email of this idempotency_key is being sent.")
     return EmailKeyGivenUp(dispatch_id=str(dispatch.pk), dispatch_status=dispatch.status)
@@ -163,9 +163,8 @@ def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDeliv
     return record_delivery(
         request=job.request,
         message=message,
-        idempotency_key=job.dispatch.idempotency_key,
+        dispatch=job.dispatch,
         provider=job.sender.settings.provider,
         provider_message_id=provider_message_id,
-        queued_at=job.dispatch.created_at,
         now=now,
     )

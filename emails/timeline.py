@@ -38,7 +38,7 @@ def timeline_of_delivery(delivery: EmailDelivery) -> list[Moment]:
 
 def _queued(delivery: EmailDelivery) -> Moment:
     """Dispatches are not kept for ever: an old message has none to link to."""
-    dispatch = dispatch_of_key(delivery.idempotency_key)
+    dispatch = dispatch_of_key(delivery.idempotency_key, key_space=delivery.key_space)
     if dispatch is None:
         return Moment(at=delivery.queued_at, title="Queued")
     link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])

@@ -3,6 +3,18 @@ from django.db import models
 from commerce.tenancy.models import AccountOwned
 
 
+class KeySpace(models.TextChoices):
+    """Who has chosen an idempotency key. Equal keys of different spaces are different keys."""
+
+    PRODUCT = "product"
+    CALLER = "caller"
+
+
+def key_space_field() -> models.CharField:
+    """The database's default marks rows of processes that are older than the column: a trigger sets their space."""
+    return models.CharField(max_length=16, choices=KeySpace, default=KeySpace.PRODUCT, db_default="")
+
+
 class OutboxDispatch(AccountOwned):
     """Work to be done after the commit that inserted it, at least once and by one worker at a time."""
 
@@ -18,6 +30,7 @@ class OutboxDispatch(AccountOwned):
     target = models.JSONField(help_text='What handles it: {"task_name": "send_email"}')
     payload = models.JSONField(default=dict)
     payload_version = models.PositiveSmallIntegerField(default=1)
+    key_space = key_space_field()
     idempotency_key = models.CharField(
         max_length=255, help_text="Handed to the outside service with every try"
     )
@@ -35,7 +48,12 @@ class OutboxDispatch(AccountOwned):
         db_table = "outbox_dispatches"
         verbose_name_plural = "outbox dispatches"
         constraints = [
-            models.UniqueConstraint(fields=["account", "idempotency_key"], name="outbox_dispatches_key"),
+            models.UniqueConstraint(
+                fields=["account", "key_space", "idempotency_key"], name="outbox_dispatches_key"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(key_space__in=KeySpace.values), name="outbox_dispatches_key_space"
+            ),
             models.CheckConstraint(
                 condition=models.Q(attempts__lte=models.F("max_attempts")), name="outbox_dispatches_attempts"
             ),

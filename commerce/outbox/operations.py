@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from commerce.outbox.error_texts import storable_error
 from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
-from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
 from commerce.tenancy.scope import current_account_id
 
@@ -59,7 +59,8 @@ def enqueue(
 ) -> None:
     """Have `task_name` run once the caller's scope commits.
 
-    A key that the account has used before makes no second dispatch.
+    A key that was used before makes no second dispatch. It must be the product's own: what a client has chosen
+    belongs to `KeySpace.CALLER`.
     """
     enqueue_many(
         task_name=task_name, payloads={idempotency_key: payload}, now=now, payload_version=payload_version
@@ -86,11 +87,13 @@ def enqueue_many(
 def enqueue_held(
     *, task_name: str, payload: dict[str, Any], idempotency_key: str, now: datetime
 ) -> OutboxDispatch | None:
-    """A dispatch that the caller runs itself, at once, and closes; a worker does if the lease runs out.
+    """A dispatch under a client's own key that the request runs itself, at once, and closes; a worker does if the
+    lease runs out.
 
-    None when the account has used the key before.
+    None when the client has used the key before.
     """
     dispatch, is_new = OutboxDispatch.objects.get_or_create(
+        key_space=KeySpace.CALLER,
         idempotency_key=idempotency_key,
         defaults={
             "target": {"task_name": task_name},

@@ -7,7 +7,7 @@ from django.db.models import Count, Min, QuerySet
 from django.db.models.fields.json import KT
 
 from commerce.errors import NotFound
-from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.models import KeySpace, OutboxDispatch
 
 # So many dispatches of a status are counted at most: a look at a long queue must not add to what is wrong.
 COUNTED_AT_MOST = 100_000
@@ -51,9 +51,9 @@ def get_dispatch(dispatch_id: int) -> OutboxDispatch:
     return dispatch
 
 
-def dispatch_of_key(idempotency_key: str) -> OutboxDispatch | None:
+def dispatch_of_key(idempotency_key: str, *, key_space: str = KeySpace.PRODUCT) -> OutboxDispatch | None:
     """The dispatch of the account in scope that was enqueued under this key."""
-    return dispatches().filter(idempotency_key=idempotency_key).first()
+    return dispatches().filter(key_space=key_space, idempotency_key=idempotency_key).first()
 
 
 def figures() -> list[dict[str, Any]]:

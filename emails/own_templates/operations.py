@@ -12,7 +12,7 @@ from django.db import connection
 
 from accounts.queries import current_account
 from commerce.errors import ValidationFailed
-from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.operations import enqueue
 from commerce.tenancy.scope import current_account_id
 from emails.errors import TemplateVersionConflict
@@ -135,7 +135,7 @@ def send_test(
     }
     key = f"{TEST_REFERENCE}/{uuid4()}"
     enqueue(task_name="send_email", payload=payload, idempotency_key=key, now=now)
-    return OutboxDispatch.objects.get(idempotency_key=key)
+    return OutboxDispatch.objects.get(key_space=KeySpace.PRODUCT, idempotency_key=key)
 
 
 def _check_change(change: Change) -> None:

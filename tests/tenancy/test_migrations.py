@@ -1,48 +1,15 @@
 """Isolation is made and unmade by the migrations alone, over the owner's connection."""
 
 import os
-import subprocess
-import sys
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from django.conf import settings
-from psycopg import sql
 
-from tests.embedded import TEMPLATE
+from tests.migrations import migrate, scratch  # noqa: F401  a fixture
 from tests.rows import account_owned_models
 from tests.tenancy.catalogue import violations
 
 pytestmark = pytest.mark.usefixtures("django_db_setup")
-
-
-def on_database(url, name):
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
-
-
-@pytest.fixture
-def scratch():
-    """The environment of a database of its own, as freshly migrated."""
-    name = urlsplit(os.environ["DATABASE_URL"]).path.strip("/") + "_scratch"
-    with psycopg.connect(os.environ["TEST_DATABASE_SUPERUSER_URL"], autocommit=True) as superuser:
-        copy = sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER commerce_owner")
-        superuser.execute(copy.format(sql.Identifier(name), sql.Identifier(TEMPLATE)))
-        yield {
-            variable: on_database(os.environ[variable], name)
-            for variable in ("DATABASE_URL", "DATABASE_OWNER_URL")
-        }
-        superuser.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def migrate(environment, *arguments):
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--no-input", "--verbosity", "0", *arguments],
-        cwd=settings.BASE_DIR,
-        env=os.environ | environment,
-        check=True,
-        capture_output=True,
-    )
 
 
 def tables(connection):
@@ -50,7 +17,7 @@ def tables(connection):
     return {name for (name,) in rows}
 
 
-def test_migrations_reverse_and_isolate_again(scratch):
+def test_migrations_reverse_and_isolate_again(scratch):  # noqa: F811
     owned = {model._meta.db_table for model in account_owned_models()}
 
     with psycopg.connect(scratch["DATABASE_OWNER_URL"], autocommit=True) as owner:

@@ -198,7 +198,7 @@ def test_failure_of_the_provider_keeps_nothing_and_the_key_stays_free(
     assert is_untouched(shop)
     done = send(shop, customer)
     assert done.status_code == 201
-    assert done.json()["email_delivery"]["provider_message_id"] == resend.ids[f"{shop.id}:a"]
+    assert done.json()["email_delivery"]["provider_message_id"] == resend.ids[f"{shop.id}:caller:a"]
 
 
 def test_provider_that_cannot_be_reached_is_a_failure(shop, customer, renderer, resend, settings):
@@ -232,7 +232,7 @@ def test_message_whose_acceptance_was_not_heard_of_is_finished_by_the_outbox(
     assert problem(waiting) == (409, "request_in_progress")
     done = send(shop, customer)
     assert done.status_code == 200
-    assert done.json()["email_delivery"]["provider_message_id"] == resend.ids[f"{shop.id}:a"]
+    assert done.json()["email_delivery"]["provider_message_id"] == resend.ids[f"{shop.id}:caller:a"]
     assert len(resend.requests) == 2
     assert len(resend.received) == len(renderer.requests) == 1
 
@@ -283,7 +283,7 @@ def test_request_that_was_overtaken_while_it_rendered_sends_nothing(
 
 @pytest.mark.parametrize("status", ["dead", "cancelled", "skipped", "succeeded"])
 def test_key_of_a_dispatch_that_ended_without_an_email_is_refused(shop, customer, renderer, status):
-    dispatch = make_dispatch(shop, idempotency_key="a", status=status)
+    dispatch = make_dispatch(shop, key_space="caller", idempotency_key="a", status=status)
 
     response = send(shop, customer)
 
@@ -293,7 +293,7 @@ def test_key_of_a_dispatch_that_ended_without_an_email_is_refused(shop, customer
 
 
 def test_key_of_a_message_that_the_outbox_has_sent_answers_its_delivery(shop, customer, renderer):
-    delivery = make_delivery(shop, idempotency_key="order.confirmation/1")
+    delivery = make_delivery(shop, key_space="caller", idempotency_key="order.confirmation/1")
 
     response = send(shop, customer, idempotency_key="order.confirmation/1")
 
