@@ -17,7 +17,8 @@ from commerce.rest import idempotency, limits
 from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope, RateLimited
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
-from commerce.rest.views import SurfaceViewSet, access_of
+from commerce.rest.unknown_fields import name_in_replay
+from commerce.rest.views import SurfaceViewSet, access_of, takes_of
 from commerce.tenancy.scope import account_scope, workspace_scope
 
 logger = logging.getLogger(__name__)
@@ -140,9 +141,14 @@ def _answer(
     if key is None and action in view_class.idempotent_actions:
         raise IdempotencyKeyRequired
     if action in view_class.unscoped_actions:
-        return _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
-    with request.open_scope():  # type: ignore[attr-defined]
-        return _once(idempotency.answer_once, request, view_class, key, respond)
+        response = _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
+    else:
+        with request.open_scope():  # type: ignore[attr-defined]
+            response = _once(idempotency.answer_once, request, view_class, key, respond)
+    takes = takes_of(view_class, action)
+    if takes is not None and "Idempotent-Replayed" in response:
+        name_in_replay(request, takes, response)
+    return response
 
 
 def _once(

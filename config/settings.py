@@ -206,7 +206,8 @@ LOGGING = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Commerce",
-    "DESCRIPTION": "The admin and storefront API of a multi-tenant e-commerce back end.",
+    "DESCRIPTION": "The admin and storefront API of a multi-tenant e-commerce back end. Send `Prefer: handling=strict`: "
+    "misspelt fields are then refused rather than ignored.",
     "VERSION": API_VERSION,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,

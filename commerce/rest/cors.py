@@ -12,13 +12,13 @@ _PREFIX = "/storefront/"
 
 _ANSWER = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
-    "Retry-After, X-Api-Version, X-Request-Id",
+    "Access-Control-Expose-Headers": "Idempotent-Replayed, Preference-Applied, RateLimit-Limit, RateLimit-Remaining, "
+    "RateLimit-Reset, Retry-After, X-Api-Version, X-Request-Id, X-Unknown-Fields",
 }
 _PREFLIGHT = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-    "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, X-Request-Id, X-Storefront-Key",
+    "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, Prefer, X-Request-Id, X-Storefront-Key",
     "Access-Control-Max-Age": "86400",
 }
 

@@ -62,6 +62,14 @@ class ReadOnlyField(Refusal):
     title = "The request sets a field that is computed"
 
 
+class UnknownField(Refusal):
+    """Its errors name each field."""
+
+    status = 422
+    code = "unknown_field"
+    title = "The request has fields that nobody knows"
+
+
 class Forbidden(Refusal):
     status = 403
     code = "forbidden"

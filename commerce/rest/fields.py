@@ -5,7 +5,7 @@ back what it read, the strings are taken too. Floats and booleans are not number
 """
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -291,6 +291,17 @@ class ListField(serializers.ListField):
                 f"At most {self.max_length} items are taken.", code="max_length"
             )
         return super().to_internal_value(data)
+
+
+class WholeField(serializers.Field):
+    """An object that is given as a whole, also in a request that changes only parts of what holds it."""
+
+    shape: ClassVar[type[serializers.Serializer]]
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        serializer = self.shape(data=data)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
 
 
 class DateTimeField(serializers.DateTimeField):

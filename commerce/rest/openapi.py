@@ -52,6 +52,26 @@ _IDEMPOTENCY_KEY = {
 }
 
 
+_PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "`handling=strict` (RFC 7240, recommended) has fields and parameters that nobody knows refused: "
+    "422 `unknown_field` with an error for each. Otherwise the answer names them in `X-Unknown-Fields`.",
+}
+_HEADERS = {
+    "X-Unknown-Fields": {
+        "schema": {"type": "string"},
+        "description": "The first 20 fields and parameters that were sent and that nobody knows: dotted paths, "
+        "percent-encoded, parted by commas.",
+    },
+    "Preference-Applied": {
+        "schema": {"type": "string"},
+        "description": "`handling=strict` where that was asked for, and the request was read.",
+    },
+}
+
+
 class SurfaceSchema(AutoSchema):
     """Adds what the surface's base class and the middleware do for every operation."""
 
@@ -62,11 +82,13 @@ class SurfaceSchema(AutoSchema):
         operation["security"] = [{"AdminKey" if self.view.surface == "admin" else "StorefrontKey": []}]
         for response in operation["responses"].values():
             response.get("content", {}).pop("application/problem+json", None)
+            response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
         operation["responses"]["default"] = _PROBLEM_RESPONSE
+        operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/Prefer"})
         action = getattr(self.view, "action", "") or ""
         if self.method == "POST":
             required = action in self.view.idempotent_actions
-            operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY | {"required": required})
+            operation["parameters"].append(_IDEMPOTENCY_KEY | {"required": required})
         if self.view.area:
             access = access_of(type(self.view), action, self.method)
             operation["x-required-scope"] = f"{access}_{self.view.area}"
@@ -107,4 +129,6 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES
     components.setdefault("schemas", {})["Problem"] = PROBLEM
+    components["parameters"] = {"Prefer": _PREFER}
+    components["headers"] = _HEADERS
     return result

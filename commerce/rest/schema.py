@@ -1,15 +1,18 @@
 """Small helpers that describe the conventions' envelopes in the OpenAPI document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
-F = TypeVar("F", bound=Callable[..., Any])
+from .unknown_fields import Takes, declared_fields
 
-PAGE_PARAMETERS: list[OpenApiParameter | type[serializers.Serializer]] = [
+F = TypeVar("F", bound=Callable[..., Any])
+Parameters = list[OpenApiParameter | type[serializers.Serializer]]
+
+PAGE_PARAMETERS: Parameters = [
     OpenApiParameter("limit", int, description="1 to 250, 50 unless given; larger is taken as 250."),
     OpenApiParameter("cursor_id", int, description="`next_cursor_id` of the page before."),
 ]
@@ -40,15 +43,30 @@ def answers(
     partial: bool = False,
     status: int = 200,
     also: dict[int, str] | None = None,
-    parameters: list[OpenApiParameter | type[serializers.Serializer]] | None = None,
+    parameters: Parameters | None = None,
 ) -> Callable[[F], F]:
     """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status.
 
-    `also` names further statuses of the same answer, with what they mean.
+    `also` names further statuses of the same answer, with what they mean. Other fields are unknown.
     """
     body = request(partial=True) if request and partial else request
     others = {code: OpenApiResponse(response, meaning) for code, meaning in (also or {}).items()}
-    return extend_schema(request=body, responses={status: response} | others, parameters=parameters)
+    describe = extend_schema(request=body, responses={status: response} | others, parameters=parameters)
+    takes = Takes(body=request, query=frozenset(_query_names(parameters or [])))
+
+    def decorate(action: F) -> F:
+        action.takes = takes  # type: ignore[attr-defined]  # the base view reads it
+        return describe(action)
+
+    return decorate
+
+
+def _query_names(parameters: Parameters) -> Iterator[str]:
+    for parameter in parameters:
+        if isinstance(parameter, OpenApiParameter):
+            yield parameter.name
+        else:
+            yield from declared_fields(parameter)
 
 
 def _subject(output: type[serializers.Serializer]) -> str:

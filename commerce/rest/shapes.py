@@ -1,6 +1,7 @@
 """How values leave: ids and cents as decimal strings, timestamps ending in Z."""
 
 from datetime import UTC, datetime
+from typing import ClassVar
 
 from rest_framework import serializers
 
@@ -29,5 +30,6 @@ class Output(serializers.Serializer):  # the shape of an answer: serialises mode
     pass
 
 
-class Input(serializers.Serializer):  # what a request may say; keys that are not named are ignored
-    pass
+class Input(serializers.Serializer):  # what a request may say; other fields are unknown (unknown_fields.py)
+    # Fields that it knows in order to refuse them with a code of their own.
+    refused_fields: ClassVar[frozenset[str]] = frozenset()

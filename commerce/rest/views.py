@@ -10,6 +10,7 @@ from rest_framework.viewsets import ViewSet
 from .paging import Cursor
 from .principal import Principal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
+from .unknown_fields import Takes, check_fields
 
 Access = Literal["read", "write"]
 
@@ -39,9 +40,11 @@ class SurfaceViewSet(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if request.method in {"POST", "PUT", "PATCH"}:
-            # A body that can't be read is refused also where the action would not look at it.
-            _ = request.data
+        # A body that can't be read is refused also where the action would not look at it.
+        body: Any = request.data if request.method in {"POST", "PUT", "PATCH"} else {}
+        takes = takes_of(type(self), self.action)
+        if takes is not None:
+            self.headers |= check_fields(request._request, takes, body)  # noqa: SLF001  what DRF has wrapped
 
     @property
     def principal(self) -> Principal:
@@ -82,3 +85,8 @@ class StorefrontViewSet(SurfaceViewSet):
 
 def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Access:
     return "read" if method in {"GET", "HEAD"} or action in view_class.reading_actions else "write"
+
+
+def takes_of(view_class: type[SurfaceViewSet], action: str | None) -> Takes | None:
+    """What an action's `@answers` says that it takes; None where there is no such action."""
+    return getattr(getattr(view_class, action or "", None), "takes", None)

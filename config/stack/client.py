@@ -26,7 +26,8 @@ class ApiClient:
         self._session = requests.Session()
         # The stack is on this machine; a proxy that the environment names is for the world outside.
         self._session.trust_env = False
-        self._session.headers.update(headers)
+        # A misspelt field is a bug here, and is to show.
+        self._session.headers.update({"Prefer": "handling=strict"} | headers)
 
     @classmethod
     def storefront(cls, base_url: str, key: str) -> Self:

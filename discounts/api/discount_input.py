@@ -2,7 +2,7 @@
 
 import re
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -47,17 +47,6 @@ class IdsField(fields.ListField):
         super().__init__(max_length=MAX_IDS, **kwargs)
 
 
-class WholeField(serializers.Field):
-    """An object that is given as a whole, also in a request that changes only parts of its discount."""
-
-    shape: ClassVar[type[Input]]
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        serializer = self.shape(data=data)
-        serializer.is_valid(raise_exception=True)
-        return serializer.validated_data
-
-
 class ValueInput(Input):
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices)
     value_amount = fields.IntegerField(default=None, allow_null=True)
@@ -94,12 +83,12 @@ class BulkTiersInput(Input):
 
 
 @extend_schema_field(BogoInput)
-class BogoField(WholeField):
+class BogoField(fields.WholeField):
     shape = BogoInput
 
 
 @extend_schema_field(BulkTiersInput)
-class BulkTiersField(WholeField):
+class BulkTiersField(fields.WholeField):
     shape = BulkTiersInput
 
 

@@ -68,6 +68,8 @@ class MethodInput(Input):
 
 
 class RateInput(Input):
+    refused_fields = frozenset({"is_free"})
+
     price_cents = fields.CentsField()
     currency = fields.CurrencyField()
     display_name = fields.TextField(required=False, allow_null=True, max_length=200)

@@ -5,8 +5,8 @@ from django.test import Client
 
 ORIGIN = {"Origin": "https://shop.example"}
 EXPOSED = (
-    "Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
-    "Retry-After, X-Api-Version, X-Request-Id"
+    "Idempotent-Replayed, Preference-Applied, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
+    "Retry-After, X-Api-Version, X-Request-Id, X-Unknown-Fields"
 )
 
 
@@ -30,7 +30,7 @@ def test_preflight_is_answered_without_a_key_and_without_the_database(path):
     assert cors(answer) == {
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-        "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, X-Request-Id, X-Storefront-Key",
+        "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, Prefer, X-Request-Id, X-Storefront-Key",
         "Access-Control-Max-Age": "86400",
     }
     assert "X-Request-Id" in answer
@@ -48,14 +48,16 @@ def test_answer_to_the_same_origin_says_nothing(shop):
 
 
 def test_preflight_and_answer_name_every_header_of_the_surface(shop):
-    answer = shop.storefront.post(
-        "carts.json", {"market_id": shop.market.pk}, idempotency_key="a", origin="https://shop.example"
-    )
-    replayed = shop.storefront.post(
-        "carts.json", {"market_id": shop.market.pk}, idempotency_key="a", origin="https://shop.example"
-    )
+    headers = {"idempotency_key": "a" * 16, "origin": "https://shop.example"}
+    body = {"market_id": shop.market.pk}
+    answer = shop.storefront.post("carts.json", body, **headers, prefer="handling=strict")
+    replayed = shop.storefront.post("carts.json", body, **headers)
+    loose = shop.storefront.post("carts.json", body | {"typo": 1}, origin="https://shop.example")
 
-    own = {name for name in {*answer.headers, *replayed.headers} if name.startswith(("X-", "Rate", "Idem"))}
+    prefixes = ("X-", "Rate", "Idem", "Pref")
+    sent = {*answer.headers, *replayed.headers, *loose.headers}
+    own = {name for name in sent if name.startswith(prefixes)}
+    assert {"Preference-Applied", "X-Unknown-Fields"} <= own
     assert (answer.status_code, replayed["Idempotent-Replayed"]) == (201, "true")
     assert own - {"X-Content-Type-Options", "X-Frame-Options"} <= set(EXPOSED.split(", "))
 

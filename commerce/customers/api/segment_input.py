@@ -63,13 +63,8 @@ class FilterInput(Input):
 
 
 @extend_schema_field(FilterInput)
-class FilterField(serializers.Field):
-    """A whole filter, also in a request that changes only parts of its segment."""
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        serializer = FilterInput(data=data)
-        serializer.is_valid(raise_exception=True)
-        return serializer.validated_data
+class FilterField(fields.WholeField):
+    shape = FilterInput
 
 
 class SegmentInput(Input):

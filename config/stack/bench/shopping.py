@@ -61,6 +61,7 @@ class Shopping:
     def __init__(self, shop: Shop, *, host: str) -> None:
         self.shop = shop
         self._common = {"Host": host}
+        self._strict = {"Host": host, "Prefer": "handling=strict"}
         self._numbers = count()
 
     def check_health(self) -> Request:
@@ -71,7 +72,7 @@ class Shopping:
 
     def quote_as_admin(self) -> Request:
         line = f"POST /admin/{API_VERSION}/{self.shop.handle}/shipping/quote.json"
-        headers = self._common | {"Authorization": f"Bearer {self.shop.admin_key}"}
+        headers = self._strict | {"Authorization": f"Bearer {self.shop.admin_key}"}
         return Request.make(ADMIN_QUOTE, line, headers=headers, body=_QUOTED)
 
     def create_cart(self) -> Request:
@@ -123,7 +124,7 @@ class Shopping:
         more: dict[str, str] | None = None,
     ) -> Request:
         method, _, path = line.partition(" ")
-        headers = self._common | {"X-Storefront-Key": self.shop.storefront_key} | (more or {})
+        headers = self._strict | {"X-Storefront-Key": self.shop.storefront_key} | (more or {})
         return Request.make(
             operation, f"{method} /storefront/{API_VERSION}/{path}", headers=headers, body=body
         )

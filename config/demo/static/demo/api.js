@@ -26,7 +26,13 @@ export class Api {
     async send(method, path, body, headers = {}) {
         const answer = await this.fetch(path, {
             method,
-            headers: { "X-Storefront-Key": this.key, "Content-Type": "application/json", ...headers },
+            // Strict handling refuses misspelt fields, which would do nothing otherwise.
+            headers: {
+                "X-Storefront-Key": this.key,
+                "Content-Type": "application/json",
+                Prefer: "handling=strict",
+                ...headers,
+            },
             body: body && JSON.stringify(body),
         });
         const content = await contentOf(answer);

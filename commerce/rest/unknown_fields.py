@@ -1,0 +1,136 @@
+"""Fields of a request that nobody knows: named in `X-Unknown-Fields`, or refused under `Prefer: handling=strict`.
+
+What an action takes stands in its `@answers`. Objects of a client's own (`ObjectField`) have no unknown fields.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from rest_framework import serializers
+
+from commerce.errors import FieldError
+
+from .errors import UnknownField
+
+HEADER = "X-Unknown-Fields"
+STRICT = {"Preference-Applied": "handling=strict"}
+# The names are the client's: so many are told, and so much of each.
+MAX_IN_HEADER = 20
+MAX_IN_ERRORS = 100
+MAX_NAME_LENGTH = 100
+
+_HANDLING = re.compile(r'(?:^|[,;])\s*handling\s*=\s*"?(\w+)"?\s*(?=[,;]|$)', re.IGNORECASE)
+_HALF_AN_ESCAPE = re.compile(r"%[0-9A-F]?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What an action takes: the shape of its body, and the names of its query string."""
+
+    body: type[serializers.Serializer] | None
+    query: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names that a shape knows, those that it refuses itself included, and what is nested below which."""
+
+    known: frozenset[str]
+    nested: tuple[tuple[str, type[serializers.Serializer]], ...]
+
+
+def check_fields(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> dict[str, str]:
+    """The headers that the answer gets. Raises `UnknownField` where the client wants to be strict."""
+    is_strict = "HTTP_PREFER" in request.META and wants_strictness(request.META["HTTP_PREFER"])
+    unknown = _unknown_in(request, takes, body)
+    headers = {HEADER: _named(unknown)} if unknown else {}
+    if not is_strict:
+        return headers
+    if unknown:
+        refusal = UnknownField(errors=tuple(_error(name) for name in unknown))
+        refusal.headers = headers | STRICT
+        raise refusal
+    return STRICT
+
+
+def name_in_replay(request: HttpRequest, takes: Takes, response: HttpResponse) -> None:
+    """Put the headers on an answer that was stored. It is replayed even where strictness would refuse it today."""
+    try:
+        headers = check_fields(request, takes, orjson.loads(request.body or b"{}"))
+    except UnknownField as refusal:
+        headers = {HEADER: refusal.headers[HEADER]}
+    for name, value in headers.items():
+        response[name] = value
+
+
+def wants_strictness(prefer: str) -> bool:
+    """Whether a `Prefer` header asks for strict handling; of a preference stated twice the first counts."""
+    stated = _HANDLING.search(prefer)
+    return stated is not None and stated[1].lower() == "strict"
+
+
+def _unknown_in(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> list[str]:
+    names: list[str] = []
+    if request.META.get("QUERY_STRING"):
+        names += islice((name for name in request.GET if name not in takes.query), MAX_IN_ERRORS)
+    if body:
+        names += islice(unknown_fields(takes.body, body), MAX_IN_ERRORS - len(names))
+    return names
+
+
+def unknown_fields(
+    shape: type[serializers.Serializer] | None, data: dict[str, Any], path: str = ""
+) -> Iterator[str]:
+    """Dotted paths of the fields that a shape does not know, such as `variants.0.sku`."""
+    names = _names_of(shape)
+    if not data.keys() <= names.known:
+        yield from (f"{path}{name}" for name in data if name not in names.known)
+    for name, inner in names.nested:
+        value = data.get(name)
+        if isinstance(value, dict):
+            yield from unknown_fields(inner, value, f"{path}{name}.")
+        elif isinstance(value, list):
+            for index, part in enumerate(value):
+                if isinstance(part, dict):
+                    yield from unknown_fields(inner, part, f"{path}{name}.{index}.")
+
+
+@cache
+def _names_of(shape: type[serializers.Serializer] | None) -> _Names:
+    if shape is None:
+        return _Names(frozenset(), ())
+    fields = declared_fields(shape)
+    nested = [(name, inner) for name, field in fields.items() if (inner := _shape_below(field))]
+    return _Names(frozenset(fields) | getattr(shape, "refused_fields", frozenset()), tuple(nested))
+
+
+def declared_fields(shape: type[serializers.Serializer]) -> dict[str, serializers.Field]:
+    return shape._declared_fields  # noqa: SLF001  DRF has no other way to them without an instance
+
+
+def _shape_below(field: serializers.Field | None) -> type[serializers.Serializer] | None:
+    if isinstance(field, serializers.ListSerializer | serializers.ListField):
+        return _shape_below(field.child)
+    if isinstance(field, serializers.Serializer):
+        return type(field)
+    return getattr(field, "shape", None)
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(_safe(name) for name in names[:MAX_IN_HEADER])
+
+
+def _safe(name: str) -> str:
+    """A name as a header may carry it: percent-encoded UTF-8 but for letters, digits and `_.-~`, and cut."""
+    return _HALF_AN_ESCAPE.sub("", quote(name[:MAX_NAME_LENGTH], safe="")[:MAX_NAME_LENGTH])
+
+
+def _error(name: str) -> FieldError:
+    return FieldError(name[:MAX_NAME_LENGTH], "unknown_field", "There is no such field.")
