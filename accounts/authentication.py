@@ -55,7 +55,7 @@ def secret_of(request: HttpRequest, surface: str) -> str:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         secret = secret if scheme.lower() == "bearer" else ""
     if not secret.strip():
-        raise _unauthenticated()
+        raise Unauthenticated()
     return secret.strip()
 
 
@@ -69,7 +69,7 @@ def grant_for(secret: str, *, surface: str, handle: str | None) -> Grant:
     if cached is None or cached.is_stale:
         cached = resolve(secret, handle=handle)
     if cached.principal.kind not in SURFACE_KINDS[surface]:
-        raise _unauthenticated()
+        raise Unauthenticated()
     return cached
 
 
@@ -94,7 +94,7 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
         )
         row = cursor.fetchone()
     if row is None:
-        raise _unauthenticated()
+        raise Unauthenticated()
     key_id, kind, workspace_id, account_id, account_status, scopes, expires_at = row
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
@@ -113,7 +113,7 @@ def require_account(grant: Grant) -> int:
         raise NotFound
     if grant.account_status == Account.Status.ARCHIVED:
         # To its storefront an archived shop's key is worth nothing; its admin paths have ceased to exist.
-        raise _unauthenticated() if grant.principal.kind == "storefront" else NotFound()
+        raise Unauthenticated() if grant.principal.kind == "storefront" else NotFound()
     if grant.account_status == Account.Status.SUSPENDED:
         raise AccountSuspended
     return account_id
@@ -131,14 +131,10 @@ def version_name(workspace_id: UUID) -> str:
 
 def forget_grants(workspace_id: UUID) -> None:
     """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice in 3 s."""
-    _cache.clear()
+    for place, grant in list(_cache.items()):
+        if grant.principal.workspace_id == workspace_id:
+            _cache.pop(place, None)
     try:
         client().incr(version_name(workspace_id))
     except redis.RedisError:
         return
-
-
-def _unauthenticated() -> Unauthenticated:
-    refusal = Unauthenticated()
-    refusal.headers["WWW-Authenticate"] = "Bearer"
-    return refusal

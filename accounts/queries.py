@@ -1,5 +1,5 @@
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import Account, ApiKey, Market
 from commerce.errors import NotFound
@@ -40,8 +40,8 @@ def get_market(market_id: int) -> Market:
 
 
 def account_keys() -> QuerySet[ApiKey]:
-    """The keys of the account in scope, and those of its workspace where that is in scope as well."""
-    return ApiKey.objects.all()
+    """The keys of the account in scope, and those of the workspace itself where that is in scope as well."""
+    return ApiKey.objects.filter(Q(account_id=current_account_id()) | Q(account_id__isnull=True))
 
 
 def get_key(key_id: int) -> ApiKey:

@@ -6,8 +6,10 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Account, Market
-from accounts.operations import bootstrap_workspace, create_account, create_market, issue_key
+from accounts.operations import OPERATOR, bootstrap_workspace, create_account, create_market, issue_key
 from commerce.tenancy.scope import account_scope, workspace_scope
 from tests.clients import ApiClient
 
@@ -37,11 +39,12 @@ class Shop:
         """The secret of a new key of this account, or of its workspace."""
         with workspace_scope(self.workspace_id):
             return issue_key(
+                issuer=OPERATOR,
                 workspace_id=self.workspace_id,
                 account_id=None if kind == "workspace" else self.id,
                 kind=kind,
                 name=f"Test {kind}",
-                **fields,
+                **{"now": timezone.now()} | fields,
             ).secret
 
 
@@ -86,6 +89,8 @@ def _make_keys(account: Account) -> dict[str, str]:
     with workspace_scope(account.workspace_id):
         return {
             kind: issue_key(
+                issuer=OPERATOR,
+                now=timezone.now(),
                 workspace_id=account.workspace_id,
                 account_id=None if kind == "workspace" else account.id,
                 kind=kind,

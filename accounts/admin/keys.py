@@ -98,6 +98,8 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def issue(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> HttpResponse:
         account = queries.current_account()
         issued = operations.issue_key(
+            issuer=operations.OWNER,
+            now=timezone.now(),
             workspace_id=account.workspace_id,
             account_id=account.pk,
             kind=fields["kind"],
@@ -117,7 +119,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
         grace = timedelta(seconds=fields["grace_seconds"])
-        issued = operations.rotate_key(key=key, grace=grace, now=timezone.now())
+        issued = operations.rotate_key(issuer=operations.OWNER, key=key, grace=grace, now=timezone.now())
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return _shown_once(request, issued)
 
@@ -129,7 +131,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         variant=ActionVariant.DANGER,
     )
     def revoke(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> str:
-        operations.revoke_key(key=key, now=timezone.now())
+        operations.revoke_key(issuer=operations.OWNER, key=key, now=timezone.now())
         return "The key is revoked."
 
 

@@ -7,8 +7,6 @@ from rest_framework.response import Response
 
 from accounts import operations, queries
 from accounts.models import Account, ApiKey, Market
-from commerce.errors import ValidationFailed
-from commerce.rest.errors import InsufficientScope
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -96,11 +94,10 @@ class ApiKeysViewSet(AdminViewSet):
     @answers(one("api_key", shapes.IssuedKeyOutput), request=shapes.ApiKeyInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.ApiKeyInput)
-        if fields.get("expires_at") and fields["expires_at"] <= timezone.now():
-            raise ValidationFailed.of("expires_at", "in_the_past", "The key would never be valid.")
-        self._require_grant(fields)
         is_workspace_key = fields["kind"] == ApiKey.Kind.WORKSPACE
         issued = operations.issue_key(
+            issuer=self._issuer,
+            now=timezone.now(),
             workspace_id=self.principal.workspace_id,
             account_id=None if is_workspace_key else self.principal.account_id,
             **fields,
@@ -111,25 +108,18 @@ class ApiKeysViewSet(AdminViewSet):
     def rotate(self, request: Request, key_id: int) -> Response:
         grace = timedelta(seconds=self.valid(shapes.RotationInput)["grace_seconds"])
         key = queries.get_key(key_id)
-        self._require_grant({"kind": key.kind, "scopes": key.scopes})
-        issued = operations.rotate_key(key=key, grace=grace, now=timezone.now())
+        issued = operations.rotate_key(issuer=self._issuer, key=key, grace=grace, now=timezone.now())
         return Response({"api_key": _issued(issued)}, status=201)
 
     @answers(one("api_key", shapes.ApiKeyOutput))
     def destroy(self, request: Request, key_id: int) -> Response:
-        key = operations.revoke_key(key=queries.get_key(key_id), now=timezone.now())
+        key = queries.get_key(key_id)
+        key = operations.revoke_key(issuer=self._issuer, key=key, now=timezone.now())
         return Response({"api_key": _key(key)})
 
-    def _require_grant(self, fields: dict[str, Any]) -> None:
-        """A key can't issue more than it may itself; storefront keys have no scopes to give."""
-        if fields["kind"] == ApiKey.Kind.STOREFRONT:
-            if fields.get("scopes"):
-                raise ValidationFailed.of("scopes", "not_allowed", "Storefront keys have no scopes.")
-            return
-        if fields["kind"] == ApiKey.Kind.WORKSPACE and self.principal.kind != "workspace":
-            raise InsufficientScope("Workspace keys are issued with workspace keys only.")
-        if not self.principal.may_grant(frozenset(fields.get("scopes") or ())):
-            raise InsufficientScope("A key can't issue more than it may itself.")
+    @property
+    def _issuer(self) -> operations.Issuer:
+        return operations.Issuer(self.principal.kind, self.principal.key_id)
 
 
 def _account(account: Account) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 from .accounts import archive_account, create_account, set_suspended, update_account
-from .keys import IssuedKey, issue_key, revoke_key, rotate_key
+from .keys import OPERATOR, OWNER, IssuedKey, Issuer, issue_key, revoke_key, rotate_key
 from .markets import create_market, deactivate_market, update_market
 from .staff import add_member, change_role, remove_member
 from .workspaces import bootstrap_workspace
 
 __all__ = [
+    "OPERATOR",
+    "OWNER",
     "IssuedKey",
+    "Issuer",
     "add_member",
     "archive_account",
     "bootstrap_workspace",

@@ -1,19 +1,36 @@
-"""Keys: the secret leaves once, in the answer that makes it; its SHA-256 stays."""
+"""Keys: the secret leaves once, in the answer that makes it; its SHA-256 stays.
+
+Each operation is told who asks, and refuses whoever would give or take more than he has himself.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 
 from accounts.authentication import forget_grants, hash_secret
 from accounts.models import ApiKey
-from commerce.errors import NotFound
+from commerce.errors import NotFound, ValidationFailed
+from commerce.rest.errors import InsufficientScope, Unauthenticated
+from commerce.rest.principal import KeyKind, covers
 from commerce.tokens import base62
 
 _SECRET_LENGTH = 32
 _PREFIX_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """Who asks: a key, bound to its own scopes and its own end, or a person, who has neither."""
+
+    kind: KeyKind
+    key_id: int | None = None
+
+
+OPERATOR = Issuer("workspace")
+OWNER = Issuer("admin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,57 +39,123 @@ class IssuedKey:
     secret: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The most that an issuer may give."""
+
+    kind: str
+    scopes: frozenset[str] = frozenset()
+    expires_at: datetime | None = None
+
+    def require_powers(self, kind: str, scopes: list[str]) -> None:
+        """Refuse a key that may do more. Storefront keys are public and have no scopes, so they never do."""
+        if kind == ApiKey.Kind.WORKSPACE and self.kind != ApiKey.Kind.WORKSPACE:
+            raise InsufficientScope("This needs a workspace key.")
+        if kind != ApiKey.Kind.STOREFRONT and not covers(self.scopes, frozenset(scopes)):
+            raise InsufficientScope("The key in question may do more than the one that asks.")
+
+    def require_end(self, expires_at: datetime | None) -> None:
+        """Refuse a key that would outlive the one that asks."""
+        if self.expires_at is not None and (expires_at is None or expires_at > self.expires_at):
+            raise InsufficientScope(
+                f"The key that asks ends at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key from it may not end later."
+            )
+
+
 def issue_key(
     *,
+    issuer: Issuer,
     workspace_id: UUID,
     account_id: int | None,
     kind: str,
     name: str,
+    now: datetime,
     scopes: list[str] | None = None,
     expires_at: datetime | None = None,
 ) -> IssuedKey:
-    """A new key of a workspace (no account), or an admin or storefront key of an account."""
-    secret = ("pk_" if kind == ApiKey.Kind.STOREFRONT else "sk_") + base62(_SECRET_LENGTH)
-    key = ApiKey.objects.create(
+    """A new key of a workspace (no account), or an admin or storefront key of an account.
+
+    Raises `InsufficientScope` for one that may do more than the key that asks, or outlives it.
+    """
+    if expires_at is not None and expires_at <= now:
+        raise ValidationFailed.of("expires_at", "in_the_past", "The key would never be valid.")
+    if kind == ApiKey.Kind.STOREFRONT and scopes:
+        raise ValidationFailed.of("scopes", "not_allowed", "Storefront keys have no scopes.")
+    limits = _limits_of(issuer, _locked(issuer), now=now)
+    limits.require_powers(kind, scopes or [])
+    limits.require_end(expires_at)
+    return _make_key(
         workspace_id=workspace_id,
         account_id=account_id,
         kind=kind,
         name=name,
-        prefix=secret[:_PREFIX_LENGTH],
-        secret_hash=hash_secret(secret),
         scopes=scopes or [],
         expires_at=expires_at,
     )
-    return IssuedKey(key=key, secret=secret)
 
 
-def rotate_key(*, key: ApiKey, grace: timedelta, now: datetime) -> IssuedKey:
+def rotate_key(*, issuer: Issuer, key: ApiKey, grace: timedelta, now: datetime) -> IssuedKey:
     """A new key in place of a live one, which dies after the grace period at the latest.
 
-    Raises `NotFound` for a key that is dead already.
+    Raises `NotFound` for a key that is dead already, and `InsufficientScope` as `issue_key` does.
     """
-    retires_at = now + grace
-    live = Q(revoked_at__isnull=True) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-    locked = ApiKey.objects.select_for_update().filter(live, pk=key.pk).first()
-    if locked is None:
+    rows = _locked(issuer, key)
+    limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
+    limits.require_powers(old.kind, old.scopes)
+    if not old.is_live(now) or old.expires_at != key.expires_at:
         raise NotFound("The key is revoked or expired.")
-    replacement = issue_key(
-        workspace_id=locked.workspace_id,
-        account_id=locked.account_id,
-        kind=locked.kind,
-        name=locked.name,
-        scopes=locked.scopes,
-        expires_at=locked.expires_at,
+    limits.require_end(old.expires_at)
+    replacement = _make_key(
+        workspace_id=old.workspace_id,
+        account_id=old.account_id,
+        kind=old.kind,
+        name=old.name,
+        scopes=old.scopes,
+        expires_at=old.expires_at,
     )
-    locked.expires_at = min(filter(None, [locked.expires_at, retires_at]))
-    locked.save(update_fields=["expires_at"])
-    transaction.on_commit(lambda: forget_grants(locked.workspace_id))
+    old.expires_at = min(filter(None, [old.expires_at, now + grace]))
+    old.save(update_fields=["expires_at"])
+    transaction.on_commit(lambda: forget_grants(old.workspace_id))
     return replacement
 
 
-def revoke_key(*, key: ApiKey, now: datetime) -> ApiKey:
-    """End a key at once, on every process. Repeated, nothing changes."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now)
-    key.refresh_from_db()
-    transaction.on_commit(lambda: forget_grants(key.workspace_id))
-    return key
+def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
+    """End a key at once, on every process. Repeated, nothing changes.
+
+    Raises `InsufficientScope` for a key that may do more than the one that asks.
+    """
+    rows = _locked(issuer, key)
+    limits, found = _limits_of(issuer, rows, now=now), rows[key.pk]
+    limits.require_powers(found.kind, found.scopes)
+    if found.revoked_at is None:
+        found.revoked_at = now
+        found.save(update_fields=["revoked_at"])
+        transaction.on_commit(lambda: forget_grants(found.workspace_id))
+    return found
+
+
+def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
+    """The issuer's own key and those in question as they are now, locked in the order of their ids."""
+    wanted = {key.pk for key in keys} | ({issuer.key_id} - {None})
+    if not wanted:
+        return {}
+    rows = ApiKey.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
+    return {row.pk: row for row in rows}
+
+
+def _limits_of(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
+    """What the issuer may give. Raises `Unauthenticated` for a key that has ended since the request began."""
+    if issuer.key_id is None:
+        return _Limits(issuer.kind)
+    own = rows.get(issuer.key_id)
+    if own is None or not own.is_live(now):
+        raise Unauthenticated
+    return _Limits(own.kind, frozenset(own.scopes), own.expires_at)
+
+
+def _make_key(*, kind: str, **fields: Any) -> IssuedKey:
+    secret = ("pk_" if kind == ApiKey.Kind.STOREFRONT else "sk_") + base62(_SECRET_LENGTH)
+    key = ApiKey.objects.create(
+        kind=kind, prefix=secret[:_PREFIX_LENGTH], secret_hash=hash_secret(secret), **fields
+    )
+    return IssuedKey(key=key, secret=secret)

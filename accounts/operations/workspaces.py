@@ -1,9 +1,11 @@
 import uuid
 
+from django.utils import timezone
+
 from accounts.models import ApiKey, Workspace
 from commerce.tenancy.scope import workspace_scope
 
-from .keys import IssuedKey, issue_key
+from .keys import OPERATOR, IssuedKey, issue_key
 
 
 def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
@@ -12,6 +14,11 @@ def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Work
     with workspace_scope(workspace_id):
         workspace = Workspace.objects.create(id=workspace_id, name=name)
         issued = issue_key(
-            workspace_id=workspace_id, account_id=None, kind=ApiKey.Kind.WORKSPACE, name=key_name
+            issuer=OPERATOR,
+            workspace_id=workspace_id,
+            account_id=None,
+            kind=ApiKey.Kind.WORKSPACE,
+            name=key_name,
+            now=timezone.now(),
         )
     return workspace, issued

@@ -1,3 +1,5 @@
+from typing import Any
+
 from commerce.errors import Refusal
 
 
@@ -5,6 +7,10 @@ class Unauthenticated(Refusal):
     status = 401
     code = "unauthenticated"
     title = "A valid key is required"
+
+    def __init__(self, *args: Any, **extras: Any) -> None:
+        super().__init__(*args, **extras)
+        self.headers["WWW-Authenticate"] = "Bearer"
 
 
 class InsufficientScope(Refusal):

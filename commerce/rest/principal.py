@@ -35,11 +35,14 @@ class Principal:
     scopes: frozenset[str]
 
     def may(self, scope: str) -> bool:
-        """Whether the key holds a scope. None given means all; writing implies reading."""
-        return not self.scopes or scope in self.scopes or scope.replace("read_", "write_", 1) in self.scopes
+        """Whether the key holds a scope."""
+        return covers(self.scopes, frozenset({scope}))
 
-    def may_grant(self, scopes: frozenset[str]) -> bool:
-        """Whether the key may issue another one with these scopes (none means all)."""
-        if not self.scopes:
-            return True
-        return bool(scopes) and all(self.may(scope) for scope in scopes)
+
+def covers(held: frozenset[str], wanted: frozenset[str]) -> bool:
+    """Whether the scopes that a key holds include others. None means all; `write_x` includes `read_x`."""
+    if not held:
+        return True
+    return bool(wanted) and all(
+        scope in held or scope.replace("read_", "write_", 1) in held for scope in wanted
+    )

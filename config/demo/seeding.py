@@ -4,8 +4,10 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.models import Account, ApiKey, Market, StaffMembership, User, Workspace
-from accounts.operations import create_account, create_market, issue_key
+from accounts.operations import OPERATOR, create_account, create_market, issue_key
 from commerce.catalog.models import Variant
 from commerce.catalog.operations import create_product
 from commerce.customers.operations import create_customer, create_segment
@@ -256,7 +258,15 @@ def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> di
 
 def _key(workspace: DemoWorkspace, account: Account | None, kind: str) -> str:
     account_id = account.pk if account else None
-    return issue_key(workspace_id=workspace.id, account_id=account_id, kind=kind, name="Demo").secret
+    issued = issue_key(
+        issuer=OPERATOR,
+        workspace_id=workspace.id,
+        account_id=account_id,
+        kind=kind,
+        name="Demo",
+        now=timezone.now(),
+    )
+    return issued.secret
 
 
 def _describe_account(account: Account, keys: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import time_machine
 
 from accounts import authentication
 from accounts.models import ApiKey
-from accounts.operations import revoke_key
+from accounts.operations import OPERATOR, revoke_key
 from commerce.redis import client as redis_client
 from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
@@ -36,7 +36,7 @@ class OtherProcess:
 def revoke_all(shop):
     with workspace_scope(shop.workspace_id):
         for key in ApiKey.objects.all():
-            revoke_key(key=key, now=datetime.now(UTC))
+            revoke_key(issuer=OPERATOR, key=key, now=datetime.now(UTC))
 
 
 @pytest.fixture
@@ -133,7 +133,8 @@ def test_key_that_expires_ends(shop):
 
 
 def test_key_that_has_expired_never_works(shop):
-    gone = shop.issue("admin", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    now = datetime.now(UTC)
+    gone = shop.issue("admin", now=now - timedelta(seconds=2), expires_at=now - timedelta(seconds=1))
 
     assert status(ApiClient.admin(gone, shop.handle)) == 401
 

@@ -9,9 +9,3 @@ from tests.shops import Shop
 def world(shop: Shop, renderer: Renderer) -> World:  # noqa: F811  the fixture
     """The shop with a row of every model, and a renderer that renders anything."""
     return World.of(shop)
-
-
-@pytest.fixture
-def other_world(other_shop: Shop) -> World:
-    """The same of a shop in another workspace: what could leak."""
-    return World.of(other_shop)

@@ -1,4 +1,9 @@
-"""Ids of another account, in every path, query and body, are ids of nothing; its rows change no answer."""
+"""Ids of another account, in every path, query and body, are ids of nothing; its rows change no answer.
+
+Also those of another account of the same workspace, whose key works for both: under a handle it reaches one alone.
+"""
+
+import pytest
 
 from tests.rest.bodies import id_paths, query_names, sample, serializer_of, with_value
 from tests.rest.routes import MODELS_BY_ID_NAME, WORDS, World, routes, undone
@@ -24,6 +29,13 @@ QUERY_IDS = [
 ]
 
 
+@pytest.fixture(params=["other_workspace", "same_workspace"])
+def foreign_world(request, make_shop, world):
+    """A shop with a row of every model, in another workspace or in the world's own."""
+    workspace_id = world.shop.workspace_id if request.param == "same_workspace" else None
+    return World.of(make_shop(workspace_id=workspace_id))
+
+
 def ask(world, route, path, body):
     """Status and document, without what differs between any two requests; nothing of it stays."""
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
@@ -36,11 +48,11 @@ def named_fields(document):
     return {(error["field"], error["code"]) for error in document.get("errors", [])}
 
 
-def test_paths_with_another_accounts_id_are_not_found(world, other_world):
+def test_paths_with_another_accounts_id_are_not_found(world, foreign_world):
     for route, noun, name in PLACEHOLDERS:
         body = sample(serializer_of(route), world)
 
-        theirs = ask(world, route, world.path(route, **{name: other_world.value(noun, name)}), body)
+        theirs = ask(world, route, world.path(route, **{name: foreign_world.value(noun, name)}), body)
         nobodys = ask(world, route, world.path(route, **{name: NOBODYS_ID}), body)
 
         assert (str(route), name, theirs[0]) == (str(route), name, 404)
@@ -57,11 +69,11 @@ def test_paths_with_an_own_id_are_found(world):
     assert lost == []
 
 
-def test_bodies_with_another_accounts_id_are_refused_as_if_it_named_nothing(world, other_world):
+def test_bodies_with_another_accounts_id_are_refused_as_if_it_named_nothing(world, foreign_world):
     for route, path, name in BODY_IDS:
         body, url, field = sample(serializer_of(route), world), world.path(route), ".".join(map(str, path))
 
-        theirs = ask(world, route, url, with_value(body, path, other_world.row_id(name)))
+        theirs = ask(world, route, url, with_value(body, path, foreign_world.row_id(name)))
         nobodys = ask(world, route, url, with_value(body, path, NOBODYS_ID))
 
         assert (str(route), field, theirs) == (str(route), field, nobodys)
@@ -82,20 +94,23 @@ def test_bodies_with_an_own_id_are_not_refused_for_it(world):
     assert refused == []
 
 
-def test_queries_with_another_accounts_id_answer_as_if_it_named_nothing(world, other_world):
+def test_queries_with_another_accounts_id_answer_as_if_it_named_nothing(world, foreign_world):
     for route, name in QUERY_IDS:
         path = world.path(route)
 
-        theirs = ask(world, route, f"{path}?{name}={other_world.row_id(name)}", None)
+        theirs = ask(world, route, f"{path}?{name}={foreign_world.row_id(name)}", None)
         nobodys = ask(world, route, f"{path}?{name}={NOBODYS_ID}", None)
 
         assert (str(route), name, theirs) == (str(route), name, nobodys)
         assert theirs[0] in {200, 404, 422}
 
 
-def test_answers_stay_the_same_while_another_shop_fills(world, make_shop):
-    before = {str(route): ask(world, route, world.path(route), None) for route in READING_ROUTES}
+@pytest.mark.parametrize("workspace", ["other", "same"])
+def test_answers_stay_the_same_while_another_shop_fills(world, make_shop, workspace):
+    shop = make_shop(workspace_id=world.shop.workspace_id if workspace == "same" else None)
+    asked = [route for route in READING_ROUTES if workspace == "other" or route.binding != "workspace"]
+    before = {str(route): ask(world, route, world.path(route), None) for route in asked}
 
-    World.of(make_shop())
+    World.of(shop)
 
-    assert {str(route): ask(world, route, world.path(route), None) for route in READING_ROUTES} == before
+    assert {str(route): ask(world, route, world.path(route), None) for route in asked} == before

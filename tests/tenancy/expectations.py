@@ -4,7 +4,8 @@
 DIRECTORY_POLICIES = {
     "workspaces": "(id = current_workspace_id())",
     "accounts": "((id = current_account_id()) OR (workspace_id = current_workspace_id()))",
-    "api_keys": "((account_id = current_account_id()) OR (workspace_id = current_workspace_id()))",
+    "api_keys": "((account_id = current_account_id()) OR ((workspace_id = current_workspace_id()) AND "
+    "((account_id IS NULL) OR (current_account_id() IS NULL))))",
     "staff_memberships": "(account_id = current_account_id())",
     "workspace_idempotency_records": "(workspace_id = current_workspace_id())",
 }

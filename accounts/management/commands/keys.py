@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.models import Account, ApiKey, Workspace
-from accounts.operations import IssuedKey, issue_key, revoke_key, rotate_key
+from accounts.operations import OPERATOR, IssuedKey, issue_key, revoke_key, rotate_key
 from commerce.errors import Refusal
 from commerce.rest.principal import SCOPES
 from commerce.tenancy.scope import workspace_scope
@@ -49,9 +49,9 @@ class Command(BaseCommand):
         account = _account(options["account"]) if options["account"] else None
         if (account is None) != (options["kind"] == ApiKey.Kind.WORKSPACE):
             raise CommandError("Admin and storefront keys need --account, workspace keys have none.")
-        if options["kind"] == ApiKey.Kind.STOREFRONT and options["scope"]:
-            raise CommandError("Storefront keys have no scopes.")
         issued = issue_key(
+            issuer=OPERATOR,
+            now=timezone.now(),
             workspace_id=options["workspace"],
             account_id=account.pk if account else None,
             kind=options["kind"],
@@ -69,10 +69,11 @@ class Command(BaseCommand):
 
     def _rotate(self, options: dict[str, Any]) -> None:
         grace = timedelta(seconds=options["grace"])
-        self._show(rotate_key(key=_key(options["key"]), grace=grace, now=timezone.now()))
+        key = _key(options["key"])
+        self._show(rotate_key(issuer=OPERATOR, key=key, grace=grace, now=timezone.now()))
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        key = revoke_key(key=_key(options["key"]), now=timezone.now())
+        key = revoke_key(issuer=OPERATOR, key=_key(options["key"]), now=timezone.now())
         self.stdout.write(f"revoked {key.pk}")
 
     def _show(self, issued: IssuedKey) -> None:
@@ -85,7 +86,8 @@ def _refusals_shown() -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        raise CommandError(refusal.detail) from None
+        details = [error.detail for error in refusal.errors] or [refusal.detail]
+        raise CommandError(" ".join(details)) from None
 
 
 def _account(handle: str) -> Account:
