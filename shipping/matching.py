@@ -24,7 +24,10 @@ class Objection(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is to be sent, and where. The subtotal is the merchandise before discounts, in the market's tax mode."""
+    """What is to be sent, and where. The subtotal is the merchandise before discounts, in the market's tax mode.
+
+    Without a market the zones of every market count.
+    """
 
     country_code: str
     zip: str = ""
@@ -48,7 +51,7 @@ class Zone:
         """Why the shape is not sent to a place of this zone; None if it is."""
         if shape.country_code not in self.country_codes:
             return Objection.COUNTRY
-        if self.market_id not in {None, shape.market_id}:
+        if shape.market_id is not None and self.market_id not in {None, shape.market_id}:
             return Objection.MARKET
         if self.zip_patterns and not zip_matches(shape.zip, self.zip_patterns):
             return Objection.POSTCODE

@@ -42,7 +42,7 @@ _NARROWED = _CANDIDATES.format(
     """,
     which="""
        AND z.country_codes @> ARRAY[%(country_code)s]::varchar[]
-       AND (z.market_id IS NULL OR z.market_id = %(market_id)s::bigint)
+       AND (%(market_id)s::bigint IS NULL OR z.market_id IS NULL OR z.market_id = %(market_id)s::bigint)
        AND (z.zip_patterns = '{}' OR EXISTS (
             SELECT FROM unnest(z.zip_patterns) AS pattern
              WHERE upper(translate(pattern, ' -', '') COLLATE "C") = ANY(%(zip_patterns)s::text[])

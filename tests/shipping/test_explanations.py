@@ -3,11 +3,15 @@
 import pytest
 from django.utils import timezone
 
+from accounts.models import Market
 from shipping import queries
 from shipping.explanations import explain
 from shipping.matching import Shape
 from shipping.models import ShippingRate
 from tests.factories import make_method, make_rate, make_zone
+
+
+AUSTRIA = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
 
 
 def shape(**fields):
@@ -93,8 +97,9 @@ def test_zone_that_does_not_cover_the_address_is_explained(shop, fields, asked, 
 def test_zone_of_another_market_is_explained(shop):
     with shop.scope():
         make_rate(shop, method=make_method(shop, zone=make_zone(shop, market=shop.market)))
+        other = Market.objects.create(**AUSTRIA)
 
-        (refused,) = explain(shape()).refused_zones
+        (refused,) = explain(shape(market_id=other.pk)).refused_zones
 
     assert refused.reason == "It is for the market Germany."
 
@@ -156,8 +161,9 @@ def test_explanation_takes_two_statements(shop, django_assert_num_queries, numbe
         for _ in range(number):
             make_rate(shop)
             make_zone(shop, market=shop.market)
+        other = Market.objects.create(**AUSTRIA)
 
         with django_assert_num_queries(2):
-            explanation = explain(shape())
+            explanation = explain(shape(market_id=other.pk))
 
     assert (len(explanation.offers), len(explanation.refused_zones)) == (number, number)

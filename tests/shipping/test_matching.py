@@ -83,8 +83,8 @@ def test_zone_objects_to_country_market_and_postcode(zone, expected):
     assert zone.objection(shape(market_id=7)) is expected
 
 
-def test_zone_of_a_market_objects_to_a_shape_without_one():
-    assert Zone(["DE"], [], 7).objection(shape()) is Objection.MARKET
+def test_zone_of_any_market_takes_a_shape_without_one():
+    assert Zone(["DE"], [], 7).objection(shape()) is None
 
 
 def test_zone_without_patterns_covers_a_destination_without_postcode():
@@ -261,7 +261,8 @@ def naively_applies(asked, found, rate):
         return False
     if asked.country_code not in found.zone.country_codes or rate.currency != asked.currency:
         return False
-    if found.zone.market_id is not None and found.zone.market_id != asked.market_id:
+    is_market_known = asked.market_id is not None and found.zone.market_id is not None
+    if is_market_known and found.zone.market_id != asked.market_id:
         return False
     if found.zone.zip_patterns and not any(naively_fits(asked.zip, p) for p in found.zone.zip_patterns):
         return False

@@ -2,6 +2,7 @@
 
 import pytest
 
+from accounts.models import Market
 from shipping.models import ShippingRate
 from tests.factories import make_method, make_rate, make_zone
 
@@ -143,12 +144,18 @@ def test_quote_leaves_out_other_postcodes(shop, code):
     assert quoted(shop, zip=code) == []
 
 
-def test_quote_takes_zones_of_the_market_only_when_it_is_asked_for(shop):
+def test_quote_takes_zones_of_every_market_unless_one_is_named(shop):
     wide = make_rate(shop, price_cents=500)
     own = make_rate(shop, price_cents=600, method=make_method(shop, zone=make_zone(shop, market=shop.market)))
+    austria = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
+    with shop.scope():
+        other = Market.objects.create(**austria)
+    theirs = make_rate(shop, price_cents=700, method=make_method(shop, zone=make_zone(shop, market=other)))
+    found = [(rate.method_id, rate.pk) for rate in (wide, own, theirs)]
 
-    assert quoted(shop) == [(wide.method_id, wide.pk)]
-    assert quoted(shop, market_id=shop.market.pk) == [(wide.method_id, wide.pk), (own.method_id, own.pk)]
+    assert quoted(shop) == quoted(shop, market_id=None) == found
+    assert quoted(shop, market_id=shop.market.pk) == found[:2]
+    assert quoted(shop, market_id=other.pk) == [found[0], found[2]]
 
 
 @pytest.mark.parametrize(
