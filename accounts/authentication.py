@@ -55,7 +55,7 @@ def secret_of(request: HttpRequest, surface: str) -> str:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         secret = secret if scheme.lower() == "bearer" else ""
     if not secret.strip():
-        raise Unauthenticated()
+        raise Unauthenticated
     return secret.strip()
 
 
@@ -69,7 +69,7 @@ def grant_for(secret: str, *, surface: str, handle: str | None) -> Grant:
     if cached is None or cached.is_stale:
         cached = resolve(secret, handle=handle)
     if cached.principal.kind not in SURFACE_KINDS[surface]:
-        raise Unauthenticated()
+        raise Unauthenticated
     return cached
 
 
@@ -94,7 +94,7 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
         )
         row = cursor.fetchone()
     if row is None:
-        raise Unauthenticated()
+        raise Unauthenticated
     key_id, kind, workspace_id, account_id, account_status, scopes, expires_at = row
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)

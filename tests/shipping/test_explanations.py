@@ -10,7 +10,6 @@ from shipping.matching import Shape
 from shipping.models import ShippingRate
 from tests.factories import make_method, make_rate, make_zone
 
-
 AUSTRIA = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
 
 
