@@ -136,7 +136,7 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
 
 def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
     """The issuer's own key and those in question as they are now, locked in the order of their ids."""
-    wanted = {key.pk for key in keys} | ({issuer.key_id} - {None})
+    wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}
     rows = ApiKey.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
