@@ -45,6 +45,9 @@ class Checkout(Totals, AccountOwned):
         null=True, help_text="Until then the sweeper leaves it: a gateway is being asked about its payment"
     )
     completed_at = models.DateTimeField(null=True)
+    completion_key = models.CharField(
+        max_length=255, null=True, help_text="The Idempotency-Key that completed it, known for ever"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -65,6 +68,11 @@ class Checkout(Totals, AccountOwned):
                 condition=Q(phase="completed", order__isnull=False, completed_at__isnull=False)
                 | ~Q(phase="completed") & Q(order__isnull=True, completed_at__isnull=True),
                 name="checkouts_order_with_completion",
+            ),
+            models.UniqueConstraint(fields=["account", "completion_key"], name="checkouts_completion_key"),
+            models.CheckConstraint(
+                condition=Q(completion_key__isnull=True) | Q(phase="completed"),
+                name="checkouts_completion_key_with_completion",
             ),
             *totals_constraints("checkouts"),
         ]

@@ -28,10 +28,11 @@ _LINES = "SELECT * FROM checkout_line_items WHERE account_id = %s AND checkout_i
 
 @dataclass(frozen=True, slots=True)
 class CheckoutView:
-    """A checkout with its frozen lines in their order."""
+    """A checkout with its frozen lines in their order; `is_replayed` when the same request was made before."""
 
     checkout: Checkout
     lines: list[CheckoutLineItem]
+    is_replayed: bool = False
 
     @property
     def charged_lines(self) -> list[CheckoutLineItem]:

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from checkouts import operations, queries
 from checkouts.queries import CheckoutView
+from commerce.rest import idempotency
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from shipping.queries import quote
@@ -87,7 +88,12 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
-        return _answer(operations.complete_checkout(token=token, now=timezone.now()))
+        key = idempotency.key_of(request._request)  # noqa: SLF001  as the middleware has read it
+        view = operations.complete_checkout(token=token, key=key, now=timezone.now())
+        answer = _answer(view)
+        if view.is_replayed:
+            answer[idempotency.REPLAYED_HEADER] = "true"
+        return answer
 
 
 def _answer(view: CheckoutView, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:

@@ -64,14 +64,18 @@ _COPY_UNTAXED_LINES = _COPY_LINES.format(
 )
 
 
-def complete_checkout(*, token: str, now: datetime) -> CheckoutView:
-    """Turn a paid checkout into an order.
+def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> CheckoutView:
+    """Turn a paid checkout into an order; the same `key` finds it again for ever.
 
     What is scarce was held before the payment, so that nothing here can run out. Raises `NotFound`,
-    `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase` and `PaymentNotConfirmed`.
+    `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase` and `PaymentNotConfirmed`, and through the unique
+    key `IdempotencyKeyReused`.
     """
     checkout = _lock(token, now=now)
+    if checkout.phase == Phase.COMPLETED:
+        return _completed_before(checkout, key)
     _require_ready(checkout, now=now)
+    checkout.completion_key = key
     lines = lines_of(checkout)
     customer = _resolve_customer(checkout, now=now)
     lock_gift_cards(checkout)
@@ -104,9 +108,21 @@ def _lock(token: str, *, now: datetime) -> Checkout:
     return lock_checkout(token)
 
 
+def _completed_before(checkout: Checkout, key: str | None) -> CheckoutView:
+    """A completed checkout, for the key that completed it; raises `CheckoutAlreadyCompleted` for another one.
+
+    One that the sweeper has completed has no key yet: the customer who comes back gives it theirs.
+    """
+    is_replayed = key is not None and key == checkout.completion_key
+    if not is_replayed:
+        if key is None or checkout.completion_key is not None:
+            raise CheckoutAlreadyCompleted(order_id=str(checkout.order_id))
+        checkout.completion_key = key
+        checkout.save(update_fields=["completion_key"])
+    return CheckoutView(checkout, lines_of(checkout), is_replayed)
+
+
 def _require_ready(checkout: Checkout, *, now: datetime) -> None:
-    if checkout.phase == Phase.COMPLETED:
-        raise CheckoutAlreadyCompleted(order_id=str(checkout.order_id))
     if checkout.phase == Phase.ABANDONED:
         raise CheckoutExpired
     require_phase(checkout, "complete", now=now)
@@ -156,7 +172,9 @@ def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:
     checkout.order_token = order.token
     checkout.phase = Phase.COMPLETED
     checkout.completed_at = now
-    checkout.save(update_fields=["customer", "order", "phase", "completed_at", "updated_at"])
+    checkout.save(
+        update_fields=["customer", "order", "phase", "completed_at", "completion_key", "updated_at"]
+    )
 
 
 def _event_data(checkout: Checkout, order: Order) -> dict[str, Any]:

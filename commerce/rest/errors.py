@@ -41,6 +41,7 @@ class IdempotencyKeyReused(Refusal):
     status = 422
     code = "idempotency_key_reused"
     title = "This Idempotency-Key was used for another request"
+    constraints = ("checkouts_completion_key",)
 
 
 class RequestInProgress(Refusal):

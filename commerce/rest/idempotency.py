@@ -19,6 +19,7 @@ from commerce.tenancy.scope import account_in_scope, current_account_id, current
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgress
 
 HEADER = "Idempotency-Key"
+REPLAYED_HEADER = "Idempotent-Replayed"
 
 # The answer is looked for in a statement of its own, after the lock: the snapshot of a single one would be
 # older than the lock, and miss an answer that was committed in between.
@@ -183,7 +184,7 @@ def _place() -> _Place:
 def _replay(stored_fingerprint: bytes, status: int, body: bytes, *, fingerprint: bytes) -> HttpResponse:
     if bytes(stored_fingerprint) != fingerprint:
         raise IdempotencyKeyReused
-    headers = {"Idempotent-Replayed": "true"}
+    headers = {REPLAYED_HEADER: "true"}
     return HttpResponse(bytes(body), status=status, content_type="application/json", headers=headers)
 
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from checkouts.models import Checkout
 from checkouts.operations import complete_checkout
+from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.customers.models import Customer
 from commerce.inventory.models import InventoryLevel, Reservation
 from commerce.orders.models import Order
@@ -73,6 +74,38 @@ def test_twenty_completions_with_different_keys_make_one_order(shop):
     answers = run_threads(20, lambda n: complete(shop, checkout, f"key-{n}"))
 
     assert outcomes(answers) == {(200, None): 1, (409, "checkout_already_completed"): 19}
+    assert_one_order(shop)
+
+
+def test_one_key_at_two_checkouts_at_once_completes_one_of_them(shop):
+    variant, rate = factories.make_variant(shop, stock=5), factories.make_rate(shop)
+    checkouts = [checkout_in("ready", shop, (variant, 2), rate=rate) for _ in range(2)]
+
+    answers = run_threads(2, lambda n: complete(shop, checkouts[n], "same"))
+
+    assert outcomes(answers)[200, None] == 1
+    assert set(outcomes(answers)) <= {
+        (200, None),
+        (409, "request_in_progress"),
+        (422, "idempotency_key_reused"),
+    }
+    with shop.scope():
+        assert Order.objects.count() == 1
+
+
+def test_customers_and_the_sweeper_who_complete_at_once_make_one_order(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop, stock=5), 2))
+    with shop.scope():
+        Checkout.objects.update(expires_at=timezone.now())
+
+    answers = run_threads(
+        6,
+        lambda n: complete(shop, checkout, "same") if n % 2 else sweep_overdue_checkouts(now=timezone.now()),
+    )
+
+    assert set(answers[::2]) <= {0, 1}
+    assert set(outcomes(answers[1::2])) <= {(200, None), (409, "request_in_progress")}
+    assert complete(shop, checkout, "same").status_code == 200
     assert_one_order(shop)
 
 

@@ -1,12 +1,19 @@
 """POST checkouts/{token}/complete.json."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from checkouts.models import Checkout
+from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.customers.models import Customer
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
+from commerce.rest.models import IdempotencyRecord
 from discounts.models import DiscountRedemption, VoucherRedemption
 from tests import factories
+from tests.problems import problem
 from tests.storefront import EMAIL, checkout_in, enter_checkout, take_step
 
 # What a completion costs: SET LOCAL, the idempotency key's claim and record, and the work.
@@ -30,6 +37,83 @@ def test_same_key_replays_the_answer(shop):
     assert second["Idempotent-Replayed"] == "true"
     with shop.scope():
         assert (Order.objects.count(), OutboxDispatch.objects.count()) == (1, 1)
+
+
+def forget_answers(shop):
+    """What pruning does a day later."""
+    with shop.scope():
+        IdempotencyRecord.objects.all().delete()
+
+
+def test_same_key_finds_the_checkout_for_ever(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+    first = complete(shop, checkout)
+    cart = shop.storefront.get(f"carts/{checkout['cart_token']}.json").content
+
+    for _ in range(2):
+        forget_answers(shop)
+        again = complete(shop, checkout)
+        assert (again.status_code, again["Idempotent-Replayed"]) == (200, "true")
+        assert again.content == first.content
+
+    assert complete(shop, checkout)["Idempotent-Replayed"] == "true"
+    assert shop.storefront.get(f"carts/{checkout['cart_token']}.json").content == cart
+    with shop.scope():
+        assert (Order.objects.count(), OutboxDispatch.objects.count()) == (1, 1)
+
+
+def test_another_key_is_refused_also_when_the_answers_are_forgotten(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+    complete(shop, checkout)
+    forget_answers(shop)
+
+    answer = complete(shop, checkout, "b")
+
+    assert problem(answer) == (409, "checkout_already_completed")
+    assert complete(shop, checkout).status_code == 200
+
+
+def test_key_of_another_checkout_is_refused_also_when_the_answers_are_forgotten(shop):
+    variant, rate = factories.make_variant(shop), factories.make_rate(shop)
+    first, second = (checkout_in("ready", shop, (variant, 1), rate=rate) for _ in range(2))
+    complete(shop, first)
+    forget_answers(shop)
+
+    answer = complete(shop, second)
+
+    assert problem(answer) == (422, "idempotency_key_reused")
+    assert shop.storefront.get(f"checkouts/{second['token']}.json").json()["checkout"] == second
+    with shop.scope():
+        assert Order.objects.count() == 1
+
+
+def test_key_of_another_shops_checkout_is_free(shop, other_shop):
+    answers = [
+        complete(place, checkout_in("ready", place, (factories.make_variant(place), 1)))
+        for place in (shop, other_shop)
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+def test_customer_who_comes_back_after_the_sweeper_gets_the_order_and_keeps_the_key(shop):
+    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 1))
+    with shop.scope():
+        Checkout.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    sweep_overdue_checkouts(now=timezone.now())
+
+    first = complete(shop, checkout)
+    forget_answers(shop)
+    second = complete(shop, checkout)
+    other = complete(shop, checkout, "b")
+
+    with shop.scope():
+        order = Order.objects.get()
+        assert OutboxDispatch.objects.count() == 1
+    assert (first.status_code, first.json()["checkout"]["order_id"]) == (200, str(order.pk))
+    assert "Idempotent-Replayed" not in first
+    assert (second.content, second["Idempotent-Replayed"]) == (first.content, "true")
+    assert problem(other) == (409, "checkout_already_completed")
 
 
 def test_no_body_is_the_empty_object_that_was_sent_before(shop):
