@@ -21,6 +21,7 @@ class CartLineRows(ReadOnlyRows):
         "quantity",
         money_column("unit_price_cents", "Unit price", currency="cart.currency"),
         rate_column("tax_rate_bp", "Tax"),
+        "price_includes_tax",
         "custom_attributes",
     )
 
@@ -50,7 +51,8 @@ class CartAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     ("token", "status"),
-                    ("market", "currency", "customer"),
+                    ("market", "currency", "locale", "prices_include_tax"),
+                    "customer",
                     ("created_at", "updated_at", "expires_at"),
                     "merged_into",
                     ("utm", "referrer"),

@@ -22,9 +22,10 @@ _MOVE_LINES = """
         DELETE FROM cart_line_items WHERE account_id = %(account)s AND cart_id = %(source)s RETURNING *
     )
     INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
-                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
+                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, price_includes_tax, created_at,
+                                 updated_at)
     SELECT account_id, %(target)s, variant_id, quantity, custom_attributes, custom_attributes_hash,
-           unit_price_cents, tax_rate_bp, created_at, %(now)s
+           unit_price_cents, tax_rate_bp, price_includes_tax, created_at, %(now)s
       FROM moved ORDER BY id
     ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, updated_at = EXCLUDED.updated_at

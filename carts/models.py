@@ -18,7 +18,10 @@ class Cart(AccountOwned):
     market = AccountForeignKey("accounts.Market", related_name="+")
     customer = AccountForeignKey("customers.Customer", null=True, blank=True, related_name="+")
     merged_into = AccountForeignKey("carts.Cart", null=True, blank=True, related_name="+")
+    # As the market had them when the cart was made: a change of the market changes no cart.
     currency = models.CharField(max_length=3)
+    locale = models.CharField(max_length=16)
+    prices_include_tax = models.BooleanField()
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     utm = models.JSONField(default=dict, blank=True)
     referrer = models.TextField(blank=True)
@@ -52,9 +55,10 @@ class CartLineItem(AccountOwned):
     quantity = models.PositiveIntegerField()
     custom_attributes = models.JSONField(default=dict, blank=True)
     custom_attributes_hash = models.CharField(max_length=64)
-    # As the market shows prices: gross or net, in cents of the cart's currency.
+    # The price in cents of the cart's currency, its tax rate, and whether it includes the tax, all copied at once.
     unit_price_cents = models.BigIntegerField()
     tax_rate_bp = models.PositiveIntegerField()
+    price_includes_tax = models.BooleanField()
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -20,9 +20,9 @@ MAX_LINES = 500
 MAX_QUANTITY = 9_999
 
 _CREATE = """
-    INSERT INTO carts (account_id, market_id, currency, status, customer_id, token, utm, referrer,
+    INSERT INTO carts (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
                        expires_at, created_at, updated_at)
-    SELECT account_id, id, currency, 'active', %s::bigint, %s, %s::jsonb, %s, %s::timestamptz, %s::timestamptz,
+    SELECT account_id, id, currency, locale, prices_include_tax, 'active', %s::bigint, %s, %s::jsonb, %s, %s::timestamptz, %s::timestamptz,
            %s::timestamptz
       FROM markets WHERE account_id = %s AND id = %s AND status = 'active'
 """
@@ -36,11 +36,13 @@ _TOUCH = """
 # Adding to an equal line is one statement, so that two adds at once sum up.
 _PUT_LINE = """
     INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
-                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, created_at, updated_at)
-    VALUES (%s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s)
+                                 custom_attributes_hash, unit_price_cents, tax_rate_bp, price_includes_tax, created_at,
+                                 updated_at)
+    VALUES (%s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (account_id, cart_id, variant_id, custom_attributes_hash) DO UPDATE
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
-        tax_rate_bp = EXCLUDED.tax_rate_bp, updated_at = EXCLUDED.updated_at
+        tax_rate_bp = EXCLUDED.tax_rate_bp, price_includes_tax = EXCLUDED.price_includes_tax,
+        updated_at = EXCLUDED.updated_at
 """
 
 
@@ -86,7 +88,7 @@ def add_line(
         hash_attributes(attributes),
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_PUT_LINE, [*values, offer.unit_price_cents, offer.tax_rate_bp, now, now])
+        cursor.execute(_PUT_LINE, [*values, *offer, now, now])
     return within_limits(get_cart(token))
 
 
@@ -105,6 +107,7 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> C
         quantity=quantity,
         unit_price_cents=offer.unit_price_cents,
         tax_rate_bp=offer.tax_rate_bp,
+        price_includes_tax=offer.includes_tax,
         updated_at=now,
     )
     return get_cart(token)

@@ -13,17 +13,15 @@ from commerce.tenancy.scope import current_account_id
 from .totals import LinePrice, price_line
 
 _CART = """
-    SELECT c.id, c.token, c.market_id, c.customer_id, c.currency,
+    SELECT c.id, c.token, c.market_id, c.customer_id, c.currency, c.locale, c.prices_include_tax,
            CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
            to_char(c.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
            to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
            to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           m.prices_include_tax,
            l.id, l.variant_id, v.product_id, v.sku, p.title, v.title, l.quantity,
-           l.custom_attributes::text, l.custom_attributes_hash, l.unit_price_cents, l.tax_rate_bp,
+           l.custom_attributes::text, l.custom_attributes_hash, l.unit_price_cents, l.tax_rate_bp, l.price_includes_tax,
            v.weight_grams, v.tax_class, v.archived_at IS NULL AND p.status = 'active'
       FROM carts c
-      JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
       LEFT JOIN cart_line_items l ON l.account_id = c.account_id AND l.cart_id = c.id
       LEFT JOIN variants v ON v.account_id = l.account_id AND v.id = l.variant_id
       LEFT JOIN products p ON p.account_id = v.account_id AND p.id = v.product_id
@@ -33,7 +31,7 @@ _CART = """
 
 # A variant as it is sold in a market now; no row when it is unknown, archived or not yet published.
 _OFFER = """
-    SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0)
+    SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
       FROM variants v
       JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
       JOIN markets m ON m.account_id = v.account_id AND m.id = %s
@@ -56,6 +54,7 @@ class LineRow(NamedTuple):
     custom_attributes_hash: str
     unit_price_cents: int
     tax_rate_bp: int
+    price_includes_tax: bool
     weight_grams: int
     tax_class: str
     is_on_sale: bool
@@ -77,11 +76,12 @@ class CartRow(NamedTuple):
     market_id: int
     customer_id: int | None
     currency: str
+    locale: str
+    prices_include_tax: bool
     status: str
     expires_at: str
     created_at: str
     updated_at: str
-    prices_include_tax: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class CartView:
     lines: list[tuple[LineRow, LinePrice]]
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What a variant costs in a market: cents gross or net, as the market's prices are, and its tax rate."""
+class Offer(NamedTuple):
+    """What a variant costs in a market: cents, its tax rate, and whether the cents include the tax."""
 
     unit_price_cents: int
     tax_rate_bp: int
+    includes_tax: bool
 
 
 def get_cart(token: str) -> CartView:
@@ -107,9 +107,9 @@ def get_cart(token: str) -> CartView:
         rows = cursor.fetchall()
     if not rows:
         raise NotFound
-    cart = CartRow._make(rows[0][:10])
-    lines = [LineRow._make(row[10:]) for row in rows if row[10] is not None]
-    return CartView(cart, [(line, _price(line, cart)) for line in lines])
+    cart = CartRow._make(rows[0][:11])
+    lines = [LineRow._make(row[11:]) for row in rows if row[11] is not None]
+    return CartView(cart, [(line, _price(line)) for line in lines])
 
 
 def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
@@ -119,7 +119,7 @@ def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
         row = cursor.fetchone()
     if row is None:
         raise VariantNotFound
-    price_currency, price_cents, tax_rate_bp = row
+    price_currency, price_cents, tax_rate_bp, includes_tax = row
     if price_cents is None:
         raise PricingNotFound
     if price_currency != currency:
@@ -128,13 +128,13 @@ def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
             cart_currency=currency,
             pricing_currency=price_currency,
         )
-    return Offer(unit_price_cents=price_cents, tax_rate_bp=tax_rate_bp)
+    return Offer(price_cents, tax_rate_bp, includes_tax)
 
 
-def _price(line: LineRow, cart: CartRow) -> LinePrice:
+def _price(line: LineRow) -> LinePrice:
     return price_line(
         unit_price_cents=line.unit_price_cents,
         quantity=line.quantity,
         tax_rate_bp=line.tax_rate_bp,
-        includes_tax=cart.prices_include_tax,
+        includes_tax=line.price_includes_tax,
     )

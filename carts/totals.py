@@ -24,7 +24,7 @@ class LinePrice:
 
 
 def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
-    """`unit_price_cents` is gross or net, as the market's prices are."""
+    """`unit_price_cents` is gross or net, as the market's prices were when the line was priced."""
     unit = taxed(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
     line = taxed(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
     return LinePrice(

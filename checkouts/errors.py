@@ -7,6 +7,12 @@ class CartEmpty(Refusal):
     title = "The cart has no lines"
 
 
+class MarketNotActive(Refusal):
+    status = 409
+    code = "market_not_active"
+    title = "The cart's market no longer sells"
+
+
 class InvalidPhase(Refusal):
     """Carries `phase` and `allowed`, the phases in which the operation may be sent."""
 

@@ -87,6 +87,9 @@ def compute_totals(
 
 
 def _discounted(line: Line, *, includes_tax: bool) -> Taxed:
+    if not line.discount_cents:
+        # As it was shown: priced in the other mode, it may have a cent more or less of tax than computed anew.
+        return Taxed(net_cents=line.without_tax_cents, tax_cents=line.with_tax_cents - line.without_tax_cents)
     listed_cents = line.with_tax_cents if includes_tax else line.without_tax_cents
     return taxed(listed_cents - line.discount_cents, line.tax_rate_bp, includes_tax=includes_tax)
 

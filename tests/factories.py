@@ -124,7 +124,9 @@ def make_rate(shop: Shop, **fields: Any) -> ShippingRate:
 @in_shop
 def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: Any) -> Cart:
     """An active cart with lines of `(variant, quantity)` at their prices in the shop's market, untaxed."""
-    defaults = {"market": shop.market, "currency": shop.market.currency, "token": opaque_token()}
+    pinned = ("currency", "locale", "prices_include_tax")
+    defaults = {name: getattr(shop.market, name) for name in pinned}
+    defaults |= {"market": shop.market, "token": opaque_token()}
     cart = Cart.objects.create(expires_at=timezone.now() + timedelta(days=30), **defaults | fields)
     for variant, quantity in lines:
         price = VariantPricing.objects.get(variant=variant, market_id=cart.market_id)
@@ -135,6 +137,7 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
             custom_attributes_hash=NO_ATTRIBUTES_HASH,
             unit_price_cents=price.price_cents,
             tax_rate_bp=0,
+            price_includes_tax=cart.prices_include_tax,
         )
     return cart
 

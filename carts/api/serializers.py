@@ -59,6 +59,7 @@ class CartOutput(Output):
     market_id = fields.IdField()
     customer_id = fields.IdField(allow_null=True)
     currency = serializers.CharField()
+    locale = serializers.CharField(help_text="The market's when the cart was made.")
     status = serializers.ChoiceField(Cart.Status.choices)
     line_items = CartLineOutput(many=True)
     totals = CartTotalsOutput()
@@ -77,6 +78,7 @@ def cart_answer(view: CartView) -> dict[str, Any]:
             "market_id": str(cart.market_id),
             "customer_id": text_id(cart.customer_id),
             "currency": cart.currency,
+            "locale": cart.locale,
             "status": cart.status,
             "line_items": [_line(line, price) for line, price in view.lines],
             "totals": cart_totals(cart.currency, [price for _, price in view.lines]),

@@ -7,7 +7,7 @@ from carts.errors import CartNotActive
 from carts.models import Cart
 from carts.queries import CartView, LineRow, get_cart
 from carts.totals import LinePrice
-from checkouts.errors import CartEmpty, CheckoutAlreadyPaid
+from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import OPEN_PHASES
 from checkouts.queries import CheckoutView
@@ -37,7 +37,8 @@ _ENDED_COLUMNS = (
 def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutView:
     """Freeze an active cart and hold its stock for the session's length.
 
-    Raises `NotFound`, `CartNotActive`, `CartEmpty`, `CheckoutAlreadyPaid` and `InsufficientInventory`.
+    Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid` and
+    `InsufficientInventory`.
     """
     cart = _lock_cart(cart_token, now=now)
     frozen = get_cart(cart_token)
@@ -74,6 +75,8 @@ def _lock_cart(token: str, *, now: datetime) -> Cart:
         raise CartNotActive(cart_status=cart.status)
     if cart.expires_at <= now:
         raise CartNotActive(cart_status=Cart.Status.EXPIRED.value)
+    if cart.market.status != Market.Status.ACTIVE:
+        raise MarketNotActive
     return cart
 
 
@@ -108,8 +111,8 @@ def _new_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) ->
         customer_id=cart.customer_id,
         email=email,
         currency=cart.currency,
-        locale=market.locale,
-        prices_include_tax=market.prices_include_tax,
+        locale=cart.locale,
+        prices_include_tax=cart.prices_include_tax,
         shipping_tax_rate_bp=rates_for(market.country_code).get(STANDARD, 0),
         utm=cart.utm,
         referrer=cart.referrer,

@@ -44,6 +44,33 @@ def test_total_is_what_its_parts_say(checkout):
     assert 0 <= totals.shipping_tax_cents + totals.cod_fee_tax_cents <= totals.tax_cents <= totals.total_cents
 
 
+@st.composite
+def lines_of_either_mode(draw):
+    """What a cart holds whose market has changed its mode in between."""
+    rows = st.tuples(PRICES, st.integers(1, 9_999), RATES, st.booleans())
+    return [
+        price_line(unit_price_cents=price, quantity=quantity, tax_rate_bp=rate, includes_tax=includes_tax)
+        for price, quantity, rate, includes_tax in draw(st.lists(rows, min_size=1, max_size=30))
+    ]
+
+
+@given(lines_of_either_mode(), st.booleans())
+def test_lines_of_both_modes_cost_in_the_checkout_what_the_cart_shows(lines, prices_include_tax):
+    cart = cart_totals("EUR", lines)
+
+    totals = compute_totals(
+        lines=[Line(line.with_tax_cents, line.without_tax_cents, line.tax_rate_bp) for line in lines],
+        shipping=None,
+        cod_fee=None,
+        prices_include_tax=prices_include_tax,
+    )
+
+    assert all(line.without_tax_cents + line.tax_cents == line.with_tax_cents for line in lines)
+    assert totals.total_cents == totals.subtotal_with_tax_cents == int(cart["total_cents"])
+    assert totals.tax_cents == int(cart["tax_cents"])
+    assert totals.subtotal_without_tax_cents + totals.tax_cents == totals.total_cents
+
+
 @given(checkouts())
 def test_subtotals_are_before_discounts(checkout):
     totals = compute_totals(**checkout)

@@ -199,6 +199,7 @@ def test_cart_takes_500_lines(shop):
                 custom_attributes_hash=f"{n:064}",
                 unit_price_cents=1,
                 tax_rate_bp=0,
+                price_includes_tax=True,
             )
             for n in range(499)
         )
