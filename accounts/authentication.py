@@ -14,6 +14,7 @@ from accounts.errors import AccountSuspended
 from accounts.models import Account
 from commerce.errors import NotFound
 from commerce.redis import client
+from commerce.rest import limits
 from commerce.rest.errors import InsufficientScope, Unauthenticated
 from commerce.rest.principal import KeyKind, Principal
 
@@ -63,14 +64,30 @@ def hash_secret(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def grant_for(secret: str, *, surface: str, handle: str | None) -> Grant:
-    """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated` and `NotFound`."""
+def grant_for(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
+    """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated`, `NotFound`, `RateLimited`.
+
+    Secrets that nobody knows are counted by the address that they come from, since each is looked up.
+    """
     cached = _cache.get((hash_secret(secret), handle))
-    if cached is None or cached.is_stale:
+    if cached is None:
+        cached = _resolve_new(secret, handle=handle, address=address)
+    elif cached.is_stale:
         cached = resolve(secret, handle=handle)
     if cached.principal.kind not in SURFACE_KINDS[surface]:
         raise Unauthenticated
     return cached
+
+
+def _resolve_new(secret: str, *, handle: str | None, address: str) -> Grant:
+    bucket = limits.unknown_keys_bucket(address)
+    limits.refuse_if_spent(bucket)
+    try:
+        return resolve(secret, handle=handle)
+    except Unauthenticated:
+        if bucket.limit:
+            limits.count([bucket])
+        raise
 
 
 def confirmed(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:

@@ -13,8 +13,9 @@ from django.http import HttpRequest, HttpResponse
 from accounts import authentication
 from accounts.authentication import Grant
 from commerce.errors import BodyTooLarge, Refusal
-from commerce.rest import idempotency, limits
-from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope, RateLimited
+from commerce.rest import guessing, idempotency, limits
+from commerce.rest.client_address import client_address
+from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.unknown_fields import name_in_replay
@@ -67,7 +68,8 @@ class AccountScopeMiddleware:
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
         request.open_scope = _scope_of(grant, view_class)  # type: ignore[attr-defined]
-        response = _answer(request, view_class, action, partial(view, request, **kwargs))
+        respond = partial(_answer, request, view_class, action, partial(view, request, **kwargs))
+        response = guessing.answer(request, view_class, action, respond, token=kwargs.get("token"))
         _run_aftermath(request, response)
         return response
 
@@ -77,10 +79,11 @@ class AccountScopeMiddleware:
         """The grant behind the request's key, counted against its limits."""
         surface = view_class.surface
         secret = authentication.secret_of(request, surface)
-        grant = authentication.grant_for(secret, surface=surface, handle=handle)
+        address = client_address(request)
+        grant = authentication.grant_for(secret, surface=surface, handle=handle, address=address)
         principal = grant.principal
         allowance, version = limits.count(
-            limits.buckets_for(key_id=principal.key_id, token=token),
+            limits.buckets_for(principal, token=token, address=address),
             version_name=authentication.version_name(principal.workspace_id),
             # Merchants' systems see a change of accounts and keys at once, shoppers a tenth of a second later.
             may_batch=surface == "storefront",
@@ -88,9 +91,7 @@ class AccountScopeMiddleware:
         if allowance:
             request.rate_limit_headers = allowance.headers()  # type: ignore[attr-defined]
             if allowance.is_spent:
-                refusal = RateLimited()
-                refusal.headers["Retry-After"] = str(allowance.reset_s)
-                raise refusal
+                raise limits.rate_limited(allowance.reset_s)
         return authentication.confirmed(grant, secret, handle=handle, version=version)
 
 

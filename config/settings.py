@@ -132,7 +132,14 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # Requests a minute; 0 switches a limit off.
 RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)
+RATE_LIMIT_PER_ACCOUNT = env.int("RATE_LIMIT_PER_ACCOUNT", default=2_400_000)
+RATE_LIMIT_PER_ADDRESS = env.int("RATE_LIMIT_PER_ADDRESS", default=600_000)
 RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
+UNKNOWN_KEYS_PER_ADDRESS = env.int("UNKNOWN_KEYS_PER_ADDRESS", default=600)
+# Wrong codes of discounts and gift cards in ten minutes; 0 switches a limit off.
+WRONG_CODES_PER_CHECKOUT = env.int("WRONG_CODES_PER_CHECKOUT", default=30)
+WRONG_CODES_PER_ADDRESS = env.int("WRONG_CODES_PER_ADDRESS", default=300)
+WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
 
 # Where processes leave what they count, and the bearer token that reads it from elsewhere than this machine.
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils import timezone
 from rest_framework import serializers
@@ -26,6 +26,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     idempotent_actions = ("complete",)
     unscoped_actions = ("vat", "start_payment", "confirm")
+    guessed_codes: ClassVar[dict[str, str]] = {"apply_code": "discount_not_found"}
 
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:

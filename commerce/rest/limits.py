@@ -1,15 +1,22 @@
-"""Rate limits: fixed windows of a minute in Redis, per key and per cart or checkout token."""
+"""Rate limits: fixed windows of a minute in Redis, by key, by account, by cart or checkout token, and by address.
+
+A storefront key is public. What one address may take of it is less than the key's limit, so that a stranger can't use
+up what a shop has. Addresses that send keys which nobody knows are limited too: each costs a look-up.
+"""
 
 import logging
 import time
-from collections import Counter
 from dataclasses import dataclass
 from threading import Lock
+from typing import NamedTuple
 
 import redis
 from django.conf import settings
 
 from commerce.redis import client
+
+from .errors import RateLimited
+from .principal import Principal
 
 logger = logging.getLogger(__name__)
 
@@ -18,12 +25,13 @@ WINDOW_S = 60
 BATCH_S = 0.1
 # Below so many requests left, every single one is counted in Redis.
 EXACT_BELOW = 1_000
+# A process keeps a count to itself until it is this part of its limit: most tokens and addresses are seen a few times.
+UNTOLD_PART = 5_000
 # How long Redis is left alone after it did not answer: its time-outs would be every request's.
 RETRY_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(NamedTuple):
     """One counter: what is counted, and how many requests a minute it allows (0 is no limit)."""
 
     name: str
@@ -56,7 +64,9 @@ class _Tally:
     def __init__(self) -> None:
         self.lock = Lock()
         self.window = 0
-        self.pending: Counter[str] = Counter()
+        self.pending: dict[str, int] = {}
+        # What was counted since Redis was asked last, and from how many on Redis is told.
+        self.touched: dict[str, int] = {}
         self.known: dict[str, int] = {}
         self.versions: dict[str, tuple[bytes | None, float]] = {}
         self.retry_at = 0.0
@@ -65,25 +75,47 @@ class _Tally:
         if window != self.window:
             self.window = window
             self.pending.clear()
+            self.touched.clear()
             self.known.clear()
             self.versions.clear()
 
+    def add(self, buckets: list[Bucket]) -> None:
+        for bucket in buckets:
+            self.pending[bucket.name] = self.pending.get(bucket.name, 0) + 1
+            self.touched[bucket.name] = bucket.limit // UNTOLD_PART
+
+    def take(self) -> dict[str, int]:
+        """What Redis is to be told now; it is no longer pending."""
+        touched, self.touched = self.touched, {}
+        told = [name for name, kept in touched.items() if self.pending[name] > kept]
+        return {name: self.pending.pop(name) for name in told}
+
     def remaining(self, bucket: Bucket) -> int:
-        return bucket.limit - self.known.get(bucket.name, 0) - self.pending[bucket.name]
+        return bucket.limit - self.known.get(bucket.name, 0) - self.pending.get(bucket.name, 0)
 
 
 _tally = _Tally()
 
 
-def buckets_for(*, key_id: int, token: str | None) -> list[Bucket]:
-    buckets = [Bucket(f"key:{key_id}", settings.RATE_LIMIT_PER_KEY)]
+def buckets_for(principal: Principal, *, token: str | None, address: str) -> list[Bucket]:
+    """Whose limits a request counts against; servers of merchants have secret keys, and come from few addresses."""
+    account_id = principal.account_id
+    buckets = [Bucket(f"key:{principal.key_id}", settings.RATE_LIMIT_PER_KEY)]
+    if account_id is not None:
+        buckets.append(Bucket(f"account:{account_id}", settings.RATE_LIMIT_PER_ACCOUNT))
+    if principal.kind == "storefront":
+        buckets.append(Bucket(f"address:{account_id}:{address}", settings.RATE_LIMIT_PER_ADDRESS))
     if token:
         buckets.append(Bucket(f"token:{token}", settings.RATE_LIMIT_PER_TOKEN))
     return [bucket for bucket in buckets if bucket.limit]
 
 
+def unknown_keys_bucket(address: str) -> Bucket:
+    return Bucket(f"unknown-keys:{address}", settings.UNKNOWN_KEYS_PER_ADDRESS)
+
+
 def count(
-    buckets: list[Bucket], *, version_name: str, may_batch: bool
+    buckets: list[Bucket], *, version_name: str = "keys:none", may_batch: bool = True
 ) -> tuple[Allowance | None, bytes | None]:
     """Count one request in every bucket, and read a version number on the way.
 
@@ -96,23 +128,37 @@ def count(
     window, reset_s = int(now) // WINDOW_S, WINDOW_S - int(now) % WINDOW_S
     with _tally.lock:
         _tally.turn_to(window)
-        _tally.pending.update(bucket.name for bucket in buckets)
+        _tally.add(buckets)
         _, asked_at = _tally.versions.get(version_name, (None, 0.0))
-        is_tight = any(_tally.remaining(bucket) < EXACT_BELOW for bucket in buckets)
+        is_tight = min(map(_tally.remaining, buckets), default=EXACT_BELOW) < EXACT_BELOW
         sent = None
         if is_tight or not may_batch or now - asked_at >= BATCH_S:
-            sent, _tally.pending = _tally.pending, Counter()
+            sent = _tally.take()
     if sent is not None and not _exchange(sent, window, version_name, now=now):
         return None, None
-    allowances = [
-        Allowance(limit=bucket.limit, remaining=_tally.remaining(bucket), reset_s=reset_s)
-        for bucket in buckets
-    ]
     version, _ = _tally.versions.get(version_name, (None, 0.0))
-    return min(allowances, key=lambda allowance: allowance.remaining, default=None), version or b"0"
+    if not buckets:
+        return None, version or b"0"
+    tightest = min(buckets, key=_tally.remaining)
+    return Allowance(tightest.limit, _tally.remaining(tightest), reset_s), version or b"0"
 
 
-def _exchange(sent: Counter[str], window: int, version_name: str, *, now: float) -> bool:
+def refuse_if_spent(bucket: Bucket) -> None:
+    """Raises `RateLimited` where this process knows that the bucket is spent; Redis is not asked."""
+    now = int(time.time())
+    with _tally.lock:
+        is_spent = _tally.window == now // WINDOW_S and _tally.remaining(bucket) <= 0
+    if bucket.limit and is_spent:
+        raise rate_limited(WINDOW_S - now % WINDOW_S)
+
+
+def rate_limited(wait_s: int) -> RateLimited:
+    refusal = RateLimited()
+    refusal.headers["Retry-After"] = str(wait_s)
+    return refusal
+
+
+def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:
     """Add this process's counts to everybody's, in one round trip; whether Redis answered."""
     pipeline = client().pipeline(transaction=False)
     for name, used in sent.items():

@@ -69,6 +69,18 @@ _HEADERS = {
         "schema": {"type": "string"},
         "description": "`handling=strict` where that was asked for, and the request was read.",
     },
+    "RateLimit-Limit": {
+        "schema": {"type": "integer"},
+        "description": "Requests a minute: of the nearest limit.",
+    },
+    "RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "What is left of them."},
+    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds until the minute is over."},
+}
+_RETRY_AFTER = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
+_RATE_LIMITED = {
+    "description": "Too many requests, or too many codes that were wrong (`rate_limited`).",
+    "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
+    "content": _PROBLEM_RESPONSE["content"],
 }
 
 
@@ -83,7 +95,7 @@ class SurfaceSchema(AutoSchema):
         for response in operation["responses"].values():
             response.get("content", {}).pop("application/problem+json", None)
             response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
-        operation["responses"]["default"] = _PROBLEM_RESPONSE
+        operation["responses"] |= {"429": _RATE_LIMITED, "default": _PROBLEM_RESPONSE}
         operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/Prefer"})
         action = getattr(self.view, "action", "") or ""
         if self.method == "POST":
@@ -130,5 +142,5 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
     components["securitySchemes"] = SECURITY_SCHEMES
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["parameters"] = {"Prefer": _PREFER}
-    components["headers"] = _HEADERS
+    components["headers"] = _HEADERS | {"Retry-After": _RETRY_AFTER}
     return result

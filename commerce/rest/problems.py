@@ -53,6 +53,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         content_type=CONTENT_TYPE,
     )
     response.aftermath = refusal.aftermath  # type: ignore[attr-defined]  # the middleware runs it
+    response.refusal_code = refusal.code  # type: ignore[attr-defined]  # tells wrong codes
     return response
 
 

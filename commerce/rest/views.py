@@ -29,6 +29,8 @@ class SurfaceViewSet(ViewSet):
     secret_fields: ClassVar[tuple[str, ...]] = ()
     # Actions that call another service, and so open their transactions themselves, before and after the call.
     unscoped_actions: ClassVar[tuple[str, ...]] = ()
+    # Actions that take a code which could be guessed, with the refusal that says it was wrong.
+    guessed_codes: ClassVar[dict[str, str]] = {}
 
     authentication_classes = ()
     permission_classes = ()

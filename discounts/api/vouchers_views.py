@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils import timezone
 from rest_framework.request import Request
@@ -15,6 +15,7 @@ from . import vouchers_serializers as shapes
 
 class VouchersViewSet(AdminViewSet):
     area = "vouchers"
+    guessed_codes: ClassVar[dict[str, str]] = {"redeem": "not_found"}
 
     @answers(many("vouchers", shapes.VoucherOutput), parameters=[*PAGE_PARAMETERS, shapes.VoucherFilter])
     def list(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Rate limits per key and per token, in windows of a minute."""
+"""Rate limits by key, account, token and address, in windows of a minute."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +7,9 @@ import redis
 import time_machine
 
 from commerce.redis import client as redis_client
+from commerce.rest import limits
 from tests import factories
+from tests.clients import ApiClient
 from tests.problems import problem
 from tests.servers import closed_port
 
@@ -81,11 +83,95 @@ def test_limit_of_a_token_is_apart_from_the_keys(shop, settings):
 
 
 def test_limit_of_zero_is_none(shop, settings):
-    settings.RATE_LIMIT_PER_KEY = settings.RATE_LIMIT_PER_TOKEN = 0
+    settings.RATE_LIMIT_PER_KEY = settings.RATE_LIMIT_PER_ACCOUNT = 0
+    settings.RATE_LIMIT_PER_ADDRESS = settings.RATE_LIMIT_PER_TOKEN = 0
 
-    response = shop.admin.get("markets.json")
+    responses = [shop.admin.get("markets.json"), shop.storefront.get("carts/none.json")]
 
-    assert (response.status_code, headers(response)) == (200, (None, None, None))
+    assert [(r.status_code, headers(r)) for r in responses] == [
+        (code, (None, None, None)) for code in (200, 404)
+    ]
+
+
+def test_limit_of_an_account_is_of_all_its_keys(shop, other_shop, settings):
+    settings.RATE_LIMIT_PER_ACCOUNT = 3
+    shop.admin.get("markets.json")
+    shop.storefront.get("markets.json")
+    shop.client_with().get("markets.json")
+
+    assert problem(shop.storefront.get("markets.json")) == (429, "rate_limited")
+    assert problem(shop.workspace.get(f"{shop.handle}/markets.json")) == (429, "rate_limited")
+    assert other_shop.storefront.get("markets.json").status_code == 200
+    assert shop.workspace.get("accounts.json").status_code == 200
+
+
+def test_stranger_at_one_address_does_not_use_up_a_storefront(shop, other_shop, settings):
+    settings.RATE_LIMIT_PER_ADDRESS = 2
+    stranger = [at("198.51.100.7", shop.storefront.get, "markets.json") for _ in range(3)]
+
+    assert [response.status_code for response in stranger] == [200, 200, 429]
+    assert (headers(stranger[1]), stranger[2]["Retry-After"]) == (("2", "0", "40"), "40")
+    assert at("198.51.100.8", shop.storefront.get, "markets.json").status_code == 200
+    assert at("198.51.100.7", other_shop.storefront.get, "markets.json").status_code == 200
+    # The merchant's own systems have secret keys, and are not limited by where they stand.
+    assert at("198.51.100.7", shop.admin.get, "markets.json").status_code == 200
+
+
+def test_addresses_of_one_ipv6_network_are_one(shop, settings):
+    settings.RATE_LIMIT_PER_ADDRESS = 1
+    at("2001:db8:0:1::1", shop.storefront.get, "markets.json")
+
+    assert at("2001:db8:0:1:ffff::2", shop.storefront.get, "markets.json").status_code == 429
+    assert at("2001:db8:0:2::1", shop.storefront.get, "markets.json").status_code == 200
+
+
+def test_address_that_keeps_sending_unknown_keys_is_not_looked_up_any_more(
+    shop, settings, django_assert_num_queries
+):
+    settings.UNKNOWN_KEYS_PER_ADDRESS = 2
+    known = ApiClient.storefront(shop.issue("storefront"))
+    stranger = [ApiClient.storefront(f"pk_{number:032}") for number in range(4)]
+    at("198.51.100.7", known.get, "markets.json")
+
+    first = [at("198.51.100.7", client.get, "markets.json") for client in stranger[:2]]
+    with django_assert_num_queries(0):
+        then = [at("198.51.100.7", client.get, "markets.json") for client in stranger[2:]]
+
+    assert [problem(response) for response in first] == [(401, "unauthenticated")] * 2
+    assert [problem(response) for response in then] == [(429, "rate_limited")] * 2
+    assert then[0]["Retry-After"] == "40"
+    # A key that was seen before goes on, and other addresses do in any case.
+    assert at("198.51.100.7", known.get, "markets.json").status_code == 200
+    assert problem(at("198.51.100.8", stranger[3].get, "markets.json")) == (401, "unauthenticated")
+    assert at("198.51.100.8", shop.storefront.get, "markets.json").status_code == 200
+
+
+def test_few_requests_of_many_addresses_are_kept_from_redis(shop, settings):
+    settings.RATE_LIMIT_PER_ADDRESS = 5 * limits.UNTOLD_PART
+    for _ in range(5):
+        at("198.51.100.7", shop.storefront.get, "markets.json")
+    assert told("address") == {}
+
+    with time_machine.travel(NOW + timedelta(seconds=1), tick=False):
+        sixth = at("198.51.100.7", shop.storefront.get, "markets.json")
+
+    assert list(told("address").values()) == [b"6"]
+    assert headers(sixth)[:2] == ("25000", "24994")
+
+
+def told(kind):
+    """What processes have told Redis, by the name of the counter."""
+    return {name: redis_client().get(name) for name in redis_client().scan_iter(f"limit:{kind}:*")}
+
+
+def at(address, ask, *args):
+    """Ask from an address."""
+    client = ask.__self__._client
+    client.defaults["REMOTE_ADDR"] = address
+    try:
+        return ask(*args)
+    finally:
+        del client.defaults["REMOTE_ADDR"]
 
 
 def test_limit_counts_refused_requests_too(shop, settings):
@@ -124,6 +210,7 @@ def unreachable():
 
 
 def test_counters_expire(shop, settings):
+    settings.RATE_LIMIT_PER_KEY = 10
     shop.admin.get("markets.json")
 
     lives = [redis_client().ttl(name) for name in redis_client().scan_iter("limit:*")]

@@ -1,0 +1,81 @@
+"""Attempts at what may be guessed, counted in Redis: passwords, and the codes of discounts and gift cards.
+
+An attempt counts before it is looked at, so that many at once don't slip through; a good one is taken back.
+"""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from commerce.redis import client
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many failed attempts in a window of so many seconds, which begins with the first; 0 is no limit."""
+
+    attempts: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What is counted, by its name in Redis. A good attempt takes itself back, or all that failed before."""
+
+    name: str
+    limit: Limit
+    is_cleared_by_success: bool = False
+
+
+# Counts nothing, and returns the seconds to wait, where any limit is reached.
+_BEGIN = """
+local wait = 0
+for i, key in ipairs(KEYS) do
+    if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[2 * i - 1]) then
+        wait = math.max(wait, redis.call('TTL', key), 1)
+    end
+end
+if wait == 0 then
+    for i, key in ipairs(KEYS) do
+        if redis.call('INCR', key) == 1 then redis.call('EXPIRE', key, ARGV[2 * i]) end
+    end
+end
+return wait
+"""
+_TAKE_BACK = """
+for i, key in ipairs(KEYS) do
+    if ARGV[i] == '1' or tonumber(redis.call('GET', key) or '0') <= 1 then redis.call('DEL', key)
+    else redis.call('DECR', key) end
+end
+"""
+
+
+def begin_attempt(counters: list[Counter]) -> int:
+    """Count an attempt; the seconds to wait where it may not be made. Without Redis there is no limit."""
+    counted = _limited(counters)
+    arguments = [part for counter in counted for part in (counter.limit.attempts, counter.limit.window_s)]
+    return _run(_BEGIN, counted, *arguments) or 0
+
+
+def take_attempt_back(counters: list[Counter]) -> None:
+    """The attempt was a good one."""
+    counted = _limited(counters)
+    _run(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
+
+
+def _limited(counters: list[Counter]) -> list[Counter]:
+    return [counter for counter in counters if counter.limit.attempts]
+
+
+def _run(script: str, counters: list[Counter], *arguments: int) -> Any:
+    if not counters:
+        return None
+    try:
+        return client().eval(script, len(counters), *(counter.name for counter in counters), *arguments)
+    except redis.RedisError as error:
+        logger.warning("Attempts are not limited: Redis does not answer (%s)", error)
+        return None

@@ -1,0 +1,55 @@
+"""Codes of discounts and gift cards are short enough to be guessed: wrong ones are limited."""
+
+import hashlib
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from .attempts import Counter, Limit, begin_attempt, take_attempt_back
+from .client_address import client_address
+from .limits import rate_limited
+from .principal import Principal
+from .views import SurfaceViewSet
+
+WINDOW_S = 10 * 60
+
+
+def answer(
+    request: HttpRequest,
+    view_class: type[SurfaceViewSet],
+    action: str,
+    respond: Callable[[], HttpResponse],
+    *,
+    token: str | None,
+) -> HttpResponse:
+    """The answer, which counts against the limits where the action takes a code and it was a wrong one.
+
+    Raises `RateLimited`, whatever the code, once too many were wrong.
+    """
+    wrong = view_class.guessed_codes.get(action)
+    if wrong is None:
+        return respond()
+    counters = _counters(request.principal, token=token, address=client_address(request))  # type: ignore[attr-defined]
+    wait_s = begin_attempt(counters)
+    if wait_s:
+        raise rate_limited(wait_s)
+    is_wrong = False
+    try:
+        response = respond()
+        is_wrong = getattr(response, "refusal_code", None) == wrong
+    finally:
+        if not is_wrong:
+            take_attempt_back(counters)
+    return response
+
+
+def _counters(principal: Principal, *, token: str | None, address: str) -> list[Counter]:
+    if principal.kind != "storefront":
+        return [Counter(f"wrong-codes:key:{principal.key_id}", Limit(settings.WRONG_CODES_PER_KEY, WINDOW_S))]
+    shop = f"wrong-codes:{principal.account_id}"
+    place = hashlib.sha256(address.encode(errors="replace")).hexdigest()
+    return [
+        Counter(f"{shop}:checkout:{token}", Limit(settings.WRONG_CODES_PER_CHECKOUT, WINDOW_S)),
+        Counter(f"{shop}:address:{place}", Limit(settings.WRONG_CODES_PER_ADDRESS, WINDOW_S)),
+    ]
