@@ -32,6 +32,11 @@ def limits(monkeypatch):
     return set_limits
 
 
+def longest_wait():
+    """How long a counter lives from now on, which is a little less than what an answer has said."""
+    return max(redis_client().ttl(name) for name in redis_client().scan_iter("login:*"))
+
+
 def attempt(typed="wrong", *, name="ann", address=HERE):
     return Client(REMOTE_ADDR=address).post(LOGIN, {"username": name, "password": typed})
 
@@ -47,7 +52,7 @@ def test_sixth_attempt_of_a_name_from_an_address_has_to_wait():
 
     assert failed == [200] * 5
     assert refused.status_code == 429
-    assert 895 <= int(refused["Retry-After"]) <= 900
+    assert longest_wait() <= int(refused["Retry-After"]) <= 900
     assert "Too many failed attempts to log in. Try again in 15 minutes." in refused.content.decode()
 
 

@@ -48,7 +48,8 @@ def test_thirty_wrong_codes_of_a_checkout_are_enough(shop, variant, checkout):
 
     assert wrong == [(422, "discount_not_found")] * 30
     assert problem(refused) == (429, "rate_limited")
-    assert 595 <= int(refused["Retry-After"]) <= 600
+    lives = [redis_client().ttl(name) for name in redis_client().scan_iter("wrong-codes:*")]
+    assert max(lives) <= int(refused["Retry-After"]) <= 600
     assert codes_of(shop, checkout) == []
     # From another address it is the same checkout; another checkout is another shopper.
     assert problem(enter(shop, checkout, "RIGHT", THERE)) == (429, "rate_limited")
