@@ -44,7 +44,7 @@ def test_checkout_freezes_the_cart_and_reserves_its_stock(shop):
     assert checkout["totals"]["total_cents"] == "2380"
     assert checkout["totals"]["tax_cents"] == "380"
     lifetime = parse_datetime(checkout["expires_at"]) - parse_datetime(checkout["created_at"])
-    assert abs(lifetime - timedelta(minutes=60)) < timedelta(seconds=1)
+    assert abs(lifetime - timedelta(minutes=60)) < timedelta(seconds=30)
     assert stock(shop) == [(5, 2, 0)]
     assert shop.storefront.get(f"checkouts/{checkout['token']}.json").json()["checkout"] == checkout
 
@@ -196,4 +196,4 @@ def test_session_length_is_the_accounts_own(shop):
     checkout = enter_checkout(shop, (factories.make_variant(shop), 1))
 
     lifetime = parse_datetime(checkout["expires_at"]) - parse_datetime(checkout["created_at"])
-    assert abs(lifetime - timedelta(minutes=5)) < timedelta(seconds=1)
+    assert abs(lifetime - timedelta(minutes=5)) < timedelta(seconds=30)

@@ -93,7 +93,9 @@ def test_listener_stops_while_the_database_cannot_be_reached(wakes, monkeypatch)
     # As after many failures, when it waits for half a minute before it tries again.
     unreachable._failures = 5
     unreachable.start()
-    time.sleep(0.3)
+    until = time.monotonic() + 10
+    while unreachable._failures == 5 and time.monotonic() < until:
+        time.sleep(0.05)
 
     unreachable.stop()
 

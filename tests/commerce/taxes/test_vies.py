@@ -138,18 +138,18 @@ def test_nobody_listening_is_no_answer_at_once():
         with pytest.raises(ViesUnavailable):
             check(NUMBER, url=url)
 
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
 
 
 def test_slow_answer_is_not_waited_for(vies, monkeypatch):
     monkeypatch.setattr(client, "READ_TIMEOUT_S", 0.2)
-    vies.delay_s = 1
+    vies.delay_s = 30
     started = time.monotonic()
 
     with pytest.raises(ViesUnavailable):
         check(NUMBER, url=vies.url)
 
-    assert time.monotonic() - started < 0.9
+    assert time.monotonic() - started < 15
 
 
 def test_answer_that_trickles_is_not_waited_for(monkeypatch):
@@ -164,7 +164,7 @@ def test_answer_that_trickles_is_not_waited_for(monkeypatch):
         waited_s = time.monotonic() - started
         thread.join()
 
-    assert waited_s < 1
+    assert waited_s < 15
 
 
 def trickle(server):
@@ -173,7 +173,7 @@ def trickle(server):
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         try:
-            for _ in range(30):
+            for _ in range(300):
                 connection.sendall(b" ")
                 time.sleep(0.1)
         except OSError:
@@ -181,9 +181,20 @@ def trickle(server):
 
 
 def test_calls_beyond_a_few_are_not_made(vies):
-    vies.delay_s = 0.5
+    # Nobody is answered before the others have been turned away.
+    turned_away, is_over = [], threading.Event()
+    vies.before_answer = lambda: is_over.wait(30)
 
-    results = run_threads(5, lambda _: check(VatNumber("DE", VALID), url=vies.url))
+    def ask(number):
+        try:
+            return check(VatNumber("DE", VALID), url=vies.url)
+        except ViesUnavailable:
+            turned_away.append(number)
+            if len(turned_away) == 5 - client.CALLS_AT_ONCE:
+                is_over.set()
+            raise
+
+    results = run_threads(5, ask)
 
     answered = [result for result in results if isinstance(result, Reply)]
     assert len(answered) == len(vies.questions) == client.CALLS_AT_ONCE

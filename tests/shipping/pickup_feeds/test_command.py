@@ -376,4 +376,4 @@ def test_twenty_thousand_points_take_seconds(db):
     assert importing(items(20_000)).added == 20_000
     assert importing(items(20_000)).changed == 0
 
-    assert monotonic() - started < 20
+    assert monotonic() - started < 90
