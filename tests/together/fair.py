@@ -1,0 +1,164 @@
+"""Several shops at once: how their acts are sent, what holds after each of them, and what holds when all have left."""
+
+from collections.abc import Callable
+from functools import wraps
+from itertools import count
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpResponse
+from django.test import Client, TestCase
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from accounts import authentication
+from commerce.redis import client as redis_client
+from commerce.rest import limits
+from tests.checkouts.books import assert_books_agree
+from tests.clients import ApiClient
+from tests.together.deaths import Killed, Mortality
+from tests.together.stalls import Stall, any_of, open_stall
+
+INDEXES = st.integers(0, 7)
+STALLS = st.integers(0, 2)
+# Where a renderer or an outside service that does not answer is told to whoever asked.
+MAY_FAIL = ("/email/", "/vat.json")
+
+
+def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
+    """A rule whose process may die on the way: what it would have done after is left undone."""
+
+    def decorate(method: Callable[..., None]) -> Any:
+        @wraps(method)
+        def acted(self: "Fair", **given: Any) -> None:
+            self.is_broken = True
+            try:
+                method(self, **given)
+            except Killed:
+                pass
+            self.is_broken = False
+
+        return rule(**strategies)(acted)
+
+    return decorate
+
+
+class Fair(RuleBasedStateMachine):
+    """Three stalls: the first two belong to one workspace, the third to another."""
+
+    mortality: Mortality
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Whether a step has failed: then there is nothing more to be checked.
+        self.is_broken = False
+        self.numbers = count(1)
+        self.stalls: list[Stall] = []
+        self.touched: list[Stall] = []
+        self.is_sent_twice: str | None = None
+        # What an example does has happened to no other.
+        self.savepoint = transaction.savepoint()
+
+    def open_stalls(self, modes: list[bool], reserves_late: bool) -> None:
+        workspace_id = None
+        for number, includes_tax in enumerate(modes):
+            # The settings of the first and the last differ, so that no shop runs on another's.
+            reserve_at = "payment_start" if reserves_late == bool(number) else "checkout_enter"
+            stall = open_stall(
+                number,
+                workspace_id if number == 1 else None,
+                includes_tax=includes_tax,
+                reserve_at=reserve_at,
+            )
+            workspace_id = stall.shop.workspace_id
+            self.stalls.append(stall)
+
+    def stall(self, index: int) -> Stall:
+        """The stall that this act is about, whose books are compared after it."""
+        stall: Stall = any_of(self.stalls, index)
+        if stall not in self.touched:
+            self.touched.append(stall)
+        return stall
+
+    def send(
+        self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any = None, **headers: str
+    ) -> HttpResponse:
+        """The answer, which is no crash and names nothing of another shop; raises `Killed`."""
+        how, self.is_sent_twice = self.is_sent_twice, None
+        if how == "keyed" and verb == "POST" and "idempotency_key" not in headers:
+            headers = headers | {"idempotency_key": f"sent-twice-{next(self.numbers):020}"}
+        answer = self._send(stall, client, verb, path, body, **headers)
+        if how is None:
+            return answer
+        again = self._send(stall, client, verb, path, body, **headers)
+        if "idempotency_key" in headers and verb == "POST" and answer.status_code < 300:
+            assert (again.status_code, again.get("Idempotent-Replayed")) == (answer.status_code, "true")
+            assert "secret" in answer.content.decode() or again.content == answer.content
+            return answer
+        return again
+
+    def _send(
+        self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any, **headers: str
+    ) -> HttpResponse:
+        with self.mortality.life():
+            answer = client.send(verb, path, body, **headers)
+        is_documented = answer.status_code in (502, 503) and any(part in path for part in MAY_FAIL)
+        assert answer.status_code < 500 or is_documented, (verb, path, body, answer.content)
+        text = answer.content.decode()
+        for other in self.stalls:
+            assert other is stall or not [name for name in other.names if name in text], (verb, path, text)
+        return answer
+
+    def storefront(
+        self, stall: Stall, verb: str, path: str, body: Any = None, **headers: str
+    ) -> HttpResponse:
+        return self.send(stall, stall.shop.storefront, verb, path, body, **headers)
+
+    def admin(self, stall: Stall, verb: str, path: str, body: Any = None) -> HttpResponse:
+        """By the workspace's key, which reaches all of its shops."""
+        return self.send(stall, stall.shop.workspace, verb, f"{stall.shop.handle}/{path}", body)
+
+    def visit(self, path: str) -> None:
+        """A page of the product that is for browsers."""
+        with self.mortality.life():
+            assert Client().post(path).status_code in (303, 404)
+
+    def work(self, job: Callable[[], Any]) -> None:
+        """What happens in the background, and what hangs on its commits."""
+        with self.mortality.life(), TestCase.captureOnCommitCallbacks(execute=True):
+            job()
+
+    @act(point=st.integers(1, 12))
+    def next_act_dies(self, point: int) -> None:
+        """At this commit or call, before or after it."""
+        self.mortality.dies_at = point
+
+    @act(how=st.sampled_from(["keyed", "double-clicked"]))
+    def next_request_is_sent_twice(self, how: str) -> None:
+        self.is_sent_twice = how
+
+    @invariant()
+    def books_agree(self) -> None:
+        touched, self.touched = self.touched, []
+        for stall in touched:
+            is_broken, self.is_broken = self.is_broken, True
+            assert_books_agree(stall.shop, stall.opening)
+            self.is_broken = is_broken
+
+    def everybody_leaves(self) -> None:
+        """Defined by what knows of time."""
+        raise NotImplementedError
+
+    def teardown(self) -> None:
+        try:
+            self.mortality.dies_at = None
+            self.is_sent_twice = None
+            if self.stalls and not self.is_broken:
+                self.everybody_leaves()
+        finally:
+            transaction.savepoint_rollback(self.savepoint)
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL commerce.account_id = ''; SET LOCAL commerce.workspace_id = ''")
+            authentication._cache.clear()
+            limits.forget_counts()
+            redis_client().flushdb()

@@ -1,0 +1,32 @@
+"""Several shops, whose shoppers, staff and processes do anything in any order: their books agree after every step.
+
+A search of an hour, by hand: pytest --hypothesis-profile=long --timeout=0 -n 0 tests/together
+"""
+
+import pytest
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as profile
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
+from tests.together.deaths import Mortality
+from tests.together.passing import Market
+
+SEARCH = profile(
+    max_examples=max(12, profile.default.max_examples // 20),
+    stateful_step_count=50,
+    deadline=None,
+    print_blob=True,
+    phases=[Phase.reuse, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+# Not the half minute that it takes, but the minutes in which a difference is shrunk.
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("db", "renderer", "mail_dir", "vies")
+def test_books_agree_whatever_happens(monkeypatch, settings):  # noqa: F811
+    settings.OUTSIDE_ALLOW_PRIVATE = True
+    Market.mortality = Mortality()
+    Market.mortality.install(monkeypatch)
+    run_state_machine_as_test(Market, settings=SEARCH)
