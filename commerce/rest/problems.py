@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions
@@ -106,15 +106,7 @@ def as_refusal(exc: Exception) -> Refusal | None:
     """What an exception means to a client, or None when it is a bug."""
     if isinstance(exc, Refusal):
         return exc
-    if isinstance(exc, Http404):
-        return NotFound()
-    if isinstance(exc, RequestDataTooBig):
-        return BodyTooLarge()
-    if isinstance(exc, exceptions.APIException):
-        return _from_drf(exc)
-    if isinstance(exc, DatabaseError | InterfaceError):
-        return _from_database(exc)
-    return None
+    return next((meaning(exc) for kinds, meaning in _MEANINGS if isinstance(exc, kinds)), None)
 
 
 def _from_drf(exc: exceptions.APIException) -> Refusal:
@@ -183,3 +175,14 @@ def _retry_after(refusal: Refusal) -> Refusal:
 @cache
 def _refusals_by_constraint() -> dict[str, type[Refusal]]:
     return {name: refusal for refusal in all_refusals() for name in refusal.constraints}
+
+
+# The first that fits counts.
+_MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Refusal | None]], ...] = (
+    ((Http404,), lambda _: NotFound()),
+    ((RequestDataTooBig,), lambda _: BodyTooLarge()),
+    ((TooManyFieldsSent,), lambda _: MalformedRequest("There are too many query parameters.")),
+    ((SuspiciousOperation,), lambda _: MalformedRequest()),
+    ((exceptions.APIException,), _from_drf),
+    ((DatabaseError, InterfaceError), _from_database),
+)

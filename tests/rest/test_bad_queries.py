@@ -43,6 +43,17 @@ def is_refused(response, *statuses):
     return response.status_code in statuses and document["status"] in statuses and document["request_id"]
 
 
+def test_query_of_very_many_parameters_is_refused(world):
+    unsound = [
+        (str(route), response.content)
+        for route in READING_ROUTES
+        for response in [get(world, route, "?" + "a=1&" * 1_500)]
+        if problem(response) != (400, "malformed_request")
+    ]
+
+    assert unsound == []
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text)[:12])
 def test_query_with_any_text_is_answered_or_refused(world, text):
     unsound = [

@@ -1,6 +1,7 @@
 """Several shops at once: how their acts are sent, what holds after each of them, and what holds when all have left."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from itertools import count
 from typing import Any
@@ -32,10 +33,8 @@ def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
         @wraps(method)
         def acted(self: "Fair", **given: Any) -> None:
             self.is_broken = True
-            try:
+            with suppress(Killed):
                 method(self, **given)
-            except Killed:
-                pass
             self.is_broken = False
 
         return rule(**strategies)(acted)

@@ -1,76 +1,23 @@
 """What staff and merchants do to a shop while it sells. A refusal is as good as a success, a crash is not."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from hypothesis import strategies as st
 
-from accounts.models import Account
-from accounts.operations import set_suspended
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
-from commerce.tenancy.scope import workspace_scope
-from tests.clients import ApiClient
-from tests.together.deaths import Killed
+from tests.together.changes import (
+    CENTS,
+    DISCOUNT_CHANGES,
+    DISCOUNTS,
+    LIMITS,
+    MARKET_CHANGES,
+    REFUSED,
+    ZONE_CHANGES,
+)
 from tests.together.fair import INDEXES, STALLS, Fair, act
 from tests.together.stalls import Stall, any_of
-
-REFUSED = {403, 404, 409, 422}
-CENTS = st.sampled_from([0, 1, 500, 999, 1750, 5000])
-LIMITS = st.sampled_from([None, 1, 2, 4])
-DISCOUNTS = st.sampled_from(
-    [
-        {"type": "discount_code", "code": "NEW", "value_mode": "percentage", "value_amount": 3333},
-        {"type": "discount_code", "code": "FIX", "value_mode": "fixed_amount", "value_amount": 700, "currency": "EUR"},
-        {"type": "discount_code", "code": "ALL", "value_mode": "free"},
-        {"type": "automatic_discount", "value_mode": "set_price", "value_amount": 1500, "currency": "EUR"},
-        {
-            "type": "buy_x_get_y",
-            "code": "BOGO",
-            "bogo_config": {"buy": {"quantity": 1}, "get": {"quantity": 1}, "value_mode": "percentage", "value_amount": 5000},
-        },
-    ]
-)
-DISCOUNT_CHANGES = st.one_of(
-    st.builds(lambda limit: {"usage_limit_total": limit}, LIMITS),
-    st.builds(lambda limit: {"usage_limit_per_customer": limit}, LIMITS),
-    st.builds(lambda amount: {"value_amount": amount}, st.sampled_from([0, 100, 10000])),
-    st.builds(lambda code: {"code": code}, st.sampled_from([None, "C0", "OTHER"])),
-    st.builds(lambda status: {"status": status}, st.sampled_from(["active", "disabled"])),
-    st.builds(lambda on: {"stackable": on}, st.booleans()),
-    st.just({"ends_at": "2020-01-02T00:00:00Z", "starts_at": "2020-01-01T00:00:00Z"}),
-    st.just({"ends_at": None, "starts_at": None}),
-    st.just({"first_order_only": True}),
-    st.just({"customer_eligibility": "tagged", "customer_tags": ["vip"]}),
-)
-MARKET_CHANGES = st.one_of(
-    st.builds(lambda on: {"prices_include_tax": on}, st.booleans()),
-    st.builds(lambda country: {"country_code": country}, st.sampled_from(["DE", "AT"])),
-    st.builds(lambda locale: {"locale": locale}, st.sampled_from(["de-DE", "en-GB"])),
-    st.builds(lambda status: {"status": status}, st.sampled_from(["active", "inactive"])),
-)
-SETTINGS = st.one_of(
-    st.builds(
-        lambda when: {"commerce.checkout.reserve_at": when},
-        st.sampled_from(["checkout_enter", "payment_start"]),
-    ),
-    st.builds(lambda on: {"commerce.payments.test_card": on}, st.booleans()),
-    st.builds(lambda minutes: {"commerce.checkout.session_ttl_minutes": minutes}, st.sampled_from([5, 60, None])),
-)
-ZONE_CHANGES = st.sampled_from(
-    [
-        {"country_codes": ["AT"]},
-        {"country_codes": ["DE", "AT"]},
-        {"zip_patterns": ["99*"]},
-        {"zip_patterns": []},
-        {"market_id": None},
-    ]
-)
-# Names that the product gives to work of its own.
-EMAIL_KEYS = st.sampled_from(["refund_payment/{}", "cancel_payment/{}", "order.confirmation/{}", "webhook/1/{}", "k{}"])
-TEMPLATE = {"subject_template": "S {{ order.number }}", "body_source": "<mjml><mj-body></mj-body></mjml>"}
 
 
 class Merchants(Fair):
@@ -154,7 +101,9 @@ class Merchants(Fair):
     @act(stall=STALLS, cents=st.sampled_from([1, 800, 3000]))
     def issue_gift_card(self, stall: int, cents: int) -> None:
         shop = self.stall(stall)
-        answer = self._manage(shop, "POST", "vouchers.json", {"initial_balance_cents": cents, "currency": "EUR"})
+        answer = self._manage(
+            shop, "POST", "vouchers.json", {"initial_balance_cents": cents, "currency": "EUR"}
+        )
         if answer.status_code == 201:
             card = answer.json()["voucher"]
             shop.codes.append(card["code"])
@@ -197,8 +146,18 @@ class Merchants(Fair):
         shop = self.stall(stall)
         self._manage(shop, "DELETE", f"shipping/methods/{shop.method_id}.json")
         number = next(self.numbers)
-        body = {"handle": f"method-new-{number}", "name": shop.secret, "zone_id": shop.zone_id, "carrier": "dhl"}
-        more = {"service_code": "parcel", "rate_mode": "tiered", "is_cod_compatible": True, "cod_fee_cents": 99}
+        body = {
+            "handle": f"method-new-{number}",
+            "name": shop.secret,
+            "zone_id": shop.zone_id,
+            "carrier": "dhl",
+        }
+        more = {
+            "service_code": "parcel",
+            "rate_mode": "tiered",
+            "is_cod_compatible": True,
+            "cod_fee_cents": 99,
+        }
         answer = self._manage(shop, "POST", "shipping/methods.json", body | more)
         if answer.status_code == 201:
             shop.method_id = int(answer.json()["method"]["id"])
@@ -211,77 +170,6 @@ class Merchants(Fair):
         shop = self.stall(stall)
         self._manage(shop, "PUT", f"shipping/zones/{shop.zone_id}.json", changes)
 
-    @act(stall=STALLS, email=st.sampled_from(["ada@example.com", "bob@example.com"]), is_vip=st.booleans())
-    def create_customer(self, stall: int, email: str, is_vip: bool) -> None:
-        shop = self.stall(stall)
-        body = {"email": email, "first_name": shop.secret, "tags": ["vip"] if is_vip else []}
-        answer = self._manage(shop, "POST", "customers.json", body)
-        if answer.status_code == 201:
-            shop.customer_ids.append(int(answer.json()["customer"]["id"]))
-
-    @act(stall=STALLS, index=INDEXES, changes=st.sampled_from([{"tags": ["vip"]}, {"tags": []}, {"email": "eve@example.com"}]))
-    def change_customer(self, stall: int, index: int, changes: dict[str, Any]) -> None:
-        shop = self.stall(stall)
-        self._manage(shop, "PUT", f"customers/{any_of(shop.customer_ids, index)}.json", changes)
-
-    @act(stall=STALLS, index=INDEXES)
-    def redact_customer(self, stall: int, index: int) -> None:
-        """Also one who was made a guest by an order."""
-        shop = self.stall(stall)
-        answer = self._manage(shop, "GET", "customers.json")
-        if answer.status_code == 200 and (customers := answer.json()["customers"]):
-            shop.opening.is_redacted = True
-            self._manage(shop, "POST", f"customers/{any_of(customers, index)['id']}/redact.json", {})
-
-    @act(stall=STALLS, is_on=st.booleans(), index=INDEXES)
-    def change_preferences(self, stall: int, is_on: bool, index: int) -> None:
-        shop = self.stall(stall)
-        path = f"customers/{any_of(shop.customer_ids, index)}/notification_preferences.json"
-        self._manage(shop, "PUT", path, {"notification_preferences": {"order.confirmation": is_on}})
-
-    @act(stall=STALLS, is_kept=st.booleans())
-    def change_template(self, stall: int, is_kept: bool) -> None:
-        shop = self.stall(stall)
-        verb, body = ("PUT", TEMPLATE) if is_kept else ("DELETE", None)
-        self._manage(shop, verb, "email/templates/order.confirmation/en.json", body)
-
-    @act(stall=STALLS, key=EMAIL_KEYS, number=st.integers(1, 400), index=INDEXES)
-    def send_email(self, stall: int, key: str, number: int, index: int) -> None:
-        """Under a key that the product may take for one of its own."""
-        shop = self.stall(stall)
-        customer_id = any_of(shop.customer_ids, index)
-        body = {"template_key": "order.confirmation", "customer_id": customer_id, "ctx": {}}
-        more = {"locale": "en", "idempotency_key": key.format(number)}
-        self._manage(shop, "POST", "email/send.json", body | more)
-
-    @act(stall=STALLS, changes=SETTINGS)
-    def change_settings(self, stall: int, changes: dict[str, Any]) -> None:
-        self._manage(self.stall(stall), "PUT", "settings.json", {"settings": changes})
-
-    @act(stall=STALLS, topics=st.sampled_from([[], ["order.paid"]]))
-    def open_webhook(self, stall: int, topics: list[str]) -> None:
-        shop = self.stall(stall)
-        body = {"url": f"http://127.0.0.1:9/{next(self.numbers)}", "topics": topics}
-        self._manage(shop, "POST", "webhook_endpoints.json", body)
-
-    @act(stall=STALLS, grace_seconds=st.sampled_from([0, 60]))
-    def rotate_storefront_key(self, stall: int, grace_seconds: int) -> None:
-        shop = self.stall(stall)
-        answer = self._manage(shop, "GET", "api_keys.json")
-        if answer.status_code != 200:
-            return
-        keys = [key for key in answer.json()["api_keys"] if key["kind"] == "storefront"]
-        key = max(keys, key=lambda key: int(key["id"]))
-        body = {"grace_seconds": grace_seconds}
-        try:
-            rotated = self._manage(shop, "POST", f"api_keys/{key['id']}/rotate.json", body)
-        except Killed:
-            # Its secret is lost with the answer.
-            self._take_key(shop, shop.shop.issue("storefront"))
-            raise
-        if rotated.status_code == 201 and rotated.json()["api_key"]["secret"]:
-            self._take_key(shop, rotated.json()["api_key"]["secret"])
-
     @act(stall=STALLS, index=INDEXES, step=st.sampled_from(["cancel", "mark_paid", "fulfill"]))
     def take_step_of_order(self, stall: int, index: int, step: str) -> None:
         shop = self.stall(stall)
@@ -290,36 +178,10 @@ class Merchants(Fair):
         if order_ids:
             self._manage(shop, "POST", f"orders/{any_of(order_ids, index)}/{step}.json", {})
 
-    @act(stall=STALLS, is_suspended=st.booleans())
-    def suspend_account(self, stall: int, is_suspended: bool) -> None:
-        self._suspend(self.stall(stall), is_suspended)
-
-    @act(stall=STALLS)
-    def archive_account(self, stall: int) -> None:
-        shop = self.stall(stall)
-        # One stays open, or there is nothing more to see.
-        if sum(other.is_archived for other in self.stalls) < len(self.stalls) - 1:
-            shop.is_archived = True
-            path = f"/admin/2026-01/accounts/{shop.shop.handle}.json"
-            assert self.send(shop, shop.shop.workspace, "DELETE", path).status_code == 200
-
-    def _take_key(self, shop: Stall, secret: str) -> None:
-        shop.shop = replace(shop.shop, storefront=ApiClient.storefront(secret))
-
     def _on_hand(self, shop: Stall, variant_id: int) -> int:
         with shop.shop.scope():
             levels = InventoryLevel.objects.filter(variant_id=variant_id)
             return sum(levels.values_list("on_hand", flat=True))
-
-    def _suspend(self, shop: Stall, is_suspended: bool) -> None:
-        def suspend() -> None:
-            with workspace_scope(shop.shop.workspace_id):
-                account = Account.objects.get(pk=shop.shop.id)
-                set_suspended(account=account, suspended=is_suspended, now=timezone.now())
-
-        shop.is_suspended = shop.is_suspended or is_suspended
-        self.work(suspend)
-        shop.is_suspended = is_suspended
 
     def _manage(self, shop: Stall, verb: str, path: str, body: Any = None) -> HttpResponse:
         answer = self.admin(shop, verb, path, body)

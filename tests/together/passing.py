@@ -18,8 +18,8 @@ from discounts.models import Voucher
 from discounts.tasks import sweep_vouchers
 from tests.checkouts.books import assert_nothing_is_held
 from tests.together.fair import INDEXES, STALLS, act
-from tests.together.merchants import Merchants
 from tests.together.shoppers import ARRIVAL, Shoppers
+from tests.together.staff import Staff
 from tests.together.stalls import Stall, any_of
 
 # The database's now() is the beginning of the test's transaction, which a search of an hour leaves behind.
@@ -27,7 +27,7 @@ LONG_AGO = timedelta(days=1)
 ARRIVALS = st.fixed_dictionaries(ARRIVAL)
 
 
-class Market(Shoppers, Merchants):
+class Market(Shoppers, Staff):
     """The whole machine."""
 
     @initialize(

@@ -18,14 +18,18 @@ SEARCH = profile(
     deadline=None,
     print_blob=True,
     phases=[Phase.reuse, Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
 )
 
 
 # Not the half minute that it takes, but the minutes in which a difference is shrunk.
 @pytest.mark.timeout(900)
 @pytest.mark.usefixtures("db", "renderer", "mail_dir", "vies")
-def test_books_agree_whatever_happens(monkeypatch, settings):  # noqa: F811
+def test_books_agree_whatever_happens(monkeypatch, settings):
     settings.OUTSIDE_ALLOW_PRIVATE = True
     Market.mortality = Mortality()
     Market.mortality.install(monkeypatch)
