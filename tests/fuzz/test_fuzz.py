@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -27,7 +28,7 @@ from tests.shops import make_shop
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
-REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "1500"))
+REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "1000"))
 SEED = os.environ.get("FUZZ_SEED", "fuzz")
 THREADS = 4
 DOCUMENTED = {
@@ -127,7 +128,7 @@ def test_server_answers_whatever_it_is_sent(port):
     }
     hostile = Hostile(worlds, clients_of(worlds))
 
-    def send(numbers: range) -> tuple[list[str], Counter]:
+    def send(numbers: range) -> tuple[list[str], Counter[Any]]:
         wire, wrong, statuses = Wire(port), [], Counter()
         for number in numbers:
             client, request = hostile.request(f"{SEED}-{number}")
@@ -138,6 +139,7 @@ def test_server_answers_whatever_it_is_sent(port):
                     f"{SEED}-{number}: {what}: {request} {answer.status} {answer.body[:300]!r}"[:3_000]
                 )
         wire.close()
+        statuses["dropped"] = wire.dropped
         return wrong, statuses
 
     parts = [range(start, REQUESTS, THREADS) for start in range(THREADS)]
