@@ -14,6 +14,7 @@ RUN SECRET_KEY=build DATABASE_URL=postgres://build DATABASE_OWNER_URL=postgres:/
 RUN useradd --system --uid 10001 commerce && install --directory --owner=commerce /data
 USER commerce
 EXPOSE 8000
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--no-ws", "--workers", "2", \
-     "--blocking-threads", "4", "--backlog", "1024", "--log-level", "warning", "--respawn-failed-workers", \
-     "--workers-kill-timeout", "5", "config.wsgi:application"]
+CMD ["granian", "--interface", "rsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--log-level", "warning", \
+     "--http", "1", "--no-ws", "--backlog", "4096", "--backpressure", "16384", \
+     "--http1-header-read-timeout", "60000", "--http1-buffer-size", "65536", \
+     "--respawn-failed-workers", "--workers-kill-timeout", "5", "config.rsgi:application"]

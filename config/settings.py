@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "commerce.rest.middleware.MetricsMiddleware",
     "commerce.rest.middleware.RequestIdMiddleware",
     "commerce.rest.cors.CorsMiddleware",
+    "config.front.middleware.RefusedBodies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -129,6 +130,9 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# Requests that one process of the web server works on at once; others wait their turn.
+WEB_THREADS = env.int("WEB_THREADS", default=4)
 
 # Requests a minute; 0 switches a limit off.
 RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)

@@ -1,11 +1,9 @@
+"""Django itself, for its development server; config/rsgi.py is what serves."""
+
 import os
 
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-_django = get_wsgi_application()
-
-from commerce.rest.chunked import WithContentLength  # noqa: E402  the framework has to be set up first
-
-application = WithContentLength(_django)
+application = get_wsgi_application()

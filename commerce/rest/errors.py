@@ -77,6 +77,18 @@ class UnknownField(Refusal):
     title = "The request has fields that nobody knows"
 
 
+class BodyTooSlow(Refusal):
+    status = 408
+    code = "body_too_slow"
+    title = "The body did not arrive in time"
+
+
+class ServerBusy(Refusal):
+    status = 503
+    code = "server_busy"
+    title = "Too many requests are waiting; try again shortly"
+
+
 class Forbidden(Refusal):
     status = 403
     code = "forbidden"

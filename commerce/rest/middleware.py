@@ -12,6 +12,11 @@ from .logs import request_id
 _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
 
 
+def usable_request_id(sent: str) -> str:
+    """The client's own id if it may stand in a log, else a new one."""
+    return sent if _ACCEPTABLE.fullmatch(sent) else uuid.uuid4().hex
+
+
 class MetricsMiddleware:
     """Counts every request and the time that its answer took."""
 
@@ -39,8 +44,7 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        sent = request.headers.get("X-Request-Id", "")
-        request.request_id = sent if _ACCEPTABLE.fullmatch(sent) else uuid.uuid4().hex  # type: ignore[attr-defined]
+        request.request_id = usable_request_id(request.headers.get("X-Request-Id", ""))  # type: ignore[attr-defined]
         token = request_id.set(request.request_id)  # type: ignore[attr-defined]
         try:
             response = self.get_response(request)

@@ -16,6 +16,13 @@ from config.stack.processes import Process, Service
 
 _PROBE_SECONDS = 2
 
+# A connection that waits costs a little memory and no thread, so there may be many. An unfinished head, or no further
+# request, ends one after a minute.
+CONNECTION_OPTIONS = (
+    *("--http", "1", "--no-ws", "--backlog", "4096", "--backpressure", "16384"),
+    *("--http1-header-read-timeout", "60000", "--http1-buffer-size", "65536"),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
@@ -37,11 +44,11 @@ class Programs:
     def web(self) -> Service:
         return self._service(
             "web",
-            *("granian", "--interface", "wsgi", "--host", LOOPBACK, "--port", str(self.web_port), "--no-ws"),
-            *("--workers", "2", "--blocking-threads", "4", "--backlog", "1024", "--log-level", "warning"),
+            *("granian", "--interface", "rsgi", "--host", LOOPBACK, "--port", str(self.web_port)),
+            *("--workers", "2", "--log-level", "warning", *CONNECTION_OPTIONS),
             # Without a limit, a worker that has only just started can swallow the signal and never end.
             *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
-            "config.wsgi:application",
+            "config.rsgi:application",
             is_ready=partial(answers, f"{LOOPBACK}:{self.web_port}", "/readyz"),
         )
 

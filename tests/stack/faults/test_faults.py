@@ -7,11 +7,13 @@ from contextlib import closing
 import pytest
 
 from config.stack.bench.shop import open_shop
+from config.stack.programs import answers
 from tests.stack.conftest import traversable_directory
 
 from .books import Books
 from .crowd import shopping
 from .shoppers import Purchase, Shopper
+from .silence import silence
 from .stack import PROGRAMS, Stack
 
 
@@ -46,6 +48,19 @@ def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
     assert {dispatch["status"] for dispatch in books.dispatches} == {"succeeded"}
     assert books.units_committed == books.units_ordered == _units_bought(purchases)
     assert {level["reserved"] for level in books.levels} == {0}
+
+
+def test_shop_sells_beside_a_thousand_silent_connections(stack: Stack):
+    running = stack.found()
+    shop = open_shop(running)
+
+    with silence(running.socket_address, number=1_000, key=shop.storefront_key):
+        with shopping(shop, base_url=running.base_url) as crowd:
+            crowd.wait_for_purchases(6)
+        healthy = answers(running.address, "/healthz")
+
+    assert healthy
+    assert len(Books.of(running, shop).orders) == len(crowd.purchases)
 
 
 def test_second_run_on_the_same_data_keeps_the_orders(stack: Stack):

@@ -1,0 +1,69 @@
+"""What a WSGI application answers, handed to the server."""
+
+import io
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+logger = logging.getLogger(__name__)
+
+_BLOCK_BYTES = 64 * 1024
+
+
+class FileAnswer:
+    """`wsgi.file_wrapper`: a file as a body. The server sends a whole file itself, as fast as it is taken."""
+
+    def __init__(self, file: IO[bytes], block_size: int = _BLOCK_BYTES) -> None:
+        self.file = file
+        self._block_size = block_size
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(lambda: self.file.read(self._block_size), b"")
+
+    def close(self) -> None:
+        self.file.close()
+
+    @property
+    def path(self) -> str | None:
+        """None where it isn't a whole file on disk."""
+        name = getattr(self.file, "name", None)
+        is_whole = isinstance(self.file, io.BufferedReader) and self.file.tell() == 0
+        return name if is_whole and isinstance(name, str) else None
+
+
+class _Start:
+    """`start_response`, without its `write`, which no application of ours calls."""
+
+    status = 500
+    headers: list[tuple[str, str]]
+
+    def __call__(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+        self.status = int(status[:3])
+        self.headers = [(name, _sendable(value)) for name, value in headers]
+
+
+def send_answer(
+    wsgi: Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]],
+    environ: dict[str, Any],
+    protocol: Any,
+) -> None:
+    """Run the application and send what it answers; what it has opened for the request is closed afterwards."""
+    start = _Start()
+    result = wsgi(environ, start)
+    try:
+        if isinstance(result, FileAnswer) and start.status == 200 and (path := result.path):
+            protocol.response_file(start.status, start.headers, path)
+        elif getattr(result, "streaming", True):
+            transport = protocol.response_stream(start.status, start.headers)
+            for part in result:
+                transport.send_bytes(part)
+        else:
+            protocol.response_bytes(start.status, start.headers, b"".join(result))
+    finally:
+        if hasattr(result, "close"):
+            result.close()
+
+
+def _sendable(value: str) -> str:
+    """The server takes no other characters in a header."""
+    return value if value.isascii() else value.encode("ascii", "replace").decode()

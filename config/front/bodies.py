@@ -1,0 +1,95 @@
+"""Bodies of requests, read whole before anything else is done for them."""
+
+import asyncio
+from dataclasses import dataclass
+from io import BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Self
+
+from commerce.errors import BodyTooLarge, MalformedRequest, Refusal
+from commerce.rest.errors import BodyTooSlow
+from commerce.rest.rendering import MAX_BODY_BYTES
+
+# A body that has not arrived in time may take longer only while it comes faster than this.
+MIN_BYTES_PER_S = 1024
+# Larger ones wait on disk.
+_KEPT_IN_MEMORY = 64 * 1024
+
+
+class BodyRefused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.detail)
+        self.refusal = refusal
+
+    @classmethod
+    def closing(cls, refusal: Refusal) -> Self:
+        """What is left of the body is not read, so the connection ends, and says so."""
+        refusal.headers["Connection"] = "close"
+        return cls(refusal)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    file: IO[bytes]
+    length: int
+
+    @classmethod
+    def empty(cls) -> Self:
+        return cls(BytesIO(), 0)
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        return cls(BytesIO(content), len(content))
+
+    def close(self) -> None:
+        self.file.close()
+
+
+async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
+    """Raises `BodyRefused` where it is too large, too slow, or breaks off."""
+    # The server has refused a length that is no number, or that differs from a second one.
+    length = None if "transfer-encoding" in headers else int(headers["content-length"])
+    if length is not None and length > MAX_BODY_BYTES:
+        raise BodyRefused.closing(BodyTooLarge())
+    try:
+        if length is not None and length <= patience_s * MIN_BYTES_PER_S:
+            async with asyncio.timeout(patience_s):
+                return Body.of(await protocol())
+        return await _read_in_parts(protocol, length, patience_s=patience_s)
+    except TimeoutError:
+        raise BodyRefused.closing(BodyTooSlow()) from None
+    except RuntimeError:  # the server's own errors derive from it
+        raise BodyRefused.closing(_broken_off()) from None
+
+
+async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float) -> Body:
+    file = SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY)  # noqa: SIM115  the body closes it
+    try:
+        received = await _copy(protocol, file, length, patience_s=patience_s)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return Body(file, received)
+
+
+async def _copy(protocol: Any, file: IO[bytes], length: int | None, *, patience_s: float) -> int:
+    """The bytes received."""
+    received = empty_parts = 0
+    began = asyncio.get_running_loop().time()
+    async with asyncio.timeout(patience_s) as patience:
+        async for part in protocol:
+            received += len(part)
+            empty_parts += not part
+            if received > MAX_BODY_BYTES:
+                raise BodyRefused.closing(BodyTooLarge())
+            file.write(part)
+            patience.reschedule(began + patience_s + received / MIN_BYTES_PER_S)
+    # One empty part marks the end. An error, or fields after a chunked body, which we don't read, make another.
+    if empty_parts > 1 or length not in {None, received}:
+        raise BodyRefused.closing(_broken_off())
+    return received
+
+
+def _broken_off() -> Refusal:
+    return MalformedRequest("The body ended before its announced end.")

@@ -1,0 +1,36 @@
+"""A few threads with a bounded queue in front of them."""
+
+import logging
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+
+logger = logging.getLogger(__name__)
+
+
+class Threads:
+    def __init__(self, number: int, *, max_waiting: int) -> None:
+        self._number = number
+        self._max_waiting = max_waiting
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def start(self) -> None:
+        for number in range(self._number):
+            # A daemon: whoever stops the process has waited for requests under way already.
+            Thread(target=self._work, name=f"django-{number + 1}", daemon=True).start()
+
+    def submit(self, job: Callable[[], None]) -> bool:
+        """Have a thread do it; False where too much waits already."""
+        if self._jobs.qsize() >= self._max_waiting:
+            return False
+        self._jobs.put(job)
+        return True
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            try:
+                job()
+            except BaseException:  # a thread that ends is missed for ever
+                logger.exception("A request was not answered")
+            del job

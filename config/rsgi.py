@@ -1,0 +1,15 @@
+"""What granian serves: `granian --interface rsgi config.rsgi:application`."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+_django = get_wsgi_application()
+
+from django.conf import settings  # noqa: E402  the framework has to be set up first
+
+from config.front.application import Front  # noqa: E402
+
+application = Front(_django, threads=settings.WEB_THREADS)

@@ -1,0 +1,68 @@
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from config.stack.ports import LOOPBACK, free_port
+from config.stack.processes import Service
+from config.stack.programs import CONNECTION_OPTIONS, answers
+
+
+@contextmanager
+def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
+    """The port of a granian with one process that serves `name` of tests/front/served.py."""
+    port = free_port()
+    service = Service(
+        name="front",
+        command=[
+            *(
+                sys.executable,
+                "-m",
+                "granian",
+                "--interface",
+                "rsgi",
+                "--host",
+                LOOPBACK,
+                "--port",
+                str(port),
+            ),
+            *("--log-level", "warning", "--workers-kill-timeout", "1", *CONNECTION_OPTIONS),
+            f"tests.front.served:{name}",
+        ],
+        log=log,
+        environment=os.environ | environment,
+        is_ready=lambda: answers(f"{LOOPBACK}:{port}", "/healthz"),
+    )
+    service.start()
+    try:
+        service.wait_until_ready(seconds=90)
+        yield port
+    finally:
+        service.stop()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., int]]:
+    """Starts a server that lasts for the session: `serve("showing")`."""
+    with ExitStack() as stack:
+
+        def start(name: str, **environment: str) -> int:
+            directory = tmp_path_factory.mktemp(name)
+            environment.setdefault("FRONT_GATE", str(directory / "gate"))
+            return stack.enter_context(served(name, log=directory / "log", **environment))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """While this file is there, requests for /wait wait."""
+    return tmp_path_factory.mktemp("gate") / "closed"
+
+
+@pytest.fixture(scope="session")
+def showing(serve: Callable[..., int], gate: Path) -> int:
+    return serve("showing", FRONT_GATE=str(gate))

@@ -1,0 +1,35 @@
+"""What the tests of the front have granian serve: an application that shows what reaches it, and Django itself."""
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+
+from config.front.application import Front
+from config.front.environ import REFUSAL
+from config.wsgi import application
+
+PATIENCE_S = 3.0
+THREADS, PLACES = 2, 3
+GATE = Path(os.environ.get("FRONT_GATE", "gate"))
+
+
+def show(environ, start_response):
+    if environ["PATH_INFO"] == "/wait":
+        with GATE.with_name("begun").open("a") as begun:
+            begun.write("+")
+        while GATE.exists():
+            time.sleep(0.01)
+    refusal = environ.pop(REFUSAL, None)
+    body = environ["wsgi.input"].read()
+    shown = {name: value for name, value in environ.items() if isinstance(value, str)}
+    shown |= {"body": [len(body), hashlib.sha256(body).hexdigest()], "refusal": refusal and refusal.code}
+    status = f"{refusal.status} Refused" if refusal else "200 OK"
+    headers = [("Content-Type", "application/json"), *(refusal.headers.items() if refusal else [])]
+    start_response(status, headers)
+    return [json.dumps(shown).encode()]
+
+
+showing = Front(show, threads=THREADS, max_waiting=PLACES, max_wait_s=30, patience_s=PATIENCE_S)
+django = Front(application, threads=2, patience_s=PATIENCE_S)

@@ -1,0 +1,84 @@
+"""A connection on which a request was refused is used again, or its end is announced."""
+
+import json
+
+import pytest
+from django.conf import settings
+
+from tests.front.wire import Wire, ask
+
+REQUESTS = 5_000
+SMALL, LARGE = b'{"a": "' + b"b" * 2_000 + b'"}', b'{"a": "' + b"b" * 100_000 + b'"}'
+
+
+CONTENT = bytes(number % 251 for number in range(3_000_000))
+
+
+@pytest.fixture(scope="session")
+def product(serve):
+    """Django itself, which allows each key one request a minute."""
+    (settings.STATIC_ROOT / "large.js").write_bytes(CONTENT)
+    return serve("django", RATE_LIMIT_PER_KEY="1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_refused_post_is_followed_by_a_dropped_connection(product, shop):
+    cart = shop.storefront.post("carts.json", {"market_id": shop.market.id}).json()["cart"]["token"]
+    key = f"X-Storefront-Key: {shop.issue('storefront')}"
+    ask(product, "GET /storefront/2026-01/markets.json", key)
+    # Each minute lets one request past the limit, which is then refused for what it says.
+    kinds = {
+        (401,): ("POST /storefront/2026-01/carts.json", ["X-Storefront-Key: pk_none"], SMALL),
+        (404,): ("POST /nowhere", [], LARGE),
+        (405,): ("PUT /webhooks/provider", [], SMALL),
+        (413,): ("POST /storefront/2026-01/carts.json", [key, "Content-Length: 2000000"], b""),
+        (429, 422): (f"POST /storefront/2026-01/carts/{cart}/lines.json", [key], LARGE),
+    }
+    wires = [Wire(product) for _ in range(8)]
+    try:
+        for number in range(REQUESTS):
+            place = number % len(wires)
+            statuses, (line, headers, body) = list(kinds.items())[number % len(kinds)]
+            length = [f"Content-Length: {len(body)}"] if body else []
+            wires[place].send(line, *headers, *length, body=body)
+            answer = wires[place].answer()
+            assert answer.status in statuses, answer.body
+            assert json.loads(answer.body)["status"] == answer.status
+            if answer.announces_close:
+                wires[place].close()
+                wires[place] = Wire(product)
+    finally:
+        for wire in wires:
+            wire.close()
+
+
+def test_refused_body_is_answered_like_any_other_refusal(product):
+    answer = ask(
+        product,
+        "POST /storefront/2026-01/carts.json",
+        "Content-Length: 2000000",
+        "X-Request-Id: mine",
+        "Origin: https://a.example",
+    )
+
+    assert answer.status == 413
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.json() == {
+        "type": "urn:problem:body_too_large",
+        "title": "The body is larger than 1 MiB",
+        "status": 413,
+        "detail": "The body is larger than 1 MiB",
+        "code": "body_too_large",
+        "request_id": "mine",
+    }
+
+
+def test_static_file_is_sent_whole_and_in_parts(product):
+    whole = ask(product, "GET /static/large.js")
+    part = ask(product, "GET /static/large.js", "Range: bytes=1000-1999999")
+    head = ask(product, "HEAD /static/large.js")
+
+    assert (whole.status, whole.body == CONTENT) == (200, True)
+    assert (part.status, part.body == CONTENT[1000:2_000_000]) == (206, True)
+    assert (head.status, head.headers["content-length"]) == (200, "3000000")
