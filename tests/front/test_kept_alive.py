@@ -8,6 +8,7 @@ from django.conf import settings
 from tests.front.wire import Wire, ask
 
 REQUESTS = 5_000
+JSON = "Content-Type: application/json"
 SMALL, LARGE = b'{"a": "' + b"b" * 2_000 + b'"}', b'{"a": "' + b"b" * 100_000 + b'"}'
 
 
@@ -32,7 +33,7 @@ def test_no_refused_post_is_followed_by_a_dropped_connection(product, shop):
         (404,): ("POST /nowhere", [], LARGE),
         (405,): ("PUT /webhooks/provider", [], SMALL),
         (413,): ("POST /storefront/2026-01/carts.json", [key, "Content-Length: 2000000"], b""),
-        (429, 422): (f"POST /storefront/2026-01/carts/{cart}/lines.json", [key], LARGE),
+        (429, 422): (f"POST /storefront/2026-01/carts/{cart}/lines.json", [key, JSON], LARGE),
     }
     wires = [Wire(product) for _ in range(8)]
     try:
