@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from commerce.redis import client
 from commerce.tenancy.roles import bypass_reasons
+from config.periodic import late_tasks
 from config.probes import Probe
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """What serving needs is there, and the serving role can't bypass row-level security."""
-    asked = _serving_role.ask(), _redis.ask()
+    asked = _serving_role.ask(), _redis.ask(), _late_tasks.ask()
     wait(asked, timeout=PATIENCE_S)
     failures = _failures(asked[0])
     document = {
@@ -34,6 +35,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
         "failures": failures,
         # Redis carries rate limits and the task queue: without it shops still sell.
         "redis": "ok" if is_up(asked[1]) else "unavailable",
+        # Nor is it this process's fault that a sweep is late. Null where Redis does not say.
+        "late_tasks": asked[2].result() if is_up(asked[2]) else None,
     }
     return JsonResponse(document, status=503 if failures else 200)
 
@@ -41,6 +44,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def redis_probe() -> Probe[Any]:
     """Whether Redis answers."""
     return Probe(lambda: client().ping())
+
+
+def late_tasks_probe() -> Probe[list[str]]:
+    """Which periodic tasks are late."""
+    return Probe(late_tasks)
 
 
 def database_probe(question: Callable[[], T]) -> Probe[T]:
@@ -74,3 +82,4 @@ def _failures(asked: "Future[list[str]]") -> list[str]:
 
 _serving_role = database_probe(lambda: bypass_reasons(connections["default"]))
 _redis = redis_probe()
+_late_tasks = late_tasks_probe()

@@ -1,6 +1,7 @@
 """`/metrics`, in Prometheus' text format, for this machine or for who has the token."""
 
 import hmac
+import time
 from collections.abc import Iterator
 from concurrent.futures import wait
 from datetime import datetime
@@ -15,13 +16,15 @@ from prometheus_client.registry import Collector
 
 from commerce.metrics import shared_registry
 from commerce.outbox.queries import Backlog, backlog
-from config.health import PATIENCE_S, database_probe, is_up, redis_probe
+from config.health import PATIENCE_S, database_probe, is_up
+from config.periodic import PeriodicTask, periodic_tasks
+from config.probes import Probe
 from config.views import not_found
 
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 _backlog = database_probe(backlog)
-_redis = redis_probe()
+_redis = Probe(periodic_tasks)
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -61,6 +64,8 @@ class _State(Collector):
         yield up
         if is_up(asked["database"]):
             yield from _outbox(asked["database"].result(), now=timezone.now())
+        if is_up(asked["redis"]):
+            yield from _periodic(asked["redis"].result())
 
 
 def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
@@ -76,3 +81,21 @@ def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
         "How long the oldest dispatch that could be run has waited",
         value=max(overdue.total_seconds(), 0.0),
     )
+
+
+def _periodic(tasks: list[PeriodicTask]) -> Iterator[Metric]:
+    succeeded = GaugeMetricFamily(
+        "commerce_periodic_task_success_timestamp_seconds",
+        "When a periodic task last succeeded, in Unix time",
+        labels=["task"],
+    )
+    late = GaugeMetricFamily(
+        "commerce_periodic_task_late",
+        "Whether a periodic task has not succeeded for three of its intervals and a minute",
+        labels=["task"],
+    )
+    for task in tasks:
+        succeeded.add_metric([task.name], task.succeeded_at)
+        late.add_metric([task.name], task.is_late(now=time.time()))
+    yield succeeded
+    yield late

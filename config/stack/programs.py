@@ -41,27 +41,39 @@ class Programs:
     def seed(self) -> Process:
         return self._step("seed_demo", "--output", str(self.data.seed))
 
-    def web(self) -> Service:
-        return self._service(
-            "web",
-            *("granian", "--interface", "rsgi", "--host", LOOPBACK, "--port", str(self.web_port)),
-            *("--workers", "2", "--log-level", "warning", *CONNECTION_OPTIONS),
-            # Without a limit, a worker that has only just started can swallow the signal and never end.
-            *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
-            "config.rsgi:application",
-            is_ready=partial(answers, f"{LOOPBACK}:{self.web_port}", "/readyz"),
-        )
+    def web(self) -> list[Service]:
+        """Two servers that share a port, so that one answers while the other is started again."""
+        return [
+            self._service(
+                f"web-{number}",
+                *("granian", "--interface", "rsgi", "--host", LOOPBACK, "--port", str(self.web_port)),
+                *("--workers", "1", "--log-level", "warning", *CONNECTION_OPTIONS),
+                # Without a limit, a worker that has only just started can swallow the signal and never end.
+                *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
+                "config.rsgi:application",
+                is_ready=partial(answers, f"{LOOPBACK}:{self.web_port}", "/readyz"),
+            )
+            for number in (1, 2)
+        ]
 
     def worker(self) -> Service:
         node = f"commerce-{self.web_port}@{LOOPBACK}"
         return self._service(
             "worker",
             *("celery", "-A", "config", "worker", "--hostname", node, "--loglevel", "info"),
-            *("--beat", "--schedule", str(self.data.beat_schedule)),
             *("--concurrency", "2", "--without-gossip", "--without-mingle"),
             is_ready=partial(
                 _pings, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
             ),
+        )
+
+    def beat(self) -> Service:
+        """The schedule. Nobody can ask it anything; `/readyz` tells of tasks that are late."""
+        return self._service(
+            "beat",
+            *("celery", "-A", "config", "beat", "--loglevel", "info"),
+            *("--schedule", str(self.data.beat_schedule), "--pidfile", ""),
+            is_ready=lambda: True,
         )
 
     def renderer(self) -> Service:

@@ -77,7 +77,7 @@ def _start(
     print("Preparing the database and the static files.", flush=True)
     steps.prepare(programs, pause=signals.pause)
     print("Starting the web server, the worker and the renderer.", flush=True)
-    supervisor.start(programs.worker(), programs.web())
+    supervisor.start(programs.worker(), programs.beat(), *programs.web())
     # The demonstration shop fills while the programs load.
     steps.run_steps(programs.seed(), pause=signals.pause)
     supervisor.wait_until_ready(seconds=_PROGRAMS_SECONDS)

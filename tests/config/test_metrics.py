@@ -16,7 +16,9 @@ from commerce.events.operations import publish, publish_many
 from commerce.outbox.handlers import Outcome, handles
 from commerce.outbox.worker import run_due
 from config import metrics as view
-from config.health import database_probe, redis_probe
+from config.health import database_probe
+from config.periodic import periodic_tasks
+from config.probes import Probe
 from tests import factories
 from tests.problems import problem
 from tests.servers import silent_server
@@ -151,10 +153,10 @@ def test_servers_that_hang_are_down(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(view, "_backlog", database_probe(hang))
-    monkeypatch.setattr(view, "_redis", redis_probe())
+    monkeypatch.setattr(view, "_redis", Probe(periodic_tasks))
     with silent_server() as port:
         silent = redis.Redis(host="127.0.0.1", port=port, socket_timeout=0.2, retry=None)
-        monkeypatch.setattr("config.health.client", lambda: silent)
+        monkeypatch.setattr("config.periodic.client", lambda: silent)
 
         found = scraped()
 

@@ -16,12 +16,15 @@ from config.stack.data import DataDirectory
 from config.stack.memory import Memory
 from config.stack.ports import free_port
 from config.stack.processes import Service
+from config.stack.proctable import group_members
 from config.stack.programs import answers
 from config.stack.running import RunningStack
 from config.stack.servers import Servers
 from config.stack.waiting import until_deadline
 
-PROGRAMS = ("web", "worker", "renderer", "redis", "postgres")
+PROGRAMS = ("web-1", "web-2", "worker", "beat", "renderer", "redis", "postgres")
+# Those that leave the work to children.
+PARENTS = ("web-1", "worker", "renderer")
 
 # What the suite sets for its own servers must not reach the stack, which would use them.
 _KEPT_NAMES = ("PATH", "HOME", "LANG", "TMPDIR", "PG_BIN")
@@ -80,6 +83,19 @@ class Stack:
                 return
         pytest.fail(f"{program} was not back {_RECOVERY_SECONDS} s after its end.\n{self.run.log_tail()}")
 
+    def kill_child(self, program: str) -> None:
+        """End a child without a warning, and wait until its parent has another."""
+        parent = self._pid(program)
+        assert parent, f"{program} isn't running."
+        before = _children(parent)
+        os.kill(min(before), signal.SIGKILL)
+        for _ in until_deadline(_RECOVERY_SECONDS):
+            if len(_children(parent)) == len(before) and min(before) not in _children(parent):
+                break
+        else:
+            pytest.fail(f"A child of {program} was not replaced.\n{self.run.log_tail()}")
+        assert self._pid(program) == parent
+
     def empty_outbox(self) -> None:
         """Let hours pass, a few seconds each, until nothing waits: leases of lost workers and retries are long."""
         superuser_url = self._servers().cluster.superuser_url
@@ -107,6 +123,10 @@ def _is_whole(running: RunningStack, servers: Servers) -> bool:
     """The web server is ready, hence the database too, and so are Redis and the renderer."""
     renderer = urlsplit(running.demo["renderer_url"]).netloc
     return answers(running.address, "/readyz") and servers.redis.answers() and answers(renderer, "/healthz")
+
+
+def _children(parent: int) -> set[int]:
+    return {process.pid for process in group_members(parent)} - {parent}
 
 
 def _waiting_after_an_hour(connection: psycopg.Connection) -> list[tuple]:

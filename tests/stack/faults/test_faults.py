@@ -1,5 +1,7 @@
 """Nothing is lost and nothing is done twice, whatever ends."""
 
+import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +16,7 @@ from .books import Books
 from .crowd import shopping
 from .shoppers import Purchase, Shopper
 from .silence import silence
-from .stack import PROGRAMS, Stack
+from .stack import PARENTS, PROGRAMS, Stack
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,34 @@ def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
     assert {dispatch["status"] for dispatch in books.dispatches} == {"succeeded"}
     assert books.units_committed == books.units_ordered == _units_bought(purchases)
     assert {level["reserved"] for level in books.levels} == {0}
+
+
+@pytest.mark.parametrize("program", PARENTS)
+def test_child_that_is_killed_is_replaced_by_its_parent(stack: Stack, program: str):
+    stack.kill_child(program)
+
+
+def test_port_stays_open_while_a_web_server_is_killed(stack: Stack):
+    running = stack.found()
+    refused = threading.Event()
+    ended = threading.Event()
+
+    def knock() -> None:
+        while not ended.wait(0.01):
+            try:
+                socket.create_connection(running.socket_address, timeout=10).close()
+            except ConnectionRefusedError:
+                refused.set()
+
+    knocking = threading.Thread(target=knock)
+    knocking.start()
+    try:
+        stack.kill("web-1")
+        stack.kill("web-2")
+    finally:
+        ended.set()
+        knocking.join()
+    assert not refused.is_set()
 
 
 def test_shop_sells_beside_a_thousand_silent_connections(stack: Stack):

@@ -1,0 +1,74 @@
+"""When each periodic task last succeeded, and which of them are late.
+
+Nothing else tells of a scheduler or a worker that is gone: processes that are missing report no errors.
+"""
+
+import logging
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import redis
+from django.conf import settings
+
+from commerce.redis import client
+
+logger = logging.getLogger(__name__)
+
+# A hash of Redis: names of tasks, and the Unix times at which they last succeeded.
+SUCCESSES = "periodic-tasks"
+
+# Some runs may fail or take long before it is worth telling.
+_MISSED_RUNS = 3
+_GRACE_S = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodicTask:
+    """An entry of the schedule. Before its first success, the time counts from when somebody first looked."""
+
+    name: str
+    interval_s: float
+    succeeded_at: float
+
+    def is_late(self, *, now: float) -> bool:
+        return now - self.succeeded_at > _MISSED_RUNS * self.interval_s + _GRACE_S
+
+
+def note_success(*, sender: Any, **_: Any) -> None:
+    """Celery's signal after a task has ended well."""
+    if sender.name not in _scheduled():
+        return
+    try:
+        client().hset(SUCCESSES, sender.name, str(time.time()))
+    except redis.RedisError as error:
+        logger.warning("The success of %s is not noted: %s", sender.name, error)
+
+
+def periodic_tasks() -> list[PeriodicTask]:
+    """Raises `RedisError`."""
+    now = time.time()
+    pipeline = client().pipeline(transaction=False)
+    for task in _scheduled():
+        pipeline.hsetnx(SUCCESSES, task, str(now))
+    pipeline.hgetall(SUCCESSES)
+    times = {name.decode(): float(at) for name, at in pipeline.execute()[-1].items()}
+    return [
+        PeriodicTask(
+            name=name, interval_s=float(entry["schedule"]), succeeded_at=times.get(entry["task"], now)
+        )
+        for name, entry in settings.CELERY_BEAT_SCHEDULE.items()
+    ]
+
+
+def late_tasks() -> list[str]:
+    """The names of the entries that are late. Raises `RedisError`."""
+    now = time.time()
+    return [task.name for task in periodic_tasks() if task.is_late(now=now)]
+
+
+@cache
+def _scheduled() -> frozenset[str]:
+    """The names of the tasks in the schedule."""
+    return frozenset(entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values())
