@@ -3,9 +3,10 @@
 import hmac
 import time
 from collections.abc import Iterator
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from datetime import datetime
 from ipaddress import ip_address
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -56,7 +57,7 @@ class _State(Collector):
     """What is found out while the scrape waits. What can't be is left out, and `commerce_up` says why."""
 
     def collect(self) -> Iterator[Metric]:
-        asked = {"database": _backlog.ask(), "redis": _redis.ask()}
+        asked: dict[str, Future[Any]] = {"database": _backlog.ask(), "redis": _redis.ask()}
         wait(asked.values(), timeout=PATIENCE_S)
         up = GaugeMetricFamily("commerce_up", "Whether a server answers", labels=["server"])
         for name, answer in asked.items():
