@@ -14,7 +14,7 @@ from .shoppers import Purchase, Shopper
 
 _SHOPPERS = 3
 _PAUSE_SECONDS = 0.2
-_PURCHASES_SECONDS = 30
+_PURCHASES_SECONDS = 120
 
 
 class Crowd:

@@ -15,8 +15,8 @@ from tests.storefront import ADDRESS
 
 # Few, so that shoppers meet at the same stock.
 _VARIANTS = 2
-_PATIENCE_SECONDS = 30
-_TIMEOUT_SECONDS = 10
+_PATIENCE_SECONDS = 120
+_TIMEOUT_SECONDS = 30
 _RETRY_SECONDS = 0.2
 _UNANSWERED = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 

@@ -19,6 +19,10 @@ from .silence import silence
 from .stack import PARENTS, PROGRAMS, Stack
 
 
+# Programs are started many times, which takes long on a busy machine.
+pytestmark = pytest.mark.timeout(900)
+
+
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     """Started once; every test opens a shop of its own."""
