@@ -18,7 +18,6 @@ from .shoppers import Purchase, Shopper
 from .silence import silence
 from .stack import PARENTS, PROGRAMS, Stack
 
-
 # Programs are started many times, which takes long on a busy machine.
 pytestmark = pytest.mark.timeout(900)
 
