@@ -93,6 +93,15 @@ TEMPLATES = [
 ]
 
 
+# In seconds; 0 is without end. Where one is not set, that of the database role holds (config/stack/roles.py).
+_DATABASE_TIMEOUTS = {
+    "statement_timeout": env.int("DATABASE_STATEMENT_TIMEOUT_S", default=None),
+    "transaction_timeout": env.int("DATABASE_TRANSACTION_TIMEOUT_S", default=None),
+    "lock_timeout": env.int("DATABASE_LOCK_TIMEOUT_S", default=None),
+    "idle_in_transaction_session_timeout": env.int("DATABASE_IDLE_TIMEOUT_S", default=None),
+}
+
+
 def _database(name: str, *, pool_size: int) -> dict[str, object]:
     config = env.db_url(name)
     if config["ENGINE"] != "django.db.backends.postgresql":
@@ -103,8 +112,13 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     # A server that is gone without a word is noticed within half a minute, and by a new connection in 5 s.
     options |= {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
     options |= {"tcp_user_timeout": 25_000}
+    timeouts = [
+        f"-c {name}={seconds}s" for name, seconds in _DATABASE_TIMEOUTS.items() if seconds is not None
+    ]
+    if timeouts:
+        options["options"] = " ".join([*filter(None, [options.get("options")]), *timeouts])
     if pool_size:
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 3}
     return config | {
         "ENGINE": "commerce.tenancy.postgresql",
         "CONN_HEALTH_CHECKS": True,

@@ -30,8 +30,9 @@ logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 
-# PostgreSQL's classes for what goes away by itself: serialization, deadlock, lock and statement time-outs.
-_TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014"}
+# PostgreSQL's classes for what goes away by itself: serialization, deadlock, and time-outs of locks, statements and
+# transactions.
+_TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:

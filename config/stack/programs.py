@@ -16,6 +16,8 @@ from config.stack.processes import Process, Service
 
 _PROBE_SECONDS = 2
 
+WORKER_TIMEOUTS = {"DATABASE_STATEMENT_TIMEOUT_S": "300", "DATABASE_TRANSACTION_TIMEOUT_S": "600"}
+
 # A connection that waits costs a little memory and no thread, so there may be many. An unfinished head, or no further
 # request, ends one after a minute.
 CONNECTION_OPTIONS = (
@@ -57,6 +59,7 @@ class Programs:
         ]
 
     def worker(self) -> Service:
+        """Its statements may take longer than those of requests."""
         node = f"commerce-{self.web_port}@{LOOPBACK}"
         return self._service(
             "worker",
@@ -65,6 +68,7 @@ class Programs:
             is_ready=partial(
                 _pings, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
             ),
+            **WORKER_TIMEOUTS,
         )
 
     def beat(self) -> Service:
@@ -94,13 +98,13 @@ class Programs:
             environment=self.environment,
         )
 
-    def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool]) -> Service:
+    def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
         return Service(
             name=name,
             command=[sys.executable, "-m", *arguments],
             log=self.data.log(name),
             pid_file=self.data.pid_file(name),
-            environment=self.environment,
+            environment=defaults | dict(self.environment),
             is_ready=is_ready,
         )
 

@@ -15,11 +15,25 @@ END $$"""
 
 _UNPRIVILEGED = "NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOREPLICATION"
 
+# For requests. Commands and workers, which may take longer, ask for others when they connect.
+_TIMEOUTS = {
+    "statement_timeout": "30s",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "60s",
+}
+_TRANSACTION_TIMEOUT = f"""DO $$ BEGIN
+    IF current_setting('server_version_num')::int >= 170000 THEN
+        ALTER ROLE {APP} SET transaction_timeout = '60s';
+    END IF;
+END $$"""
+
 _ROLES = (
     *(_CREATE_ROLE.format(role) for role in (OWNER, APP, RESOLVER)),
     f"ALTER ROLE {OWNER} LOGIN {_UNPRIVILEGED} PASSWORD {{owner_password}}",
     f"ALTER ROLE {APP} LOGIN {_UNPRIVILEGED} PASSWORD {{app_password}}",
     f"ALTER ROLE {RESOLVER} NOLOGIN {_UNPRIVILEGED}",
+    *(f"ALTER ROLE {APP} SET {name} = '{value}'" for name, value in _TIMEOUTS.items()),
+    _TRANSACTION_TIMEOUT,
     # So that migrations may hand functions over to it, without seeing what its policies let it see.
     f"GRANT {RESOLVER} TO {OWNER} WITH INHERIT FALSE, SET TRUE",
 )

@@ -14,6 +14,14 @@ END $$;
 ALTER ROLE commerce_owner LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD :'owner_password';
 ALTER ROLE commerce_app LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD :'app_password';
 ALTER ROLE commerce_resolver NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOREPLICATION;
+ALTER ROLE commerce_app SET statement_timeout = '30s';
+ALTER ROLE commerce_app SET lock_timeout = '10s';
+ALTER ROLE commerce_app SET idle_in_transaction_session_timeout = '60s';
+DO $$ BEGIN
+    IF current_setting('server_version_num')::int >= 170000 THEN
+        ALTER ROLE commerce_app SET transaction_timeout = '60s';
+    END IF;
+END $$;
 GRANT commerce_resolver TO commerce_owner WITH INHERIT FALSE, SET TRUE;
 CREATE DATABASE commerce OWNER commerce_owner TEMPLATE template0 ENCODING 'UTF8';
 \connect commerce
