@@ -60,6 +60,9 @@ _DURATIONS = Histogram(
     registry=None,
 )
 _EVENTS = _counter("commerce_events", "Events published, of all accounts", labelnames=("type",))
+_LOOP_FAILURES = _counter(
+    "commerce_loop_failures", "Rows and accounts that a loop went on without", labelnames=("loop",)
+)
 _RUNS = _counter("commerce_outbox_runs", "Dispatches run by workers", labelnames=("task", "outcome"))
 
 # Requests that only this process knows of. Written one by one they would cost several times as much.
@@ -97,6 +100,11 @@ def count_events(numbers: Mapping[str, int]) -> None:
 def count_run(*, task_name: str, outcome: str) -> None:
     """Count one run of a dispatch: succeeded, skipped, retried, dead, postponed or lost."""
     _RUNS.labels(task_name, outcome).inc()
+
+
+def count_loop_failure(loop: str) -> None:
+    """Count a row or an account that a loop could not deal with."""
+    _LOOP_FAILURES.labels(loop).inc()
 
 
 def shared_registry() -> CollectorRegistry:

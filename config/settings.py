@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "commerce.tenancy",
+    "commerce.loops",
     "commerce.rest",
     "commerce.backoffice",
     "commerce.configuration",

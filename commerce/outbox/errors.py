@@ -16,7 +16,7 @@ class DispatchNotCancellable(Refusal):
 
     status = 409
     code = "dispatch_not_cancellable"
-    title = "Only a pending dispatch can be cancelled"
+    title = "Only a pending or dead dispatch can be cancelled"
 
 
 class PermanentFailure(Exception):

@@ -30,16 +30,24 @@ Handler = Callable[[OutboxDispatch], Outcome]
 class _Registration:
     handler: Handler
     newest_version: int
+    share: float
+    keeps_dead: bool
 
 
 _registrations: dict[str, _Registration] = {}
 
 
-def handles(task_name: str, *, newest_version: int = 1) -> Callable[[Handler], Handler]:
-    """Register a function for a task, with the newest payload version that it understands."""
+def handles(
+    task_name: str, *, newest_version: int = 1, share: float = 1, keeps_dead: bool = True
+) -> Callable[[Handler], Handler]:
+    """Register a function for a task, with the newest payload version that it understands.
+
+    It runs in at most this share of a process's threads at once. Work that was given up is kept until a person has
+    retried or cancelled it, unless nothing is owed to anybody: then it is forgotten like what has succeeded.
+    """
 
     def register(handler: Handler) -> Handler:
-        _registrations[task_name] = _Registration(handler, newest_version)
+        _registrations[task_name] = _Registration(handler, newest_version, share, keeps_dead)
         return handler
 
     return register
@@ -48,6 +56,18 @@ def handles(task_name: str, *, newest_version: int = 1) -> Callable[[Handler], H
 def handler_of(dispatch: OutboxDispatch) -> Handler:
     """Raises `UnknownTask`, also for a payload newer than the handler, as in the midst of a deployment."""
     registration = _registrations.get(dispatch.task_name)
+    if dispatch.dispatch_type != "task":
+        raise UnknownTask(f"No handler for a dispatch of the type {dispatch.dispatch_type!r}.")
     if registration is None or registration.newest_version < dispatch.payload_version:
         raise UnknownTask(f"No handler for {dispatch.task_name!r} version {dispatch.payload_version}.")
     return registration.handler
+
+
+def task_shares() -> dict[str, float]:
+    """How much of a process's threads each task may have."""
+    return {name: registration.share for name, registration in _registrations.items()}
+
+
+def tasks_to_forget() -> list[str]:
+    """Those whose dead dispatches nobody has to look after."""
+    return [name for name, registration in _registrations.items() if not registration.keeps_dead]

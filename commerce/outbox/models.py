@@ -1,4 +1,5 @@
 from django.db import models
+from django.db.models.fields.json import KT
 
 from commerce.tenancy.models import AccountOwned
 
@@ -68,6 +69,14 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_leased",
                 condition=models.Q(status="processing"),
             ),
+            # The same by account and task, which take turns.
+            models.Index(
+                models.F("account"),
+                KT("target__task_name"),
+                models.F("due_at"),
+                name="outbox_dispatches_queues",
+                condition=models.Q(status="pending"),
+            ),
             # What operators look for: work that was given up.
             models.Index(
                 fields=["finished_at"], name="outbox_dispatches_dead", condition=models.Q(status="dead")
@@ -84,4 +93,4 @@ class OutboxDispatch(AccountOwned):
 
     @property
     def task_name(self) -> str:
-        return self.target["task_name"]
+        return self.target.get("task_name", "") if isinstance(self.target, dict) else ""

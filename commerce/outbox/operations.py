@@ -1,6 +1,5 @@
 """The life of a dispatch: enqueued, claimed under a lease, and closed by whoever holds that lease still."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,18 +7,18 @@ import orjson
 from django.db import connection
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
+from commerce.outbox.claims import LEASE, Claim
 from commerce.outbox.error_texts import storable_error
 from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
+from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
 from commerce.tenancy.scope import current_account_id
 
 Status = OutboxDispatch.Status
 
-LEASE = timedelta(minutes=5)
-# Few enough that a lease lasts for all of them, even where each waits for a time-out.
-BATCH = 10
 RETRY_DELAYS = (
     timedelta(seconds=30),
     timedelta(seconds=60),
@@ -30,6 +29,17 @@ RETRY_DELAYS = (
 # How long work waits that is not for this worker, as in the midst of a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
 
+# A claim is run at once: its lease is renewed only where it had to wait.
+_FRESH = LEASE - timedelta(seconds=30)
+
+_GIVE_BACK = """
+    UPDATE outbox_dispatches
+       SET status = CASE WHEN attempts < max_attempts THEN 'pending' ELSE 'dead' END,
+           finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE %s::timestamptz END,
+           attempts = least(attempts + 1, max_attempts), due_at = %s, last_error = %s, locked_until = NULL
+     WHERE account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s
+"""
+
 # What is under way stays so: whoever holds it closes it. What waits is not to be run any more.
 _ERASE = """
     UPDATE outbox_dispatches
@@ -38,15 +48,6 @@ _ERASE = """
            finished_at = CASE status WHEN 'pending' THEN %s::timestamptz ELSE finished_at END
      WHERE account_id = %s AND target->>'task_name' = %s AND payload @> %s::jsonb
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One dispatch that this worker may run until `lease_until`; None when its last worker was lost too."""
-
-    account_id: int
-    dispatch_id: int
-    lease_until: datetime | None
 
 
 def enqueue(
@@ -106,23 +107,25 @@ def enqueue_held(
     return dispatch if is_new else None
 
 
-def claim_dispatches(*, batch: int = BATCH, lease: timedelta = LEASE) -> list[Claim]:
-    """Due work of every account for one worker alone; called outside of any scope."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT account_id, dispatch_id, lease_until "
-            "FROM claim_outbox_dispatches(%s::int, make_interval(secs => %s))",
-            [batch, lease.total_seconds()],
-        )
-        return [Claim(*row) for row in cursor.fetchall()]
-
-
 def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
-    """The dispatch of a claim, with a whole lease from now on. Raises `LeaseLost`."""
+    """The dispatch of a claim, with nearly a whole lease from now on. Raises `LeaseLost`."""
     held = _held(claim.dispatch_id, claim.lease_until)
-    if not held.update(locked_until=Now() + LEASE):
+    if claim.lease_until is not None and claim.lease_until - timezone.now() > _FRESH:
+        dispatch = held.first()
+    else:
+        renewed = held.update(locked_until=Now() + LEASE)
+        dispatch = OutboxDispatch.objects.get(pk=claim.dispatch_id) if renewed else None
+    if dispatch is None:
         raise LeaseLost
-    return OutboxDispatch.objects.get(pk=claim.dispatch_id)
+    return dispatch
+
+
+def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
+    """Let go of a dispatch that could not be closed, so that it doesn't wait for the end of its lease; a try all the same."""
+    with connection.cursor() as cursor:
+        delay = RETRY_DELAYS[0]
+        row = [current_account_id(), claim.dispatch_id, lease_until]
+        cursor.execute(_GIVE_BACK, [now, now + delay, storable_error(error), *row])
 
 
 def store_message(*, dispatch: OutboxDispatch, message: dict[str, Any]) -> None:
@@ -190,12 +193,15 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
 
 
 def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
-    """Call waiting work off; repeated, the same answer. Raises `NotFound`, `DispatchNotCancellable`."""
-    waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PENDING)
+    """Call off work that waits or was given up; repeated, the same answer.
+
+    Raises `NotFound`, `DispatchNotCancellable`.
+    """
+    waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.PENDING, Status.DEAD])
     waiting.update(status=Status.CANCELLED, finished_at=now)
     dispatch = get_dispatch(dispatch_id)
     if dispatch.status != Status.CANCELLED:
-        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending one can be cancelled."
+        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending or dead one can be cancelled."
         raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
     return dispatch
 
@@ -209,14 +215,18 @@ def erase_dispatches(
         cursor.execute(_ERASE, [personal_keys, now, current_account_id(), task_name, matching])
 
 
-def prune_dispatches(*, max_age: timedelta, batch: int) -> int:
-    """Forget work of every account that ended long ago; how much it was. Called outside of any scope."""
+def prune_dispatches(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
+    """Forget work of every account that ended long ago; how much it was, and the ids of what can't be deleted.
+
+    What was given up stays: somebody is owed it, unless its task says otherwise. Called outside of any scope.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT prune_outbox_dispatches(make_interval(secs => %s), %s::int)",
-            [max_age.total_seconds(), batch],
+            "SELECT deleted, failed FROM prune_ended_dispatches("
+            "make_interval(secs => %s), %s::int, %s::int, %s::text[])",
+            [max_age.total_seconds(), batch, passed_over, tasks_to_forget()],
         )
-        return cursor.fetchone()[0]
+        return cursor.fetchone()
 
 
 def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:

@@ -3,11 +3,13 @@ from datetime import timedelta
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_process_shutdown
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
+from commerce.loops.operations import prune_in_batches
 from commerce.outbox.operations import prune_dispatches
-from commerce.outbox.worker import run_due
+from commerce.outbox.worker import finish_running, run_due
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +29,18 @@ def drain(**kwargs: Any) -> None:
 def prune(**kwargs: Any) -> None:
     """Forget dispatches that ended longer ago than they are kept."""
     max_age = timedelta(days=settings.OUTBOX_KEEP_DAYS)
-    for _ in range(PRUNE_BATCHES):
-        if prune_dispatches(max_age=max_age, batch=PRUNE_BATCH) < PRUNE_BATCH:
-            break
+    prune_in_batches(
+        "outbox_prune",
+        lambda batch, passed_over: prune_dispatches(max_age=max_age, batch=batch, passed_over=passed_over),
+        batch=PRUNE_BATCH,
+        batches=PRUNE_BATCHES,
+    )
+
+
+@worker_process_shutdown.connect
+def _finish(**kwargs: Any) -> None:
+    """A process that ends waits for what its threads are sending."""
+    finish_running()
 
 
 def wake_worker() -> None:

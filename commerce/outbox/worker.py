@@ -2,29 +2,24 @@
 
 import logging
 import os
-import time
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from datetime import datetime, timedelta
-from functools import lru_cache
-from threading import Lock
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
-from commerce.metrics import count_run
+from commerce.metrics import count_loop_failure, count_run
+from commerce.outbox.claims import Claim
+from commerce.outbox.crew import Crew
 from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed, UnknownTask
 from commerce.outbox.handlers import Outcome, handler_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
-    BATCH,
     HANDOVER_DELAY,
-    Claim,
     begin_dispatch,
     bury_dispatch,
-    claim_dispatches,
     close_dispatch,
+    give_back,
     postpone_dispatch,
     reschedule_dispatch,
 )
@@ -32,71 +27,46 @@ from commerce.tenancy.scope import account_scope
 
 logger = logging.getLogger(__name__)
 
+_crews = threading.local()
 
-def run_due(*, within: timedelta = timedelta(minutes=1)) -> bool:
+
+def run_due(*, within: timedelta = timedelta(seconds=15)) -> bool:
     """Run due dispatches of every account until none is left; False when there was more than time."""
-    queue = _Queue(deadline=time.monotonic() + within.total_seconds())
-    queue.fill()
-    # After a full batch there is more to do, most of which is waiting for others' answers.
-    number = settings.OUTBOX_THREADS - 1 if len(queue.claims) == BATCH else 0
-    helping = [_helpers(os.getpid()).submit(_help, queue) for _ in range(number)]
-    _run_all(queue)
-    for helper in helping:
-        helper.result()
-    return not queue.is_cut_short
+    return _own_crew().run_due(within=within)
 
 
-class _Queue:
-    """Claims for all threads of a process: should it be killed, no more wait for the end of their leases."""
-
-    def __init__(self, *, deadline: float) -> None:
-        self.claims: deque[Claim] = deque()
-        self.is_cut_short = False
-        self._deadline = deadline
-        self._lock = Lock()
-
-    def fill(self) -> None:
-        self.claims.extend(claim_dispatches())
-
-    def next(self) -> Claim | None:
-        """None when nothing is due, or too late to begin with more."""
-        with self._lock:
-            if not self.claims and time.monotonic() > self._deadline:
-                self.is_cut_short = True
-            elif not self.claims:
-                self.fill()
-            return self.claims.popleft() if self.claims else None
+def finish_running() -> None:
+    """Wait for the dispatches that this process is running, before it ends."""
+    _own_crew().finish()
+    _crews.key = None
 
 
-def _run_all(queue: _Queue) -> None:
-    while claim := queue.next():
-        run_dispatch(claim)
-
-
-def _help(queue: _Queue) -> None:
-    try:
-        _run_all(queue)
-    finally:
-        connection.close()
-
-
-@lru_cache(maxsize=1)
-def _helpers(_process_id: int) -> ThreadPoolExecutor:
-    """Of each process its own, kept for the sessions that its threads hold with providers."""
-    return ThreadPoolExecutor(max(1, settings.OUTBOX_THREADS - 1), thread_name_prefix="outbox")
+def _own_crew() -> Crew:
+    """Kept for the sessions that its threads hold with providers. A process that was forked has one of its own."""
+    key = (os.getpid(), settings.OUTBOX_THREADS)
+    if getattr(_crews, "key", None) != key:
+        _crews.key, _crews.crew = key, Crew(settings.OUTBOX_THREADS, run_dispatch)
+    return _crews.crew
 
 
 def run_dispatch(claim: Claim) -> None:
     """Run one claimed dispatch and close it; whatever goes wrong with it stays with it."""
     if claim.lease_until is None:
         logger.error("%s: given up, as its worker was lost on the last try", _name(claim))
+        count_run(task_name=claim.task_name, outcome="dead")
         return
+    lease_until = claim.lease_until
     try:
         with account_scope(claim.account_id):
             dispatch = begin_dispatch(claim=claim)
+        lease_until = dispatch.locked_until or lease_until
         _run(claim, dispatch)
     except LeaseLost:
         logger.warning("%s: another worker has taken it over", _name(claim))
+    except BaseException as error:
+        _let_go(claim, lease_until, error)
+        if not isinstance(error, Exception):
+            raise
 
 
 def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
@@ -143,6 +113,18 @@ def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:
     count_run(task_name=dispatch.task_name, outcome="dead" if is_dead else "retried")
     level = logging.ERROR if is_dead else logging.WARNING
     logger.log(level, "%s: failed, now %s", _name(claim), status, exc_info=error)
+
+
+def _let_go(claim: Claim, lease_until: datetime, error: BaseException) -> None:
+    """What could not be closed is let go of, at least; if not even that works, its lease will end."""
+    count_loop_failure("outbox")
+    logger.error("%s: could not be closed", _name(claim), exc_info=error)
+    try:
+        with account_scope(claim.account_id):
+            reason = f"It could not be closed: {type(error).__name__}"
+            give_back(claim=claim, lease_until=lease_until, error=reason, now=timezone.now())
+    except Exception:  # whatever the reason, the others go on
+        logger.exception("%s: waits for the end of its lease", _name(claim))
 
 
 def _name(claim: Claim) -> str:

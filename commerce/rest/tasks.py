@@ -1,22 +1,30 @@
+from functools import partial
 from typing import Any
 
 from celery import shared_task
 from django.db import connection
+
+from commerce.loops.operations import contained, prune_in_batches
 
 # Few enough records of each table that a deletion is short; what is left after so many is taken by the next run.
 BATCH = 5_000
 BATCHES = 100
 
 
+_FUNCTIONS = ("prune_account_answers", "prune_workspace_answers")
+
+
 @shared_task
 def prune(**kwargs: Any) -> None:
     """Forget stored answers of every account that are older than a day: they are replayed no longer."""
-    for _ in range(BATCHES):
-        if _prune_batch() < BATCH:
-            break
+    for function in _FUNCTIONS:
+        with contained("answers_prune", function=function):
+            prune_in_batches("answers_prune", partial(_prune, function), batch=BATCH, batches=BATCHES)
 
 
-def _prune_batch() -> int:
+def _prune(function: str, batch: int, passed_over: int) -> tuple[int, list[int]]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT prune_idempotency_records(interval '1 day', %s::integer)", [BATCH])
-        return cursor.fetchone()[0]
+        # Its name is one of those above.
+        sql = f"SELECT deleted, failed FROM {function}(interval '1 day', %s::integer, %s::integer)"  # noqa: S608
+        cursor.execute(sql, [batch, passed_over])
+        return cursor.fetchone()

@@ -24,7 +24,8 @@ _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 _GONE = 410
 
 
-@handles("deliver_webhook")
+# The events that could not be delivered are in the feed, and a ping is nobody's loss.
+@handles("deliver_webhook", share=1 / 2, keeps_dead=False)
 def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one event to one endpoint, unless that was paused or deleted meanwhile."""
     payload = dispatch.payload
@@ -35,7 +36,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
             return _SKIPPED
         message = message_of(Event.objects.get(pk=payload["event_id"]))
     if rests_until := endpoint.rest_after(timezone.now()):
-        raise Postponed("The endpoint did not answer before.", until=rests_until)
+        raise Postponed("The endpoint rests, as it gave no answer or a slow one.", until=rests_until)
     answer = _send(endpoint, message)
     record = partial(
         record_delivery,
@@ -52,7 +53,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     raise _failure(answer)
 
 
-@handles("ping_webhook")
+@handles("ping_webhook", share=1 / 8, keeps_dead=False)
 def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one ping, whatever comes of it, and log it."""
     payload = dispatch.payload

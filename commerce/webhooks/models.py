@@ -38,7 +38,9 @@ class WebhookEndpoint(AccountOwned):
     previous_secret_until = models.DateTimeField(null=True)
     consecutive_failures = models.PositiveIntegerField(default=0)
     failing_since = models.DateTimeField(null=True, help_text="When the first of them was")
-    rests_until = models.DateTimeField(null=True, help_text="Not called before, as it did not answer")
+    rests_until = models.DateTimeField(
+        null=True, help_text="Not called before, as it gave no answer or a slow one"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

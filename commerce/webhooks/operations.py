@@ -38,7 +38,7 @@ def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime)
     Failures are forgotten once it is active again, or of another URL. What happened while it was paused is not
     sent later: it is in the feed.
     """
-    endpoint = lock_endpoint(endpoint_id)
+    endpoint = endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
     if endpoint is None:
         raise NotFound
     if changes.get("status", endpoint.status) != endpoint.status:
@@ -63,8 +63,8 @@ def resume_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
 
 def delete_endpoint(*, endpoint_id: int) -> None:
     """Forget an endpoint with its log. Raises `NotFound`."""
-    # Whoever records a delivery holds the endpoint, so that none is added in between.
-    endpoint = lock_endpoint(endpoint_id)
+    # Whoever records a delivery holds the key of the endpoint, so that none is added in between.
+    endpoint = endpoints().select_for_update().filter(pk=endpoint_id).first()
     if endpoint is None:
         raise NotFound
     WebhookDelivery.objects.filter(endpoint_id=endpoint_id).delete()
@@ -92,18 +92,17 @@ def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
     return message_id
 
 
-def prune_deliveries(*, max_age: timedelta, batch: int) -> int:
-    """Forget old deliveries of every account; how many they were. Called outside of any scope."""
+def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
+    """Forget old deliveries of every account; how many they were, and the ids of those that can't be deleted.
+
+    Called outside of any scope.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT prune_webhook_deliveries(make_interval(secs => %s), %s::int)",
-            [max_age.total_seconds(), batch],
+            "SELECT deleted, failed FROM prune_old_deliveries(make_interval(secs => %s), %s::int, %s::int)",
+            [max_age.total_seconds(), batch, passed_over],
         )
-        return cursor.fetchone()[0]
-
-
-def lock_endpoint(endpoint_id: int) -> WebhookEndpoint | None:
-    return endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
+        return cursor.fetchone()
 
 
 def _lock_account() -> None:

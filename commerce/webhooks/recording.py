@@ -1,83 +1,105 @@
-"""The log of deliveries, and what it makes of an endpoint's health."""
+"""The log of deliveries, and what it makes of an endpoint's health.
+
+A delivery is logged without a lock that another one would wait for: the endpoint's row is changed only where its state
+changes, at the very end of a transaction.
+"""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Coalesce
 
 from commerce.events.operations import publish
 from commerce.outside.http import Answer
 from commerce.rest.shapes import text_id, timestamp
+from commerce.tenancy.scope import current_account_id
 
 from .messages import Message
 from .models import WebhookDelivery, WebhookEndpoint
-from .operations import lock_endpoint
+from .queries import endpoints
 
 # An endpoint with few events is not given up for two of them.
 MIN_FAILURES = 12
 # One that does not answer takes a worker's time for each try, so it is tried ever less often.
 FIRST_REST = timedelta(seconds=30)
 LONGEST_REST = timedelta(minutes=10)
+# One that takes so long to answer rests as well.
+SLOW_MS = 5_000
 _MAX_ERROR_LENGTH = 500
 _GONE = 410
-_HEALTH = ["consecutive_failures", "failing_since", "rests_until"]
-_DISABLING = ["status", "disabled_reason", "paused_at", "updated_at"]
 
+Status = WebhookEndpoint.Status
 Reason = WebhookEndpoint.DisabledReason
+
+# The lock on its key keeps the endpoint from being deleted meanwhile, and hinders nobody who changes its state.
+_LOG = """
+    INSERT INTO webhook_deliveries (account_id, endpoint_id, message_id, event_type, attempt, status, response_status,
+        response_excerpt, error, duration_ms, created_at)
+    SELECT w.account_id, w.id, %s, %s, %s, %s, %s, %s, %s, %s, %s
+      FROM webhook_endpoints w WHERE w.account_id = %s AND w.id = %s FOR KEY SHARE
+"""
 
 
 def record_delivery(
     *, endpoint_id: int, message: Message, attempt: int, answer: Answer, now: datetime
 ) -> None:
     """Log a try to deliver an event, and pause an endpoint that is gone or has failed for too long."""
-    endpoint = lock_endpoint(endpoint_id)
-    if endpoint is None:
-        return
-    _log(endpoint, message, attempt=attempt, answer=answer, now=now)
-    if endpoint.status != WebhookEndpoint.Status.ACTIVE:
+    if not _log(endpoint_id, message, attempt=attempt, answer=answer, now=now):
         return
     if answer.is_success:
-        _note_success(endpoint)
+        _note_success(endpoint_id, answer, now=now)
     else:
-        _note_failure(endpoint, answer, now=now)
+        _note_failure(endpoint_id, answer, now=now)
 
 
 def record_ping(*, endpoint_id: int, message: Message, answer: Answer, now: datetime) -> None:
     """Log a ping, which says nothing about the health of an endpoint that may be paused."""
-    endpoint = lock_endpoint(endpoint_id)
-    if endpoint is not None:
-        _log(endpoint, message, attempt=1, answer=answer, now=now)
+    _log(endpoint_id, message, attempt=1, answer=answer, now=now)
 
 
-def _log(endpoint: WebhookEndpoint, message: Message, *, attempt: int, answer: Answer, now: datetime) -> None:
+def _log(endpoint_id: int, message: Message, *, attempt: int, answer: Answer, now: datetime) -> bool:
+    """False where the endpoint was deleted meanwhile."""
     outcome = WebhookDelivery.Status.SUCCEEDED if answer.is_success else WebhookDelivery.Status.FAILED
-    WebhookDelivery.objects.create(
-        endpoint=endpoint,
-        message_id=message.id,
-        event_type=message.type,
-        attempt=attempt,
-        status=outcome,
-        response_status=answer.status,
-        response_excerpt=answer.excerpt,
-        error=answer.error[:_MAX_ERROR_LENGTH],
-        duration_ms=answer.duration_ms,
-        created_at=now,
+    values: list[Any] = [
+        *(message.id, message.type, attempt, outcome, answer.status),
+        *(answer.excerpt, answer.error[:_MAX_ERROR_LENGTH], answer.duration_ms, now),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_LOG, [*values, current_account_id(), endpoint_id])
+        return cursor.rowcount == 1
+
+
+def _note_success(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
+    """A healthy endpoint is not touched, nor waited for."""
+    active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
+    active.filter(consecutive_failures__gt=0).update(
+        consecutive_failures=0, failing_since=None, rests_until=None
     )
+    if _is_slow(answer):
+        active.update(rests_until=now + FIRST_REST)
 
 
-def _note_success(endpoint: WebhookEndpoint) -> None:
-    if endpoint.consecutive_failures:
-        endpoint.consecutive_failures, endpoint.failing_since, endpoint.rests_until = 0, None, None
-        endpoint.save(update_fields=_HEALTH)
-
-
-def _note_failure(endpoint: WebhookEndpoint, answer: Answer, *, now: datetime) -> None:
-    endpoint.failing_since = endpoint.failing_since or now
-    endpoint.consecutive_failures += 1
-    endpoint.rests_until = now + _rest_after(endpoint.consecutive_failures) if answer.status is None else None
-    endpoint.save(update_fields=_HEALTH)
+def _note_failure(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
+    active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
+    if not active.update(
+        consecutive_failures=F("consecutive_failures") + 1, failing_since=Coalesce("failing_since", now)
+    ):
+        return
+    endpoint = endpoints().get(pk=endpoint_id)
+    is_to_rest = answer.status is None or _is_slow(answer)
+    rests_until = now + _rest_after(endpoint.consecutive_failures) if is_to_rest else None
+    if rests_until != endpoint.rests_until:
+        active.update(rests_until=rests_until)
     reason = Reason.GONE if answer.status == _GONE else _failing(endpoint, now)
     if reason is not None:
         _disable(endpoint, reason, now=now)
+
+
+def _is_slow(answer: Answer) -> bool:
+    return answer.duration_ms >= SLOW_MS
 
 
 def _rest_after(failures: int) -> timedelta:
@@ -92,9 +114,9 @@ def _failing(endpoint: WebhookEndpoint, now: datetime) -> Reason | None:
 
 
 def _disable(endpoint: WebhookEndpoint, reason: Reason, *, now: datetime) -> None:
-    endpoint.status = WebhookEndpoint.Status.DISABLED
-    endpoint.disabled_reason, endpoint.paused_at = reason, now
-    endpoint.save(update_fields=_DISABLING)
+    endpoints().filter(pk=endpoint.pk).update(
+        status=Status.DISABLED, disabled_reason=reason, paused_at=now, updated_at=now
+    )
     data = {
         "webhook_endpoint_id": text_id(endpoint.pk),
         "url": endpoint.url,

@@ -4,6 +4,8 @@ from typing import Any
 from celery import shared_task
 from django.conf import settings
 
+from commerce.loops.operations import prune_in_batches
+
 from .operations import prune_deliveries
 
 # Few enough rows that a deletion is short, and few enough batches that a run ends before the next one.
@@ -15,6 +17,9 @@ PRUNE_BATCHES = 20
 def prune(**kwargs: Any) -> None:
     """Forget deliveries that are older than they are kept."""
     max_age = timedelta(days=settings.WEBHOOKS_KEEP_DAYS)
-    for _ in range(PRUNE_BATCHES):
-        if prune_deliveries(max_age=max_age, batch=PRUNE_BATCH) < PRUNE_BATCH:
-            break
+    prune_in_batches(
+        "webhook_prune",
+        lambda batch, passed_over: prune_deliveries(max_age=max_age, batch=batch, passed_over=passed_over),
+        batch=PRUNE_BATCH,
+        batches=PRUNE_BATCHES,
+    )

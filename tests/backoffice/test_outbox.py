@@ -79,14 +79,14 @@ def test_retry_of_any_other_status_is_refused(shop, owner, status):
     assert (statuses(shop), logged(shop)) == ({dispatch.pk: status}, [])
 
 
-@pytest.mark.parametrize("status", ["processing", "succeeded", "skipped", "dead"])
+@pytest.mark.parametrize("status", ["processing", "succeeded", "skipped"])
 def test_cancellation_of_what_does_not_wait_is_refused(shop, owner, status):
     dispatch = factories.make_dispatch(shop, status=status)
 
     answer = owner.confirm(page_of(dispatch, "cancel_this"))
 
     assert messages_of(answer) == [
-        f"Dispatch {dispatch.pk} is {status}: only a pending one can be cancelled."
+        f"Dispatch {dispatch.pk} is {status}: only a pending or dead one can be cancelled."
     ]
     assert (statuses(shop), logged(shop)) == ({dispatch.pk: status}, [])
 

@@ -12,8 +12,9 @@ import pytest
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from commerce.outbox.claims import LEASE
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import LEASE, enqueue_many
+from commerce.outbox.operations import enqueue_many
 from emails.models import EmailDelivery
 from tests.emails.workforce import working
 

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from commerce.customers.operations import redact_customer
 from commerce.events.models import Event
+from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import claim_dispatches
 from commerce.outbox.worker import run_due
 from emails import sender
 from emails.models import EmailDelivery

@@ -6,8 +6,9 @@ from django.utils import timezone
 
 from accounts.models import Account
 from commerce.events.models import Event
+from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import begin_dispatch, claim_dispatches
+from commerce.outbox.operations import begin_dispatch
 from commerce.outbox.worker import run_due
 from commerce.tenancy.scope import workspace_scope
 from emails.handlers import send_email

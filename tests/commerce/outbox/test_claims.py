@@ -3,13 +3,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from commerce.outbox.claims import Claim, claim_dispatches
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
-    Claim,
     begin_dispatch,
     bury_dispatch,
-    claim_dispatches,
     close_dispatch,
     reschedule_dispatch,
     store_message,

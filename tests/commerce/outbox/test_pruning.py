@@ -9,6 +9,8 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import prune_dispatches
 from config.celery import app
 from tests.factories import make_dispatch
+from tests.metrics import failures_of
+from tests.poison import poisoned
 
 
 def ended(shop, *, days_ago, status="succeeded"):
@@ -24,7 +26,7 @@ def left(*shops):
     return found
 
 
-@pytest.mark.parametrize("status", ["succeeded", "skipped", "cancelled", "dead"])
+@pytest.mark.parametrize("status", ["succeeded", "skipped", "cancelled"])
 def test_prune_forgets_what_ended_long_ago(shop, other_shop, status):
     ended(shop, days_ago=31, status=status)
     ended(other_shop, days_ago=400, status=status)
@@ -33,6 +35,41 @@ def test_prune_forgets_what_ended_long_ago(shop, other_shop, status):
     tasks.prune()
 
     assert left(shop, other_shop) == {kept}
+
+
+@pytest.mark.parametrize("task_name", ["refund_payment", "cancel_payment", "settle_payment", "send_email"])
+def test_prune_never_forgets_what_is_owed(shop, task_name):
+    kept = make_dispatch(
+        shop, task_name=task_name, status="dead", finished_at=timezone.now() - timedelta(days=400)
+    ).pk
+
+    tasks.prune()
+
+    assert left(shop) == {kept}
+
+
+@pytest.mark.parametrize("task_name", ["deliver_webhook", "ping_webhook"])
+def test_prune_forgets_what_was_given_up_and_is_owed_to_nobody(shop, task_name):
+    make_dispatch(shop, task_name=task_name, status="dead", finished_at=timezone.now() - timedelta(days=31))
+
+    tasks.prune()
+
+    assert left(shop) == set()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prune_goes_on_past_what_can_not_be_deleted(shop, other_shop, monkeypatch):
+    poison = [ended(shop, days_ago=90) for _ in range(3)]
+    for _ in range(5):
+        ended(other_shop, days_ago=60)
+    monkeypatch.setattr(tasks, "PRUNE_BATCH", 2)
+    before = failures_of("outbox_prune")
+
+    with poisoned("outbox_dispatches", *poison):
+        tasks.prune()
+
+        assert left(shop, other_shop) == set(poison)
+        assert failures_of("outbox_prune") == before + 3
 
 
 def test_prune_leaves_what_has_not_ended(shop):
@@ -56,7 +93,7 @@ def test_prune_keeps_as_long_as_is_set(shop, settings):
 def test_prune_works_in_batches_from_the_oldest(shop, monkeypatch):
     newest, *_ = made = [ended(shop, days_ago=days) for days in (31, 32, 33)]
 
-    assert prune_dispatches(max_age=timedelta(days=30), batch=2) == 2
+    assert prune_dispatches(max_age=timedelta(days=30), batch=2) == (2, [])
     assert left(shop) == {newest}
 
     made += [ended(shop, days_ago=40) for _ in range(4)]
@@ -76,7 +113,7 @@ def test_prune_keeps_to_its_batch_whatever_plan_the_planner_makes(shop):
         cursor.execute("DISCARD PLANS")
         pruned = prune_dispatches(max_age=timedelta(days=30), batch=2)
 
-    assert (pruned, left(shop)) == (2, {newest})
+    assert (pruned, left(shop)) == ((2, []), {newest})
 
 
 def test_prune_is_scheduled():

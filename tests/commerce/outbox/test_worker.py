@@ -1,19 +1,21 @@
 import logging
 from datetime import timedelta
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from commerce.customers.models import Customer
+from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import BATCH, claim_dispatches
-from commerce.outbox.worker import run_dispatch, run_due
+from commerce.outbox.worker import finish_running, run_dispatch, run_due
 from commerce.tenancy.scope import account_in_scope
 from tests.factories import make_customer, make_dispatch
+from tests.metrics import failures_of
+from tests.poison import poisoned
 from tests.threads import run_threads
 
 
@@ -293,35 +295,120 @@ def test_run_of_one_dispatch_takes_a_fixed_number_of_statements(shop, handle, dj
     (claim,) = claim_dispatches()
 
     # Two scopes, opened and closed within the test's transaction: savepoint, setting, ..., setting, release.
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         run_dispatch(claim)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_dispatches_are_run_by_threads_of_one_process(shop, handle, settings):
+def test_many_dispatches_are_run_by_threads_of_one_process(make_shop, handle, settings):
     settings.OUTBOX_THREADS = 4
     meeting = Barrier(4)
     # Nobody gets through alone.
     ran = handle("example", lambda _: meeting.wait(timeout=10) >= 0 and Outcome())
-    for _ in range(12):
+    shops = [make_shop() for _ in range(4)]
+    for shop in shops * 3:
         make_dispatch(shop, task_name="example")
 
     assert run_due() is True
 
     assert len(set(ran)) == len(ran) == 12
-    with shop.scope():
-        assert set(OutboxDispatch.objects.values_list("status", flat=True)) == {"succeeded"}
+    for shop in shops:
+        with shop.scope():
+            assert set(OutboxDispatch.objects.values_list("status", flat=True)) == {"succeeded"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_threads_begin_nothing_after_their_time(shop, handle, settings):
+def test_threads_begin_nothing_after_their_time_and_end_what_they_have_begun(shop, handle, settings):
     settings.OUTBOX_THREADS = 4
-    handle("example")
-    for _ in range(BATCH + 1):
+    is_over = Event()
+    ran = handle("example", lambda _: is_over.wait(timeout=30) and Outcome())
+    for _ in range(3):
         make_dispatch(shop, task_name="example")
 
+    # The caller may have other things to do meanwhile.
     assert run_due(within=timedelta(0)) is False
 
+    is_over.set()
+    finish_running()
+    assert len(ran) == 1
     with shop.scope():
-        left = OutboxDispatch.objects.filter(status="pending")
-        assert (left.count(), OutboxDispatch.objects.filter(status="processing").count()) == (1, 0)
+        statuses = sorted(OutboxDispatch.objects.values_list("status", flat=True))
+    assert statuses == ["pending", "pending", "succeeded"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dispatch_that_can_not_be_closed_is_let_go_of_at_once_and_the_others_go_on(shop, other_shop, handle):
+    handle("bad", fail)
+    ran = handle("good")
+    bad = make_dispatch(shop, task_name="bad", due_at=timezone.now() - timedelta(minutes=1))
+    good = [make_dispatch(owner, task_name="good").pk for owner in (shop, other_shop)]
+    before = failures_of("outbox")
+
+    with poisoned("outbox_dispatches", bad.pk, when="NEW.last_error = 'RuntimeError: no luck'"):
+        assert run_due() is True
+
+    assert sorted(ran) == sorted(good)
+    left = reread(shop, bad)
+    assert (left.status, left.attempts, left.locked_until) == ("pending", 1, None)
+    assert left.last_error == "It could not be closed: ProgrammingError"
+    assert left.due_at > timezone.now()
+    assert failures_of("outbox") == before + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dispatch_that_can_not_be_changed_at_all_leaves_the_others_alone(shop, other_shop, handle):
+    ran = handle("example")
+    bad = make_dispatch(shop, task_name="example", due_at=timezone.now() - timedelta(minutes=1))
+    good = [make_dispatch(owner, task_name="example").pk for owner in (shop, other_shop)]
+
+    with poisoned("outbox_dispatches", bad.pk, when="NEW.status <> 'processing'"):
+        assert run_due() is True
+
+    assert sorted(ran) == sorted([bad.pk, *good])
+    assert reread(shop, bad).status == "processing"
+
+
+def test_handler_that_ends_its_thread_gives_its_dispatch_back(shop, handle):
+    def leave(_dispatch):
+        raise SystemExit
+
+    handle("example", leave)
+    dispatch = make_dispatch(shop)
+
+    with pytest.raises(SystemExit):
+        run_due()
+
+    left = reread(shop, dispatch)
+    assert (left.status, left.attempts, left.last_error) == (
+        "pending",
+        1,
+        "It could not be closed: SystemExit",
+    )
+
+
+@pytest.mark.parametrize("target", [{}, {"task_name": None}, []])
+def test_dispatch_of_no_task_is_left_alone(shop, handle, target):
+    ran = handle("example")
+    odd = make_dispatch(shop, due_at=timezone.now() - timedelta(minutes=1))
+    with shop.scope():
+        OutboxDispatch.objects.filter(pk=odd.pk).update(target=target)
+    good = make_dispatch(shop)
+
+    run_due()
+
+    assert ran == [good.pk]
+    assert (reread(shop, odd).status, reread(shop, odd).attempts) == ("pending", 0)
+
+
+def test_dispatch_of_another_type_is_left_to_newer_workers(shop, handle):
+    ran = handle("example")
+    other = make_dispatch(shop, dispatch_type="stream")
+
+    run_due()
+
+    assert ran == []
+    left = reread(shop, other)
+    assert (left.status, left.last_error) == (
+        "pending",
+        "UnknownTask: No handler for a dispatch of the type 'stream'.",
+    )

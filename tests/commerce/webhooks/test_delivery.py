@@ -2,6 +2,7 @@
 
 import socket
 from datetime import timedelta
+from threading import Event as Signal
 
 import pytest
 from django.db import connection
@@ -10,8 +11,11 @@ from django.utils import timezone
 from commerce.events.envelope import envelope
 from commerce.events.models import Event
 from commerce.outbox.worker import run_due
+from commerce.outside.http import Answer
 from commerce.webhooks import handlers, operations, recording
+from commerce.webhooks.messages import Message
 from commerce.webhooks.models import WebhookEndpoint
+from commerce.webhooks.recording import record_delivery, record_ping
 from tests.commerce.webhooks.rows import dispatches_of, log_of, make_due, make_endpoint, make_event, reread
 from tests.threads import run_threads
 
@@ -122,7 +126,7 @@ def test_delivery_without_an_answer_gives_the_endpoint_a_rest(shop, receiver):
     assert (tried.status, tried.attempts) == ("pending", 1)
     assert [(row.status, row.attempts) for row in left] == [("pending", 0)] * 2
     assert {row.due_at for row in left} == {reread(shop, endpoint).rests_until}
-    assert {row.last_error for row in left} == {"The endpoint did not answer before."}
+    assert {row.last_error for row in left} == {"The endpoint rests, as it gave no answer or a slow one."}
 
 
 @pytest.mark.parametrize(
@@ -335,3 +339,93 @@ def test_workers_at_once_count_every_failure(shop, endpoint, receiver):
 
     assert reread(shop, endpoint).consecutive_failures == 8
     assert len(log_of(shop)) == 8
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("status", [200, 500])
+def test_delivery_is_logged_while_another_one_is_being_recorded(shop, endpoint, status):
+    """Of a healthy endpoint nothing waits for its row. A failure waits for its count alone, at the very end."""
+    answer = Answer(status=status, excerpt="", error="", duration_ms=7)
+    may_end, has_logged = Signal(), Signal()
+
+    def record(index):
+        message = Message(id=f"m{index}", type="order.paid", body=b"")
+        with shop.scope():
+            record_ping(endpoint_id=endpoint.pk, message=message, answer=answer, now=timezone.now())
+            record_delivery(
+                endpoint_id=endpoint.pk,
+                message=message,
+                attempt=1,
+                answer=answer if index else Answer(status=200, excerpt="", error="", duration_ms=7),
+                now=timezone.now(),
+            )
+            if index == 0:
+                has_logged.set()
+                assert may_end.wait(timeout=30)
+        if index == 1:
+            may_end.set()
+
+    def wait_for_the_first(index):
+        if index:
+            assert has_logged.wait(timeout=30)
+        record(index)
+
+    assert run_threads(2, wait_for_the_first) == [None, None]
+    assert len(log_of(shop)) == 4
+    assert reread(shop, endpoint).consecutive_failures == (0 if status == 200 else 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_delivery_that_succeeds_waits_for_nobody_who_changes_the_endpoint(shop, endpoint):
+    def record(index):
+        with shop.scope():
+            if index == 0:
+                operations.update_endpoint(
+                    endpoint_id=endpoint.pk, changes={"description": "New"}, now=timezone.now()
+                )
+                is_changed.set()
+                assert is_recorded.wait(timeout=30)
+            else:
+                assert is_changed.wait(timeout=30)
+                record_delivery(
+                    endpoint_id=endpoint.pk,
+                    message=Message(id="m", type="order.paid", body=b""),
+                    attempt=1,
+                    answer=Answer(status=200, excerpt="", error="", duration_ms=7),
+                    now=timezone.now(),
+                )
+                is_recorded.set()
+
+    is_changed, is_recorded = Signal(), Signal()
+
+    assert run_threads(2, record) == [None, None]
+    assert len(log_of(shop)) == 1
+
+
+@pytest.mark.parametrize(("status", "failures"), [(200, 0), (500, 1)])
+def test_endpoint_that_is_slow_rests(shop, endpoint, status, failures):
+    now = timezone.now()
+    with shop.scope():
+        record_delivery(
+            endpoint_id=endpoint.pk,
+            message=Message(id="m", type="order.paid", body=b""),
+            attempt=1,
+            answer=Answer(status=status, excerpt="", error="", duration_ms=recording.SLOW_MS),
+            now=now,
+        )
+
+    endpoint = reread(shop, endpoint)
+    assert (endpoint.consecutive_failures, endpoint.rests_until) == (failures, now + recording.FIRST_REST)
+
+
+def test_slow_endpoint_that_rests_is_not_called(shop, endpoint, receiver):
+    until = timezone.now() + timedelta(seconds=30)
+    with shop.scope():
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(rests_until=until)
+    make_event(shop)
+
+    run_due()
+
+    assert receiver.requests == []
+    (left,) = dispatches_of(shop)
+    assert (left.status, left.attempts, left.due_at) == ("pending", 0, until)

@@ -35,7 +35,7 @@ def test_prune_keeps_as_long_as_is_set(shop, settings):
 def test_prune_works_in_batches_from_the_oldest(shop):
     newest, *_ = [delivered(shop, days_ago=days) for days in (31, 32, 33)]
 
-    assert prune_deliveries(max_age=timedelta(days=30), batch=2) == 2
+    assert prune_deliveries(max_age=timedelta(days=30), batch=2) == (2, [])
     assert log_of(shop) == [newest]
 
 

@@ -1,7 +1,10 @@
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import claim_dispatches
 from tests.factories import make_dispatch
 from tests.problems import problem
 from tests.threads import run_threads
@@ -23,13 +26,21 @@ def test_cancel_calls_waiting_work_off(shop):
     assert claim_dispatches() == []
 
 
+def test_cancel_settles_work_that_was_given_up(shop):
+    dispatch = make_dispatch(shop, status="dead", attempts=5, finished_at=timezone.now() - timedelta(days=1))
+
+    shown = cancel(shop, dispatch).json()["outbox_dispatch"]
+
+    assert (shown["status"], shown["attempts"]) == ("cancelled", 5)
+
+
 def test_cancel_repeated_answers_the_same(shop):
     dispatch = make_dispatch(shop)
 
     assert cancel(shop, dispatch).json() == cancel(shop, dispatch).json()
 
 
-@pytest.mark.parametrize("status", ["processing", "succeeded", "skipped", "dead"])
+@pytest.mark.parametrize("status", ["processing", "succeeded", "skipped"])
 def test_cancel_of_any_other_status_is_refused(shop, status):
     dispatch = make_dispatch(shop, status=status)
 

@@ -1,8 +1,8 @@
 import pytest
 from django.utils import timezone
 
+from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import claim_dispatches
 from tests.factories import make_dispatch
 
 

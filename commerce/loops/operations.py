@@ -1,0 +1,118 @@
+"""Loops over rows and accounts that go on past what fails.
+
+A row that fails is logged with its id, counted in `commerce_loop_failures_total`, and left alone for a while, longer
+each time, so that the loop doesn't meet it first again. What fails because a server is away is no row's failure: it
+ends the loop, which will run again.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError, connection
+
+from commerce.metrics import count_loop_failure
+from commerce.tenancy.scope import account_scope, current_account_id
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# PostgreSQL's classes of errors of a connection or of the whole server.
+_OF_THE_SERVER = ("08", "53", "57P")
+_POSTPONE = """
+    INSERT INTO postponed_rows AS p (account_id, loop, row_id, failures, retry_at, last_error, created_at)
+    VALUES (%s, %s, %s, 1, clock_timestamp() + interval '1 minute', %s, clock_timestamp())
+    ON CONFLICT (account_id, loop, row_id) DO UPDATE
+       SET failures = p.failures + 1, last_error = excluded.last_error,
+           retry_at = clock_timestamp() + least(interval '1 minute' * 2 ^ least(p.failures, 12), interval '6 hours')
+     WHERE p.account_id = excluded.account_id
+"""
+_FORGET = "DELETE FROM postponed_rows WHERE account_id = %s AND loop = %s AND row_id = ANY(%s)"
+
+
+@contextmanager
+def contained(loop: str, **ids: object) -> Iterator[None]:
+    """Log and count what goes wrong with one part of a loop, which goes on."""
+    try:
+        yield
+    except Exception as error:
+        if is_of_the_server(error):
+            raise
+        note_failure(loop, error, **ids)
+
+
+def note_failure(loop: str, error: Exception, **ids: object) -> None:
+    count_loop_failure(loop)
+    named = ", ".join(f"{name} {value}" for name, value in ids.items())
+    logger.error("%s goes on without %s", loop, named, exc_info=error)
+
+
+def handle_rows(
+    loop: str, *, account_id: int, row_ids: Sequence[int], work: Callable[[Sequence[int]], T]
+) -> list[T]:
+    """What `work` returns for rows of an account, all at once in its scope; where that fails, for ever fewer of them.
+
+    Rows that fail by themselves are postponed.
+    """
+    try:
+        with account_scope(account_id):
+            results = [work(row_ids)]
+            forget_postponed(loop, row_ids)
+    except Exception as error:
+        if is_of_the_server(error):
+            raise
+        if len(row_ids) == 1:
+            postpone(loop, account_id=account_id, row_id=row_ids[0], error=error)
+            return []
+        middle = len(row_ids) // 2
+        halves = (row_ids[:middle], row_ids[middle:])
+        return [
+            result
+            for half in halves
+            for result in handle_rows(loop, account_id=account_id, row_ids=half, work=work)
+        ]
+    return results
+
+
+def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> None:
+    """Leave a row alone for a while; called outside of any scope."""
+    note_failure(loop, error, account=account_id, row=row_id)
+    # No more than its name: what an error says may be about a person.
+    reason = type(error).__name__
+    with contained(loop, account=account_id, row=row_id), account_scope(account_id):
+        _execute(_POSTPONE, [account_id, loop, row_id, reason])
+
+
+def forget_postponed(loop: str, row_ids: Sequence[int]) -> None:
+    """The rows of the account in scope have been dealt with."""
+    _execute(_FORGET, [current_account_id(), loop, list(row_ids)])
+
+
+def prune_in_batches(
+    loop: str, prune: Callable[[int, int], tuple[int, list[int]]], *, batch: int, batches: int
+) -> None:
+    """Call `prune(batch, passed_over)` until nothing is left to delete, past rows that can't be deleted."""
+    passed_over = 0
+    for _ in range(batches):
+        deleted, failed = prune(batch, passed_over)
+        for row_id in failed:
+            count_loop_failure(loop)
+            logger.error("%s goes on without row %s, which can't be deleted", loop, row_id)
+        passed_over += len(failed)
+        if deleted + len(failed) < batch:
+            break
+
+
+def is_of_the_server(error: BaseException) -> bool:
+    """Whether it says that the database can't be worked with, rather than anything about a row."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    return sqlstate is None or sqlstate.startswith(_OF_THE_SERVER)
+
+
+def _execute(sql: str, parameters: list[object]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)

@@ -1,0 +1,78 @@
+"""Taking due work, in turns among accounts and within the bounds of the process that takes it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+LEASE = timedelta(minutes=5)
+BATCH = 10
+
+_CLAIM = """
+    SELECT outcome, of_account, of_dispatch, of_task, lease_until
+      FROM claim_outbox_turns(%s::integer, make_interval(secs => %s), %s::bigint, %s::text, %s::bigint[],
+                              %s::text[], %s::integer, %s::integer, %s::text[], %s::integer[], %s::integer)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One dispatch that this worker may run until `lease_until`; None when its last worker was lost too."""
+
+    account_id: int
+    dispatch_id: int
+    lease_until: datetime | None
+    task_name: str = field(default="", compare=False)
+    was_lost: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a worker may take beside what it runs already: see the function in the database."""
+
+    busy: Sequence[Claim] = ()
+    share: int = BATCH
+    task_share: int = BATCH
+    rooms: Mapping[str, int] = field(default_factory=dict)
+    lost_room: int = BATCH
+
+
+class Claims(list[Claim]):
+    """What was claimed. `failed` could not be, and `after` names the queue behind which the next turn begins."""
+
+    def __init__(self, rows: Iterable[Any], *, after: tuple[int, str]) -> None:
+        super().__init__()
+        self.failed: list[Claim] = []
+        self.after = after
+        for outcome, account_id, dispatch_id, task, lease_until in rows:
+            if outcome in ("passed", "due"):
+                self.after = (account_id, task or "")
+            if outcome == "passed":
+                continue
+            claim = Claim(account_id, dispatch_id, lease_until, task or "", was_lost=outcome == "lapsed")
+            (self.failed if outcome == "failed" else self).append(claim)
+
+
+_UNLIMITED = Limits()
+
+
+def claim_dispatches(
+    *,
+    batch: int = BATCH,
+    lease: timedelta = LEASE,
+    after: tuple[int, str] = (0, ""),
+    limits: Limits = _UNLIMITED,
+) -> Claims:
+    """Due work of every account for one worker alone; called outside of any scope."""
+    with connection.cursor() as cursor:
+        parameters = [
+            *(batch, lease.total_seconds(), *after),
+            [claim.account_id for claim in limits.busy],
+            [claim.task_name for claim in limits.busy],
+            *(limits.share, limits.task_share),
+            *(list(limits.rooms), list(limits.rooms.values()), limits.lost_room),
+        ]
+        cursor.execute(_CLAIM, parameters)
+        return Claims(cursor.fetchall(), after=after)

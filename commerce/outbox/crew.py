@@ -1,0 +1,117 @@
+"""The threads of one process of a worker, each of which runs one dispatch at a time.
+
+Work is claimed for threads that are free and for no others, so that nothing waits behind a slow server. Of one
+account and of one task there is never more under way than their share of the threads: however slow a shop's servers
+are, the rest of the threads are there for others.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event, Lock
+
+from django.db import connection
+
+from commerce.metrics import count_loop_failure
+from commerce.outbox.claims import Claim, Claims, Limits, claim_dispatches
+from commerce.outbox.handlers import task_shares
+
+logger = logging.getLogger(__name__)
+
+# How much of the threads one account may have, and how much for work of one kind: its emails leave while its webhooks
+# are slow.
+ACCOUNT_SHARE = 1 / 2
+ACCOUNT_TASK_SHARE = 3 / 8
+# Of dispatches whose worker was lost: whatever ended it might end this one too, and all that runs beside it.
+LOST_AT_ONCE = 1
+# How often a process that has threads to spare looks for work while others are running.
+LOOK_AGAIN_S = 0.1
+
+
+class Crew:
+    """With one thread, the caller's own does the work."""
+
+    def __init__(self, threads: int, run: Callable[[Claim], None]) -> None:
+        self._threads = threads
+        self._run_one = run
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outbox") if threads > 1 else None
+        self._running: set[Claim] = set()
+        self._lock = Lock()
+        self._has_ended = Event()
+        self._after = (0, "")
+
+    def run_due(self, *, within: timedelta) -> bool:
+        """Run due dispatches until none is left; False when there was more than time.
+
+        What is under way by then goes on. The next call counts it.
+        """
+        deadline = time.monotonic() + within.total_seconds()
+        while True:
+            self._has_ended.clear()
+            claims = self._claim()
+            for claim in claims:
+                self._start(claim)
+            if not claims and not self._running:
+                return True
+            if (left_s := deadline - time.monotonic()) <= 0:
+                return False
+            if self._pool:
+                is_full = len(self._running) >= self._threads
+                self._has_ended.wait(left_s if is_full else min(left_s, LOOK_AGAIN_S))
+
+    def finish(self) -> None:
+        """Wait for what is under way, as the process is about to end."""
+        if self._pool:
+            self._pool.shutdown()
+
+    def _claim(self) -> Claims:
+        with self._lock:
+            running = list(self._running)
+        if len(running) >= self._threads:
+            return Claims([], after=self._after)
+        claims = claim_dispatches(
+            batch=self._threads - len(running), after=self._after, limits=self._limits(running)
+        )
+        self._after = claims.after
+        for failed in claims.failed:
+            logger.error("Dispatch %s of account %s can't be claimed", failed.dispatch_id, failed.account_id)
+            count_loop_failure("outbox_claims")
+        return claims
+
+    def _limits(self, running: list[Claim]) -> Limits:
+        tasks = Counter(claim.task_name for claim in running)
+        return Limits(
+            busy=running,
+            share=self._part(ACCOUNT_SHARE),
+            task_share=self._part(ACCOUNT_TASK_SHARE),
+            rooms={name: self._part(share) - tasks[name] for name, share in task_shares().items()},
+            lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
+        )
+
+    def _part(self, share: float) -> int:
+        return max(1, int(share * self._threads))
+
+    def _start(self, claim: Claim) -> None:
+        with self._lock:
+            self._running.add(claim)
+        if self._pool:
+            self._pool.submit(self._run_in_thread, claim)
+        else:
+            self._run(claim)
+
+    def _run_in_thread(self, claim: Claim) -> None:
+        try:
+            self._run(claim)
+        finally:
+            connection.close()
+
+    def _run(self, claim: Claim) -> None:
+        try:
+            self._run_one(claim)
+        finally:
+            with self._lock:
+                self._running.discard(claim)
+            self._has_ended.set()

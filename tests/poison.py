@@ -1,0 +1,35 @@
+"""Rows that nothing can be done with: the database refuses every change of them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+_POISON = """
+    CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'poisoned row %', OLD.id; END $$;
+    GRANT EXECUTE ON FUNCTION {name}() TO PUBLIC;
+    CREATE TRIGGER {name} BEFORE {events} ON {table} FOR EACH ROW
+    WHEN (OLD.id IN ({ids}) AND ({when})) EXECUTE FUNCTION {name}();
+"""
+
+
+@contextmanager
+def poisoned(table: str, *ids: int, when: str | None = None) -> Iterator[None]:
+    """For tests with transactions of their own, as the table's owner must get at it. `when` is about the new row."""
+    name = sql.Identifier(f"poison_{table}")
+    poison = sql.SQL(_POISON).format(
+        name=name,
+        table=sql.Identifier(table),
+        ids=sql.SQL(", ").join(map(sql.Literal, ids)),
+        events=sql.SQL("UPDATE OR DELETE" if when is None else "UPDATE"),
+        when=sql.SQL(when or "true"),
+    )
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
+        owner.execute(poison)
+        try:
+            yield
+        finally:
+            owner.execute(sql.SQL("DROP FUNCTION {} CASCADE").format(name))
