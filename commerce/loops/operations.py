@@ -8,7 +8,7 @@ ends the loop, which will run again.
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 
@@ -113,6 +113,6 @@ def is_of_the_server(error: BaseException) -> bool:
     return sqlstate is None or sqlstate.startswith(_OF_THE_SERVER)
 
 
-def _execute(sql: str, parameters: list[object]) -> None:
+def _execute(sql: str, parameters: list[Any]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)

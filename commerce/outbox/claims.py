@@ -67,7 +67,7 @@ def claim_dispatches(
 ) -> Claims:
     """Due work of every account for one worker alone; called outside of any scope."""
     with connection.cursor() as cursor:
-        parameters = [
+        parameters: list[Any] = [
             *(batch, lease.total_seconds(), *after),
             [claim.account_id for claim in limits.busy],
             [claim.task_name for claim in limits.busy],
