@@ -10,6 +10,7 @@ import redis
 from django.db import connection
 from django.http import HttpRequest
 
+from accounts.archiving import has_debts
 from accounts.errors import AccountSuspended
 from accounts.models import Account
 from commerce.errors import NotFound
@@ -123,17 +124,29 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
     return grant
 
 
-def require_account(grant: Grant) -> int:
-    """The account that the request is about; raises `NotFound` and `AccountSuspended`."""
+def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
+    """The account that the request is about; raises `NotFound`, `Unauthenticated` and `AccountSuspended`.
+
+    What outlives archiving is open to workspace keys until the archived account's money is settled.
+    """
     account_id = grant.principal.account_id
     if account_id is None:
         raise NotFound
-    if grant.account_status == Account.Status.ARCHIVED:
-        # To its storefront an archived shop's key is worth nothing; its admin paths have ceased to exist.
-        raise Unauthenticated() if grant.principal.kind == "storefront" else NotFound()
-    if grant.account_status == Account.Status.SUSPENDED:
-        raise AccountSuspended
+    kind = grant.principal.kind
+    is_archived = grant.account_status == Account.Status.ARCHIVED
+    if is_archived and outlives_archiving and kind == "workspace" and has_debts(account_id):
+        return account_id
+    require_open(grant.account_status, kind=kind)
     return account_id
+
+
+def require_open(account_status: str | None, *, kind: KeyKind) -> None:
+    """Refuse a shop that is not in service; raises `NotFound`, `Unauthenticated` and `AccountSuspended`."""
+    if account_status == Account.Status.ARCHIVED:
+        # To its storefront an archived shop's key is worth nothing; its admin paths have ceased to exist.
+        raise Unauthenticated() if kind == "storefront" else NotFound()
+    if account_status == Account.Status.SUSPENDED:
+        raise AccountSuspended
 
 
 def require_workspace(grant: Grant) -> UUID:

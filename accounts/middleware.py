@@ -108,7 +108,7 @@ def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], Ab
         return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":
         return partial(workspace_scope, authentication.require_workspace(grant))
-    account_id = authentication.require_account(grant)
+    account_id = authentication.require_account(grant, outlives_archiving=view_class.outlives_archiving)
     is_workspace_key = grant.principal.kind == "workspace"
     workspace_id = grant.principal.workspace_id if is_workspace_key else None
     return partial(account_scope, account_id, workspace_id=workspace_id)

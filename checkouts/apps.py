@@ -9,5 +9,5 @@ class CheckoutsConfig(AppConfig):
 
     def ready(self) -> None:
         # They register what they do once the models are loaded.
-        from . import handlers, timeline  # noqa: F401
-        from .operations import merging  # noqa: F401
+        from . import debts, handlers, timeline  # noqa: F401
+        from .operations import archiving, merging  # noqa: F401

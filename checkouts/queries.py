@@ -83,13 +83,14 @@ def phase_shown(checkout: Checkout, *, now: datetime) -> str:
     Nor is one whose payment is at a gateway: it may have been paid there, which the sweeper has asked first.
     """
     is_open = checkout.phase not in FINAL_PHASES
-    may_be_paid = checkout.ready_to_complete or _is_at_gateway(checkout)
+    may_be_paid = checkout.ready_to_complete or is_at_gateway(checkout)
     if is_open and checkout.expires_at <= now and not may_be_paid:
         return Phase.ABANDONED
     return checkout.phase
 
 
-def _is_at_gateway(checkout: Checkout) -> bool:
+def is_at_gateway(checkout: Checkout) -> bool:
+    """Whether a gateway takes, or has taken, the money for it."""
     is_under_way = checkout.phase == Phase.PROCESSING and checkout.amount_due_cents > 0
     return is_under_way and has_gateway(checkout.payment_method)
 

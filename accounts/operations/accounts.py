@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
+from accounts.archiving import end_business
 from accounts.authentication import forget_grants
 from accounts.errors import VersionConflict
 from accounts.models import Account
@@ -49,13 +50,14 @@ def _refuse_update(account_id: int) -> None:
 
 
 def archive_account(*, account: Account, now: datetime) -> Account:
-    """Take a shop out of service; its rows stay. Repeated, nothing changes."""
+    """Take a shop out of service and end its open business; its rows stay. Repeated, nothing changes."""
     Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,
         archived_at=Coalesce(F("archived_at"), now),
         version=F("version") + 1,
         updated_at=now,
     )
+    end_business(account.pk, now=now)
     account.refresh_from_db()
     transaction.on_commit(lambda: forget_grants(account.workspace_id))
     return account

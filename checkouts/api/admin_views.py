@@ -13,6 +13,7 @@ class PaymentsViewSet(AdminViewSet):
     """What was tried to be paid, for which checkout and order, and what has gone back."""
 
     area = "orders"
+    outlives_archiving = True
 
     @answers(many("payments", PaymentOutput), parameters=[*PAGE_PARAMETERS, PaymentFilter])
     def list(self, request: Request) -> Response:

@@ -16,6 +16,18 @@ from .holds import release_payment_holds
 # How long an overdue checkout is kept for a gateway that gives no answer. It is asked at once and, as every dispatch,
 # five times more within three hours; by the end of the day no page of a gateway can be paid any more.
 GATEWAY_PATIENCE = timedelta(days=1)
+# What has to be known of a checkout to end it.
+ENDED_COLUMNS = (
+    "token",
+    "cart",
+    "email",
+    "phase",
+    "payment_method",
+    "amount_due_cents",
+    "ready_to_complete",
+    "discount_codes",
+    "automatic_discounts",
+)
 
 
 def abandon_checkouts(checkouts: Sequence[Checkout], *, now: datetime) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from accounts.authentication import require_open
 from accounts.models import Market
 from carts.errors import CartNotActive
 from carts.models import Cart
@@ -17,39 +18,39 @@ from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
 from commerce.inventory.reservations import release, reserve
 from commerce.taxes.queries import STANDARD, rates_for
+from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
-from .abandonment import mark_abandoned
+from .abandonment import ENDED_COLUMNS, mark_abandoned
 from .holds import wanted_units
 from .pricing import reprice
 
-_ENDED_COLUMNS = (
-    "token",
-    "cart",
-    "email",
-    "phase",
-    "ready_to_complete",
-    "discount_codes",
-    "automatic_discounts",
-)
+# The account's row is locked as well. Archiving waits for this checkout and ends it, or comes first and bars it.
+_LOCK_CART = """
+    SELECT c.*, m.country_code AS market_country, m.status AS market_status, a.status AS account_status
+      FROM carts c
+      JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
+      JOIN accounts a ON a.id = c.account_id
+     WHERE c.account_id = %s AND c.token = %s
+       FOR UPDATE OF c FOR SHARE OF a
+"""
 
 
 def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutView:
     """Freeze an active cart and hold its stock for the session's length.
 
-    Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid` and
-    `InsufficientInventory`.
+    Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid`,
+    `InsufficientInventory`, and as `require_open` does.
     """
-    cart = _lock_cart(cart_token, now=now)
+    cart, country_code = _lock_cart(cart_token, now=now)
     frozen = get_cart(cart_token)
     if not frozen.lines:
         raise CartEmpty
     _require_on_sale(frozen)
     older = _end_older_session(cart, now=now)
     settings = effective_all()
-    checkout = _new_checkout(
-        cart, email=email, ttl_minutes=int(settings["commerce.checkout.session_ttl_minutes"]), now=now
-    )
+    ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
+    checkout = _new_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [
         _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)
     ]
@@ -67,17 +68,20 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     return CheckoutView(checkout, lines)
 
 
-def _lock_cart(token: str, *, now: datetime) -> Cart:
-    cart = Cart.objects.select_related("market").select_for_update(of=("self",)).filter(token=token).first()
+def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
+    """The cart, locked, and the country of its market."""
+    cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
         raise NotFound
+    beside = vars(cart)
+    require_open(beside["account_status"], kind="storefront")
     if cart.status != Cart.Status.ACTIVE:
         raise CartNotActive(cart_status=cart.status)
     if cart.expires_at <= now:
         raise CartNotActive(cart_status=Cart.Status.EXPIRED.value)
-    if cart.market.status != Market.Status.ACTIVE:
+    if beside["market_status"] != Market.Status.ACTIVE:
         raise MarketNotActive
-    return cart
+    return cart, beside["market_country"]
 
 
 def _require_on_sale(frozen: CartView) -> None:
@@ -93,7 +97,7 @@ def _require_on_sale(frozen: CartView) -> None:
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout; its id, since its stock is still to be released."""
     open_ones = Checkout.objects.select_for_update(no_key=True).filter(cart=cart, phase__in=OPEN_PHASES)
-    older = open_ones.only(*_ENDED_COLUMNS).first()
+    older = open_ones.only(*ENDED_COLUMNS).first()
     if older is None:
         return []
     if older.ready_to_complete:
@@ -102,18 +106,17 @@ def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     return [older.pk]
 
 
-def _new_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) -> Checkout:
-    market: Market = cart.market
+def _new_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: int, now: datetime) -> Checkout:
     checkout = Checkout(
         token=opaque_token(),
         cart=cart,
-        market=market,
+        market_id=cart.market_id,
         customer_id=cart.customer_id,
         email=email,
         currency=cart.currency,
         locale=cart.locale,
         prices_include_tax=cart.prices_include_tax,
-        shipping_tax_rate_bp=rates_for(market.country_code).get(STANDARD, 0),
+        shipping_tax_rate_bp=rates_for(country_code).get(STANDARD, 0),
         utm=cart.utm,
         referrer=cart.referrer,
         expires_at=now + timedelta(minutes=ttl_minutes),

@@ -21,6 +21,8 @@ class SurfaceViewSet(ViewSet):
     surface: ClassVar[Literal["admin", "storefront"]]
     # What a request is bound to: one account, the key's workspace, or public reference data.
     binding: ClassVar[Literal["account", "workspace", "reference"]] = "account"
+    # Whether workspace keys reach it in an archived account too, until all of its money is settled.
+    outlives_archiving: ClassVar[bool] = False
     # The area of scopes that guards it, and the actions that only read although they are POSTs.
     area: ClassVar[str] = ""
     reading_actions: ClassVar[tuple[str, ...]] = ()

@@ -14,6 +14,7 @@ _ORDER = one("order", AdminOrderOutput)
 
 class OrdersViewSet(AdminViewSet):
     area = "orders"
+    outlives_archiving = True
 
     @answers(many("orders", AdminOrderOutput), parameters=[*PAGE_PARAMETERS, OrderFilter])
     def list(self, request: Request) -> Response:

@@ -17,6 +17,8 @@ class DispatchesViewSet(AdminViewSet):
     """The work that follows the account's commits: what is due, done, and given up."""
 
     area = "emails"
+    # A refund that has failed is retried here.
+    outlives_archiving = True
 
     @answers(
         many("outbox_dispatches", DispatchOutput),

@@ -1,0 +1,23 @@
+"""What archiving a shop does to its checkouts."""
+
+from datetime import datetime
+
+from accounts.archiving import on_archiving
+from checkouts.models import Checkout
+from checkouts.phases import OPEN_PHASES
+from checkouts.queries import is_at_gateway
+
+from .abandonment import ENDED_COLUMNS, abandon_checkouts
+
+
+@on_archiving
+def end_checkouts(now: datetime) -> None:
+    """Abandon what is open; what was paid at a gateway is due for the sweeper, which makes it an order.
+
+    Payment pages are closed after the commit. What a customer pays there until then is refunded.
+    """
+    open_ones = Checkout.objects.filter(phase__in=OPEN_PHASES).order_by("pk").only(*ENDED_COLUMNS)
+    locked = list(open_ones.select_for_update(no_key=True))
+    paid = {checkout.pk for checkout in locked if checkout.ready_to_complete and is_at_gateway(checkout)}
+    abandon_checkouts([checkout for checkout in locked if checkout.pk not in paid], now=now)
+    Checkout.objects.filter(pk__in=paid).update(expires_at=now, sweep_after=None, updated_at=now)
