@@ -1,4 +1,4 @@
-from commerce.errors import NotFound, Refusal
+from commerce.errors import NotFound, Refusal, TooLarge
 
 
 class CartNotActive(Refusal):
@@ -38,3 +38,9 @@ class MergeMarketMismatch(Refusal):
     status = 409
     code = "merge_market_mismatch"
     title = "Carts of different markets can't be merged"
+
+
+class CartTooLarge(TooLarge):
+    """What the fields of requests bound already, once more by the database."""
+
+    constraints = ("carts_utm_size", "carts_referrer_size", "cart_line_items_attributes_size")

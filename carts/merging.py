@@ -59,8 +59,8 @@ def on_merge(step: Step) -> Step:
 def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
     """Move the lines of the source cart into this one; repeated, nothing more happens.
 
-    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, `NotFound` for the source, and what the
-    registered steps raise.
+    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for the source, and what
+    the registered steps raise.
     """
     target, source = _lock_pair(token, source_token)
     if source.merged_into_id == target.pk:
@@ -74,7 +74,7 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
     for step in _steps:
         step(merge)
     _close_source(merge)
-    return within_limits(get_cart(token))
+    return within_limits(get_cart(token), field="source_cart_token")
 
 
 def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:

@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 
+from commerce.sizes import KIB, at_most_bytes
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -38,6 +39,8 @@ class Cart(AccountOwned):
                 | ~Q(status="merged") & Q(merged_into__isnull=True),
                 name="carts_merged_into",
             ),
+            at_most_bytes("utm", 8 * KIB, name="carts_utm_size"),
+            at_most_bytes("referrer", 8 * KIB, name="carts_referrer_size"),
         ]
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="carts_expiry"),
@@ -72,4 +75,5 @@ class CartLineItem(AccountOwned):
                 condition=Q(quantity__gte=1, quantity__lte=9999), name="cart_line_items_quantity"
             ),
             models.CheckConstraint(condition=Q(unit_price_cents__gte=0), name="cart_line_items_price"),
+            at_most_bytes("custom_attributes", 8 * KIB, name="cart_line_items_attributes_size"),
         ]

@@ -6,18 +6,20 @@ from typing import Any, NamedTuple
 import orjson
 from django.db import connection
 
-from carts.attributes import canonical, hash_attributes
+from carts.attributes import hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
 from carts.queries import CartView, get_cart, get_offer
 from commerce.customers.models import Customer
-from commerce.errors import NotFound, ValidationFailed
+from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
 LIFETIME = timedelta(days=30)
 MAX_LINES = 500
 MAX_QUANTITY = 9_999
+# Of all lines together; every read, checkout and order has them.
+MAX_ATTRIBUTES_BYTES = 256 * 1024
 
 _CREATE = """
     INSERT INTO carts (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
@@ -72,24 +74,24 @@ def add_line(
 ) -> CartView:
     """Add units of a variant; equal variants with equal attributes become one line, at today's price.
 
-    Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`, `CartLimitExceeded`.
+    The attributes are canonical. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
+    `CartLimitExceeded`, `TooLarge`.
     """
     cart = _touch(token, now=now)
     offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
     _require_quantity(quantity)
-    attributes = canonical(custom_attributes)
     account_id = current_account_id()
     values: list[Any] = [
         account_id,
         cart.id,
         variant_id,
         quantity,
-        orjson.dumps(attributes).decode(),
-        hash_attributes(attributes),
+        orjson.dumps(custom_attributes).decode(),
+        hash_attributes(custom_attributes),
     ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT_LINE, [*values, *offer, now, now])
-    return within_limits(get_cart(token))
+    return within_limits(get_cart(token), field="custom_attributes")
 
 
 def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> CartView:
@@ -152,10 +154,21 @@ def _require_quantity(quantity: int) -> None:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
 
 
-def within_limits(view: CartView) -> CartView:
+def within_limits(view: CartView, *, field: str) -> CartView:
+    """The cart, read after the write that may have filled it, while it is locked; `field` has brought the lines.
+
+    Raises `CartLimitExceeded` and `TooLarge`.
+    """
     if len(view.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
+    if sum(_bytes_of(line.custom_attributes) for line, _ in view.lines) > MAX_ATTRIBUTES_BYTES:
+        detail = f"The custom attributes of a cart's lines take {MAX_ATTRIBUTES_BYTES} bytes at the most."
+        raise TooLarge.of(field, TooLarge.code, detail)
     return view
+
+
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _require_customer(customer_id: int | None) -> None:

@@ -1,4 +1,4 @@
-from commerce.errors import Refusal
+from commerce.errors import Refusal, TooLarge
 
 
 class CartEmpty(Refusal):
@@ -68,3 +68,15 @@ class PaymentNotConfirmed(Refusal):
     status = 409
     code = "payment_not_confirmed"
     title = "The payment has not been confirmed"
+
+
+class CheckoutTooLarge(TooLarge):
+    """What the fields of requests bound already, once more by the database."""
+
+    constraints = (
+        "checkouts_shipping_address_size",
+        "checkouts_billing_address_size",
+        "checkouts_customer_note_size",
+        "checkout_payment_attempts_return_url_size",
+        "checkout_payment_attempts_cancel_url_size",
+    )

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from commerce.orders.models import FrozenLine, Totals, line_constraints, totals_constraints
+from commerce.sizes import KIB, at_most_bytes
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -74,6 +75,9 @@ class Checkout(Totals, AccountOwned):
                 condition=Q(completion_key__isnull=True) | Q(phase="completed"),
                 name="checkouts_completion_key_with_completion",
             ),
+            at_most_bytes("shipping_address", 16 * KIB, name="checkouts_shipping_address_size"),
+            at_most_bytes("billing_address", 16 * KIB, name="checkouts_billing_address_size"),
+            at_most_bytes("customer_note", 8 * KIB, name="checkouts_customer_note_size"),
             *totals_constraints("checkouts"),
         ]
         indexes = [
@@ -157,6 +161,8 @@ class CheckoutPaymentAttempt(AccountOwned):
                 condition=Q(refunded_at__isnull=True) | Q(paid_late_at__isnull=False) | Q(status="succeeded"),
                 name="checkout_payment_attempts_refunded",
             ),
+            at_most_bytes("return_url", 8 * KIB, name="checkout_payment_attempts_return_url_size"),
+            at_most_bytes("cancel_url", 8 * KIB, name="checkout_payment_attempts_cancel_url_size"),
         ]
         indexes = [models.Index(fields=["account", "checkout"], name="checkout_payment_attempts_of")]
 

@@ -66,6 +66,14 @@ class ValidationFailed(Refusal):
         )
 
 
+class TooLarge(ValidationFailed):
+    """Its errors name the field."""
+
+    status = 422
+    code = "too_large"
+    title = "The request would store more than fits"
+
+
 class MalformedRequest(Refusal):
     status = 400
     code = "malformed_request"

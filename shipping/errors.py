@@ -34,6 +34,14 @@ class FlatRateExists(Refusal):
     constraints = ("shipping_rates_one_flat",)
 
 
+class TooManyRates(Refusal):
+    """Carries `max_rates`."""
+
+    status = 422
+    code = "too_many_rates"
+    title = "The method has as many rates as fit"
+
+
 class RateMustBeFree(Refusal):
     status = 422
     code = "rate_must_be_free"

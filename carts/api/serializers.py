@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from carts.attributes import canonical
 from carts.models import Cart
 from carts.queries import CartView, LineRow
 from carts.totals import LinePrice, cart_totals
@@ -11,18 +12,35 @@ from commerce.orders.api.serializers import LineOutput
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField, text_id
 
+MAX_UTM_BYTES = 4 * 1024
+MAX_ATTRIBUTES_BYTES = 4 * 1024
+
+
+class CustomAttributesField(fields.ObjectField):
+    """Custom attributes of a line, in the form in which they are kept."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_bytes=MAX_ATTRIBUTES_BYTES, max_nodes=200, **kwargs)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        attributes = canonical(super().to_internal_value(data))
+        # Some characters take more bytes once they are composed as Unicode wants it.
+        if attributes:
+            self.require_bounds(attributes)
+        return attributes
+
 
 class CartInput(Input):
     market_id = fields.IdField()
     customer_id = fields.IdField(required=False, allow_null=True, default=None)
-    utm = fields.ObjectField(required=False, default=dict, max_nodes=50)
+    utm = fields.ObjectField(required=False, default=dict, max_bytes=MAX_UTM_BYTES, max_nodes=50)
     referrer = fields.TextField(required=False, default="", allow_blank=True, max_length=2048)
 
 
 class LineInput(Input):
     variant_id = fields.IdField()
     quantity = fields.IntegerField(min_value=1)
-    custom_attributes = fields.ObjectField(required=False, default=dict, max_nodes=200)
+    custom_attributes = CustomAttributesField(required=False, default=dict)
 
 
 class QuantityInput(Input):

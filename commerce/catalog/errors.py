@@ -19,3 +19,11 @@ class ProductArchived(Refusal):
     status = 409
     code = "product_archived"
     title = "The product is archived"
+
+
+class TooManyVariants(Refusal):
+    """Carries `max_variants`."""
+
+    status = 422
+    code = "too_many_variants"
+    title = "The product has as many variants as fit"

@@ -7,11 +7,12 @@ back what it read, the strings are taken too. Floats and booleans are not number
 import re
 from typing import Any, ClassVar
 
+import orjson
 from rest_framework import serializers
 
 from commerce.reference import countries, currencies, time_zones
 
-MAX_SAFE_INTEGER = 2**53 - 1
+from .objects import MAX_SAFE_INTEGER, ObjectField  # noqa: F401  a field like the others
 
 _DECIMAL = re.compile(r"-?[0-9]{1,16}")
 _HTTP_URL = re.compile(r"https?://[^\s/?#@]+([/?#]\S*)?")
@@ -231,57 +232,6 @@ class EmailField(serializers.EmailField):
         return email
 
 
-class ObjectField(serializers.Field):
-    """A JSON object of the client's own, stored as it is: bounded in size and depth, without NUL characters.
-
-    Numbers past 2^53 - 1 would not come back as they were sent.
-    """
-
-    # Whoever copies or prints it later does so by recursion.
-    max_depth = 50
-
-    default_error_messages = {
-        "invalid": "A JSON object is required.",
-        "too_large": "The object is too large.",
-        "too_deep": "The object is nested too deeply.",
-        "number_too_large": "Numbers go up to 2^53 - 1.",
-        "null_characters_not_allowed": "Null characters are not allowed.",
-    }
-
-    def __init__(self, *, max_nodes: int = 500, **kwargs: Any) -> None:
-        self.max_nodes = max_nodes
-        super().__init__(**kwargs)
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            self.fail("invalid")
-        self._check(data)
-        return data
-
-    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
-        return value
-
-    def _check(self, data: Any) -> None:
-        pending, seen = [(data, 1)], 0
-        while pending:
-            node, depth = pending.pop()
-            seen += 1
-            if seen > self.max_nodes:
-                self.fail("too_large")
-            if depth > self.max_depth:
-                self.fail("too_deep")
-            if isinstance(node, dict | list):
-                pending += [(part, depth + 1) for part in _parts(node)]
-            elif isinstance(node, str) and "\x00" in node:
-                self.fail("null_characters_not_allowed")
-            elif isinstance(node, int | float) and abs(node) > MAX_SAFE_INTEGER:
-                self.fail("number_too_large")
-
-
-def _parts(node: dict[str, Any] | list[Any]) -> list[Any]:
-    return [*node.keys(), *node.values()] if isinstance(node, dict) else node
-
-
 class ListField(serializers.ListField):
     """A list of at most `max_length` things; a longer one is refused before its things are looked at."""
 
@@ -297,10 +247,15 @@ class WholeField(serializers.Field):
     """An object that is given as a whole, also in a request that changes only parts of what holds it."""
 
     shape: ClassVar[type[serializers.Serializer]]
+    max_bytes: ClassVar[int] = 128 * 1024
+
+    default_error_messages = {"too_large": "The object takes more than {max_bytes} bytes."}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         serializer = self.shape(data=data)
         serializer.is_valid(raise_exception=True)
+        if len(orjson.dumps(serializer.validated_data)) > self.max_bytes:
+            self.fail("too_large", max_bytes=self.max_bytes)
         return serializer.validated_data
 
 

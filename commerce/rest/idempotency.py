@@ -146,7 +146,8 @@ def fingerprint_of(request: HttpRequest) -> bytes:
     """SHA-256 of method, path and body; the same JSON in other words is the same body, and none is `{}`."""
     try:
         body = orjson.dumps(orjson.loads(request.body or b"{}"), option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONDecodeError:
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        # No JSON, or nested too deeply to be printed: the request is refused in a moment.
         body = request.body
     return hashlib.sha256(
         b"\n".join([str(request.method).encode(), request.get_full_path().encode(), body])

@@ -21,6 +21,7 @@ from commerce.errors import (
     MalformedRequest,
     NotFound,
     Refusal,
+    TooLarge,
     ValidationFailed,
     all_refusals,
 )
@@ -112,7 +113,9 @@ def as_refusal(exc: Exception) -> Refusal | None:
 
 def _from_drf(exc: exceptions.APIException) -> Refusal:
     if isinstance(exc, exceptions.ValidationError):
-        return ValidationFailed(errors=tuple(_field_errors(exc.detail)))
+        errors = tuple(_field_errors(exc.detail))
+        is_size_alone = bool(errors) and all(error.code == TooLarge.code for error in errors)
+        return TooLarge(errors=errors) if is_size_alone else ValidationFailed(errors=errors)
     if isinstance(exc, exceptions.ParseError):
         return MalformedRequest(str(exc.detail))
     return _HTTP_REFUSALS[exc.status_code](str(exc.detail))

@@ -8,6 +8,8 @@ from rest_framework.renderers import BaseRenderer
 from commerce.errors import BodyTooLarge
 
 MAX_BODY_BYTES = 1024 * 1024
+# Deeper than anything that is taken, and far from where printing it would exhaust the stack.
+MAX_DEPTH = 100
 
 
 class JSONRenderer(BaseRenderer):
@@ -30,7 +32,7 @@ class ProblemRenderer(JSONRenderer):
 
 
 class JSONObjectParser(BaseParser):
-    """A JSON object of at most 1 MiB; anything else is refused before a serializer sees it."""
+    """A JSON object of at most 1 MiB and 100 levels; anything else is refused before a serializer sees it."""
 
     media_type = "application/json"
 
@@ -46,4 +48,16 @@ class JSONObjectParser(BaseParser):
             raise ParseError(f"The body is not valid JSON: {error}") from None
         if not isinstance(data, dict):
             raise ParseError("The body must be a JSON object.")
+        if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _is_deeper_than(MAX_DEPTH, data):
+            raise ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.")
         return data
+
+
+def _is_deeper_than(depth: int, data: Any) -> bool:
+    level = [data]
+    for _ in range(depth):
+        parts = [part for node in level for part in (node.values() if isinstance(node, dict) else node)]
+        level = [part for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True

@@ -4,6 +4,8 @@ from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from emails.own_templates.models import EmailTemplateVersion
 
+from .serializers import MAX_CTX_BYTES
+
 # Together they leave room in the renderer's 256 KiB for the variables of an order with 500 lines.
 MAX_BODY_SOURCE = 64 * 1024
 MAX_BODY_TEXT = 24 * 1024
@@ -17,7 +19,10 @@ class ContextField(fields.ObjectField):
 
     def __init__(self) -> None:
         super().__init__(
-            max_nodes=5000, required=False, help_text="The variables; the sample's unless given."
+            max_bytes=MAX_CTX_BYTES,
+            max_nodes=5000,
+            required=False,
+            help_text="The variables; the sample's unless given.",
         )
 
 

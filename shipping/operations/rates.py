@@ -2,23 +2,27 @@ from datetime import datetime
 from typing import Any
 
 from commerce.errors import FieldError, NotFound, ValidationFailed
-from shipping.errors import RateMustBeFree
+from shipping.errors import RateMustBeFree, TooManyRates
 from shipping.locks import lock_method, lock_rate
 from shipping.models import BOUNDED, LIVE, ShippingMethod, ShippingRate
 
 RateMode = ShippingMethod.RateMode
+# Of one method: a quote compares all of them.
+MAX_RATES = 1_000
 
 
 def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
     """A new tier of a live method.
 
     Raises `NotFound`, `ValidationFailed` for bounds that are inverted or that a flat rate can't have,
-    `RateMustBeFree`, and `FlatRateExists` through the key.
+    `RateMustBeFree`, `TooManyRates`, and `FlatRateExists` through the key.
     """
     method = lock_method(method_id)
     rate = ShippingRate(method=method, is_flat=method.rate_mode == RateMode.FLAT, **fields)
     _require_sound(rate, mode=method.rate_mode)
     retire_automatic_rates(method, now=now)
+    if ShippingRate.objects.filter(LIVE, method=method).count() >= MAX_RATES:
+        raise TooManyRates(max_rates=MAX_RATES)
     rate.save(force_insert=True)
     return rate
 

@@ -2,19 +2,25 @@ from datetime import datetime
 from typing import Any
 
 from commerce.catalog import queries
-from commerce.catalog.errors import ProductArchived
+from commerce.catalog.errors import ProductArchived, TooManyVariants
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.errors import ValidationFailed
+
+# Of one product: an answer shows all of them.
+MAX_VARIANTS = 2_000
 
 
 def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
     """A further variant, which may bring its `pricing`.
 
-    Raises `ProductArchived`, `SkuTaken` through the unique key, `ValidationFailed` for unknown markets.
+    Raises `ProductArchived`, `TooManyVariants`, `SkuTaken` through the unique key, `ValidationFailed` for unknown
+    markets.
     """
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
+    if Variant.objects.filter(product=locked, archived_at__isnull=True).count() >= MAX_VARIANTS:
+        raise TooManyVariants(max_variants=MAX_VARIANTS)
     (variant,) = insert_variants(locked, {"": fields})
     return variant
 

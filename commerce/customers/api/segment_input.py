@@ -65,6 +65,8 @@ class FilterInput(Input):
 @extend_schema_field(FilterInput)
 class FilterField(fields.WholeField):
     shape = FilterInput
+    # Checkouts compare their customers with it.
+    max_bytes = 64 * 1024
 
 
 class SegmentInput(Input):

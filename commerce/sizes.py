@@ -1,0 +1,15 @@
+"""Bounds in bytes, held by the database: of columns whose type has none."""
+
+from django.db import models
+from django.db.models.functions import Cast
+from django.db.models.lookups import LessThanOrEqual
+
+KIB = 1024
+
+
+def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:
+    """The column, as text in UTF-8, takes no more than so many bytes. PostgreSQL puts blanks into JSON, and counts them."""
+    size = models.Func(
+        Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
+    )
+    return models.CheckConstraint(condition=LessThanOrEqual(size, max_bytes), name=name)

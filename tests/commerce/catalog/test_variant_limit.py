@@ -1,0 +1,41 @@
+"""How many variants a product has at the most."""
+
+import pytest
+
+from commerce.catalog.operations import variants
+from tests import factories
+from tests.problems import problem
+from tests.threads import run_threads
+
+
+def add(shop, product, sku):
+    return shop.admin.post(f"products/{product.pk}/variants.json", {"sku": sku})
+
+
+def skus(shop, product):
+    shown = shop.admin.get(f"products/{product.pk}.json").json()["product"]["variants"]
+    return [variant["sku"] for variant in shown if variant["archived_at"] is None]
+
+
+def test_variant_past_the_limit_is_refused(shop, monkeypatch):
+    monkeypatch.setattr(variants, "MAX_VARIANTS", 1)
+    product = factories.make_product(shop)
+    first = add(shop, product, "A").json()["variant"]
+
+    refused = add(shop, product, "B")
+
+    assert (problem(refused), refused.json()["max_variants"]) == ((422, "too_many_variants"), 1)
+    assert skus(shop, product) == ["A"]
+    shop.admin.delete(f"variants/{first['id']}.json")
+    assert add(shop, product, "B").status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_variants_added_at_once_stay_within_the_limit(shop, monkeypatch):
+    monkeypatch.setattr(variants, "MAX_VARIANTS", 2)
+    product = factories.make_product(shop)
+
+    statuses = run_threads(6, lambda index: add(shop, product, f"SKU{index}").status_code)
+
+    assert sorted(statuses) == [201] * 2 + [422] * 4
+    assert len(skus(shop, product)) == 2
