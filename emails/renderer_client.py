@@ -9,8 +9,12 @@ from typing import Any
 
 import requests
 
+from commerce.outside.adapters import BoundedAdapter
+from commerce.outside.deadline import deadline
+
 CONNECT_TIMEOUT_S = 2
-READ_TIMEOUT_S = 10
+# For the whole call, whatever it is spent on.
+TOTAL_TIMEOUT_S = 10
 
 
 class RendererUnavailable(Exception):
@@ -65,12 +69,13 @@ class Rendered:
 def render(*, url: str, message: RenderRequest) -> Rendered:
     """`url` is the renderer's base address. Raises `RendererUnavailable`, `TemplateRefused`."""
     try:
-        response = _session_of(os.getpid(), threading.get_ident()).post(
-            f"{url.rstrip('/')}/render",
-            json=asdict(message),
-            timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S),
-            allow_redirects=False,
-        )
+        with deadline(TOTAL_TIMEOUT_S):
+            response = _session_of(os.getpid(), threading.get_ident()).post(
+                f"{url.rstrip('/')}/render",
+                json=asdict(message),
+                timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
+                allow_redirects=False,
+            )
         document = response.json()
     except requests.RequestException as error:
         raise RendererUnavailable(f"The renderer gave no usable answer: {error}") from error
@@ -90,6 +95,8 @@ def _session_of(_process_id: int, _thread_id: int) -> requests.Session:
     session = requests.Session()
     # The renderer is a neighbour; a proxy that the environment names is for the world outside.
     session.trust_env = False
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, BoundedAdapter())
     return session
 
 

@@ -1,24 +1,19 @@
 """HTTP to addresses that a merchant has named: checked, never redirected, and bounded in time and size."""
 
-import socket
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from threading import Timer
-from typing import Any
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, LocationParseError
 from urllib3.util import parse_url
 
-from .addresses import AddressRefused, addresses_of, connect
+from .adapters import CONNECT_TIMEOUT_S, BoundedAdapter
+from .addresses import AddressRefused, addresses_of
+from .deadline import deadline
 
-CONNECT_TIMEOUT_S = 3
+# For the whole call, whatever it is spent on.
 ANSWER_TIMEOUT_S = 10
 EXCERPT_BYTES = 1024
 
@@ -70,7 +65,8 @@ def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bo
     status, excerpt, error = None, "", ""
     try:
         target_of(url, allow_private=allow_private)
-        status, excerpt = _exchange(url, body, headers, allow_private)
+        with deadline(ANSWER_TIMEOUT_S):
+            status, excerpt = _exchange(url, body, headers, allow_private)
     except AddressRefused as refused:
         error = str(refused)
     except requests.RequestException as failure:
@@ -84,7 +80,7 @@ def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: 
         # A proxy would make the connection for us, to whatever address it likes.
         session.trust_env = False
         for scheme in _DEFAULT_PORTS:
-            session.mount(f"{scheme}://", _CheckedAdapter(allow_private=allow_private))
+            session.mount(f"{scheme}://", BoundedAdapter(allow_private=allow_private))
         with session.post(
             url,
             data=body,
@@ -108,64 +104,3 @@ def _reason(failure: requests.RequestException, elapsed_s: float) -> str:
     if elapsed_s >= ANSWER_TIMEOUT_S:
         return f"No answer within {ANSWER_TIMEOUT_S} s."
     return f"{type(failure).__name__}: {failure}"
-
-
-class _CheckedAdapter(HTTPAdapter):
-    """Connects where `addresses.connect` allows it; certificates and the Host header are of the URL's name."""
-
-    def __init__(self, *, allow_private: bool) -> None:
-        self.allow_private = allow_private
-        super().__init__(max_retries=0)
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = _pool_classes(self.allow_private)
-
-
-@cache
-def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
-    class Plain(_Bounded, HTTPConnection):
-        reaches_private = allow_private
-
-    class Secure(_Bounded, HTTPSConnection):
-        reaches_private = allow_private
-
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
-
-    return {"http": PlainPool, "https": SecurePool}
-
-
-class _Bounded:
-    """A connection that ends after its time: a server that sends a byte now and then would never time out."""
-
-    reaches_private: bool
-    host: str
-    port: int
-    _handle: socket.socket | None = None
-    _end: Timer | None = None
-
-    def _new_conn(self) -> socket.socket:
-        made = connect(
-            self.host.strip("[]"), self.port, timeout_s=CONNECT_TIMEOUT_S, allow_private=self.reaches_private
-        )
-        # A handle of its own, as TLS takes the connection's over.
-        self._handle = made.dup()
-        self._end = Timer(ANSWER_TIMEOUT_S, _cut, [self._handle])
-        self._end.daemon = True
-        self._end.start()
-        return made
-
-    def close(self) -> None:
-        super().close()  # type: ignore[misc]  # of the connection that this is mixed into
-        if self._end is not None and self._handle is not None:
-            self._end.cancel()
-            self._handle.close()
-
-
-def _cut(handle: socket.socket) -> None:
-    with suppress(OSError):
-        handle.shutdown(socket.SHUT_RDWR)

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from emails.mail_settings import MailSettings
 
-from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderUnavailable
+from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderDown, ProviderUnavailable
 from .local import LocalProvider
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "OutcomeUnknown",
     "Provider",
     "ProviderBusy",
+    "ProviderDown",
     "ProviderUnavailable",
     "provider_of",
 ]

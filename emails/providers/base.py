@@ -15,7 +15,11 @@ class ProviderBusy(ProviderUnavailable):
         self.for_s = for_s
 
 
-class OutcomeUnknown(ProviderUnavailable):
+class ProviderDown(ProviderUnavailable):
+    """The provider can't be reached, or gave no answer in time."""
+
+
+class OutcomeUnknown(ProviderDown):
     """The provider may have taken the message: it was sent, and no answer came."""
 
 

@@ -9,14 +9,17 @@ from anymail.exceptions import AnymailError
 from django.utils.module_loading import import_string
 from urllib3.exceptions import NewConnectionError
 
+from commerce.outside.adapters import BoundedAdapter
+from commerce.outside.deadline import deadline
 from emails.mail_settings import MailSettings
 from emails.messages import Message
 
-from .base import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable
+from .base import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderDown, ProviderUnavailable
 from .mime import mail_of
 
 CONNECT_TIMEOUT_S = 5
-READ_TIMEOUT_S = 15
+# For the whole call, whatever it is spent on.
+TOTAL_TIMEOUT_S = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,11 @@ class ServiceProvider:
         self._api_key = settings.api_key
         service = SERVICES[settings.provider]
         self._backend = import_string(service.backend)(
-            **{service.key_option: settings.api_key}, timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
+            **{service.key_option: settings.api_key}, timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S)
         )
         self._backend.open()
+        for scheme in ("http://", "https://"):
+            self._backend.session.mount(scheme, BoundedAdapter())
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
         if not self._api_key:
@@ -72,7 +77,8 @@ class ServiceProvider:
         mail: Any = mail_of(message)
         mail.idempotency_key = idempotency_key
         try:
-            self._backend.send_messages([mail])
+            with deadline(TOTAL_TIMEOUT_S):
+                self._backend.send_messages([mail])
         except AnymailError as error:
             raise _meaning_of(error) from error
         return str(mail.anymail_status.message_id or "")
@@ -100,7 +106,7 @@ def _without_answer(error: AnymailError) -> Exception:
     if not isinstance(error, requests.RequestException):
         # Anymail's own checks: nothing has been sent.
         return MessageRefused(str(error))
-    kind = ProviderUnavailable if _was_never_sent(error) else OutcomeUnknown
+    kind = ProviderDown if _was_never_sent(error) else OutcomeUnknown
     return kind(str(error))
 
 

@@ -1,38 +1,23 @@
 """Any mail server. SMTP knows no keys: a message whose acceptance was not heard of goes out once more."""
 
 import smtplib
-import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.core.mail import EmailMultiAlternatives
-from django.core.mail.backends.smtp import EmailBackend
 
-from commerce.outside.addresses import AddressRefused, connect
+from commerce.outside.addresses import AddressRefused
+from commerce.outside.deadline import Deadline, deadline
 from emails.mail_settings import MailSettings
 from emails.messages import Message
 
-from .base import MessageRefused, OutcomeUnknown, ProviderUnavailable
+from .base import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
+from .bounded_smtp import BoundedBackend
 from .mime import digest_of, mail_of
 
 _TIMEOUT_S = 15
-
-
-class _CheckedSmtp(smtplib.SMTP):
-    """Connects to public addresses only: accounts name servers, and must not reach those of our own network."""
-
-    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        connection = connect(host, port, timeout_s=timeout)
-        connection.settimeout(timeout)
-        return connection
-
-
-class _CheckedSmtps(smtplib.SMTP_SSL, _CheckedSmtp):
-    """The same with TLS from the first byte: SMTP_SSL puts it around what the next class has connected."""
-
-
-class _CheckedBackend(EmailBackend):
-    @property
-    def connection_class(self) -> type[smtplib.SMTP]:
-        return _CheckedSmtps if self.use_ssl else _CheckedSmtp
+# For the whole session, however often the server sends a byte.
+TOTAL_TIMEOUT_S = 20
 
 
 class SmtpProvider:
@@ -48,18 +33,16 @@ class SmtpProvider:
         # The same on every try, so that a mailbox may tell a repetition.
         message_id = f"<{digest_of(idempotency_key)[:32]}@{domain}>"
         mail = mail_of(message, headers={"Message-ID": message_id})
-        backend = self._opened()
-        try:
+        with deadline(TOTAL_TIMEOUT_S) as limit, self._session(limit) as backend:
             _hand_over(backend, mail)
-        finally:
-            backend.close()
         return message_id
 
-    def _opened(self) -> EmailBackend:
+    @contextmanager
+    def _session(self, limit: Deadline) -> Iterator[BoundedBackend]:
         if not self.settings.smtp_host:
             raise ProviderUnavailable("No SMTP server is set: commerce.email.smtp_host is empty.")
-        kind = EmailBackend if self.settings.allow_private else _CheckedBackend
-        backend = kind(
+        backend = BoundedBackend(
+            allow_private=self.settings.allow_private,
             host=self.settings.smtp_host,
             port=self.settings.smtp_port,
             username=self.settings.smtp_username,
@@ -69,14 +52,25 @@ class SmtpProvider:
             timeout=_TIMEOUT_S,
         )
         try:
-            backend.open()
-        except (OSError, AddressRefused) as error:
+            _open(backend, limit)
+            yield backend
+        finally:
             backend.close()
-            raise ProviderUnavailable(f"The SMTP server can't be used: {error}") from error
-        return backend
 
 
-def _hand_over(backend: EmailBackend, mail: EmailMultiAlternatives) -> None:
+def _open(backend: BoundedBackend, limit: Deadline) -> None:
+    """Connect, greet, encrypt and log in: what fails here has sent no message."""
+    try:
+        backend.open()
+        backend.connection.ehlo_or_helo_if_needed()
+    except (OSError, AddressRefused) as error:
+        has_answered = isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPNotSupportedError)
+        # What was said when the time was up is half a sentence.
+        kind = ProviderUnavailable if has_answered and not limit.is_over else ProviderDown
+        raise kind(f"The SMTP server can't be used: {error}") from error
+
+
+def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
     try:
         backend.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:

@@ -5,15 +5,19 @@ whose answer was lost is made again, and does nothing again. Source: Stripe's AP
 """
 
 import os
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
+import requests
 import stripe
 from django.conf import settings
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
+from commerce.outside.adapters import BoundedAdapter
+from commerce.outside.deadline import deadline
 from commerce.payments.gateway import (
     GatewayRefused,
     GatewayUnreachable,
@@ -26,7 +30,8 @@ from commerce.payments.gateway import (
 from .amounts import NotChargeable, stripe_amount
 
 CONNECT_TIMEOUT_S = 3
-READ_TIMEOUT_S = 10
+# For each call as a whole, whatever it is spent on.
+TOTAL_TIMEOUT_S = 10
 # Stripe takes no less than half an hour. Where its checkout ends before, the session is cancelled then.
 SHORTEST_SESSION = timedelta(minutes=45)
 
@@ -78,17 +83,20 @@ class StripeCheckout:
     def _client(self) -> stripe.StripeClient:
         return stripe.StripeClient(
             self._secret_key,
-            http_client=_http_client(os.getpid()),
+            http_client=_http_client(os.getpid(), threading.get_ident()),
             base_addresses={"api": settings.STRIPE_API_BASE},
             # A customer waits: what failed is asked again by whoever asks next.
             max_network_retries=0,
         )
 
 
-@lru_cache(maxsize=1)
-def _http_client(_process_id: int) -> stripe.RequestsClient:
-    """One per process: after a fork, parent and child must not share a connection."""
-    return stripe.RequestsClient(timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S))
+@lru_cache(maxsize=64)
+def _http_client(_process_id: int, _thread_id: int) -> stripe.RequestsClient:
+    """One per process and thread: neither after a fork nor at once can a connection be shared."""
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, BoundedAdapter())
+    return stripe.RequestsClient(timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S), session=session)
 
 
 def _session_parameters(payment: Payment) -> dict[str, Any]:
@@ -129,7 +137,8 @@ def _amount(payment: Payment) -> int:
 def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
     """The answer as plain data; raises a `GatewayError` that says what may have happened without one."""
     try:
-        answer = call().to_dict()
+        with deadline(TOTAL_TIMEOUT_S):
+            answer = call().to_dict()
     except stripe.APIConnectionError as error:
         raise (GatewayUnreachable if _was_never_sent(error) else OutcomeUnknown)(str(error)) from error
     except _LOCKED_OUT as error:

@@ -23,7 +23,7 @@ def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
     httpserver.expect_request(re.compile("/v1/.*")).respond_with_handler(double)
     settings.STRIPE_API_BASE = httpserver.url_for("").rstrip("/")
     # The double changes it from call to call; this puts it back.
-    monkeypatch.setattr(gateway, "READ_TIMEOUT_S", PATIENT_S)
+    monkeypatch.setattr(gateway, "TOTAL_TIMEOUT_S", PATIENT_S)
     gateway._http_client.cache_clear()
     yield double
     gateway._http_client.cache_clear()

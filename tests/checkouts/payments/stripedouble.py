@@ -15,7 +15,7 @@ from commerce.payments.stripe import gateway
 
 # How long a call whose answer never comes waits for it; all others have as long as in production.
 IMPATIENT_S = 0.3
-PATIENT_S = gateway.READ_TIMEOUT_S
+PATIENT_S = gateway.TOTAL_TIMEOUT_S
 
 Answer = tuple[int, Any]
 Parameters = dict[str, str]
@@ -47,7 +47,7 @@ class StripeDouble:
     def _set_patience(self) -> None:
         """Only the call that is to time out is given up soon: no other may, however busy the machine is."""
         is_lost = bool(self._failures) and self._failures[0][0] == "timeout"
-        gateway.READ_TIMEOUT_S = IMPATIENT_S if is_lost else PATIENT_S
+        gateway.TOTAL_TIMEOUT_S = IMPATIENT_S if is_lost else PATIENT_S
         gateway._http_client.cache_clear()
 
     @property

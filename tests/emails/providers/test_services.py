@@ -125,7 +125,7 @@ def test_answer_that_does_not_come_leaves_the_outcome_unknown(resend):
 
 
 def test_provider_that_is_too_slow_leaves_the_outcome_unknown(resend, monkeypatch):
-    monkeypatch.setattr("emails.providers.services.READ_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("emails.providers.services.TOTAL_TIMEOUT_S", 0.1)
     resend.delay_s = 30
 
     with pytest.raises(OutcomeUnknown):

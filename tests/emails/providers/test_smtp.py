@@ -1,3 +1,7 @@
+import contextlib
+import socket
+import threading
+import time
 from email import message_from_bytes, policy
 
 import pytest
@@ -6,8 +10,13 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from commerce.outside import addresses
 from config.stack.ports import free_port
-from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable, provider_of
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable, provider_of
 from tests.emails.providers.test_services import MESSAGE, settings_of
+from tests.servers import closed_port, dripping_server, silent_server, talking_server
+
+GREETING = b"220 ready\r\n"
+# Far longer than the bound that these tests set, and far shorter than a server that drips would take.
+SOON_S = 20
 
 
 class Mailbox:
@@ -31,7 +40,8 @@ class Mailbox:
 
 
 def authenticate(server, session, envelope, mechanism, data):
-    return AuthResult(success=isinstance(data, LoginPassword) and data == LoginPassword(b"hats", b"right"))
+    is_right = isinstance(data, LoginPassword) and data == LoginPassword(b"hats", b"right")
+    return AuthResult(success=is_right, handled=False)
 
 
 @pytest.fixture
@@ -130,3 +140,93 @@ def test_server_that_an_account_names_is_used_at_a_public_address(send, mailbox,
     assert len(mailbox.mails) == 1
     with pytest.raises(ProviderUnavailable, match="SSL"):
         send(smtp_security="tls", allow_private=False)
+
+
+def hostile(name):
+    """A server that would keep whoever talks to it for ever, each at another step of a session."""
+    return {
+        "silent": silent_server,
+        "dripping": dripping_server,
+        "dripping greeting": lambda: dripping_server(b"220"),
+        "greets and falls silent": lambda: talking_server(GREETING),
+        "dripping reply": lambda: dripping_server(GREETING + b"250-"),
+        "endless reply": lambda: dripping_server(GREETING + b"250-a\r\n" * 20_000),
+        "silent at STARTTLS": lambda: talking_server(GREETING, b"250-me\r\n250 STARTTLS\r\n", b"220 go\r\n"),
+        "silent at MAIL": lambda: talking_server(GREETING, b"250 me\r\n"),
+        "silent at the end": lambda: talking_server(
+            GREETING, b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n"
+        ),
+    }[name]()
+
+
+@pytest.mark.parametrize(
+    ("name", "security", "error"),
+    [
+        ("silent", "none", ProviderDown),
+        ("silent", "tls", ProviderDown),
+        ("dripping", "none", ProviderDown),
+        ("dripping", "tls", ProviderDown),
+        ("dripping greeting", "none", ProviderDown),
+        ("greets and falls silent", "none", ProviderDown),
+        ("dripping reply", "none", ProviderDown),
+        ("endless reply", "none", ProviderDown),
+        ("silent at STARTTLS", "starttls", ProviderDown),
+        ("silent at MAIL", "none", OutcomeUnknown),
+        ("silent at the end", "none", OutcomeUnknown),
+    ],
+)
+def test_session_with_a_hostile_server_ends(send, monkeypatch, name, security, error):
+    monkeypatch.setattr("emails.providers.smtp.TOTAL_TIMEOUT_S", 0.4)
+    began = time.monotonic()
+
+    with hostile(name) as port, pytest.raises(error) as raised:
+        send(smtp_port=port, smtp_security=security)
+
+    assert type(raised.value) is error
+    assert time.monotonic() - began < SOON_S
+
+
+def test_server_that_refuses_connections_is_down(send):
+    with pytest.raises(ProviderDown) as raised:
+        send(smtp_port=closed_port())
+    assert type(raised.value) is ProviderDown
+
+
+def test_server_that_answers_is_not_down(send):
+    """It has an opinion of our password or of encryption, and gave it at once."""
+    for values in ({"smtp_username": "hats", "smtp_password": "wrong"}, {"smtp_security": "starttls"}):
+        with pytest.raises(ProviderUnavailable) as raised:
+            send(**values)
+        assert type(raised.value) is ProviderUnavailable
+
+
+def test_farewell_that_does_not_come_is_not_waited_for(send, monkeypatch):
+    monkeypatch.setattr("emails.providers.bounded_smtp.QUIT_TIMEOUT_S", 0.1)
+    replies = (GREETING, b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n")
+
+    with _accepting_server(replies) as port:
+        assert send(smtp_port=port).startswith("<")
+
+
+@contextlib.contextmanager
+def _accepting_server(replies):
+    """It takes one message and then says nothing to QUIT, until the other side hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection, connection.makefile("rb") as told:
+                for reply in replies:
+                    connection.sendall(reply)
+                    told.readline()
+                while told.readline() != b".\r\n":
+                    pass
+                connection.sendall(b"250 taken\r\n")
+                while told.readline():
+                    pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(SOON_S)
+        assert not thread.is_alive()

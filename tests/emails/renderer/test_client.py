@@ -124,7 +124,7 @@ def test_unreachable_service_is_unavailable():
 
 
 def test_service_that_never_answers_is_unavailable(monkeypatch):
-    monkeypatch.setattr(renderer_client, "READ_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(renderer_client, "TOTAL_TIMEOUT_S", 0.2)
 
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(RendererUnavailable):
         render(url=f"http://127.0.0.1:{listener.getsockname()[1]}", message=MESSAGE)

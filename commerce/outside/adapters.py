@@ -1,0 +1,88 @@
+"""HTTP connections for `requests` that keep to the current deadline, and to public addresses where they must."""
+
+import socket
+from functools import cache
+from typing import Any
+
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+from .addresses import AddressRefused, connect
+from .deadline import cover, current_deadline
+
+CONNECT_TIMEOUT_S = 3
+
+
+class BoundedAdapter(HTTPAdapter):
+    """For sessions: connects where `addresses.connect` allows it, and ends with the deadline of the call.
+
+    Certificates and the Host header are of the URL's name.
+    """
+
+    def __init__(self, *, allow_private: bool = True) -> None:
+        self.allow_private = allow_private
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _pool_classes(self.allow_private)
+
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(*args, **kwargs)
+        manager.pool_classes_by_scheme = _pool_classes(self.allow_private)
+        return manager
+
+
+@cache
+def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
+    class Plain(_Bounded, HTTPConnection):
+        reaches_private = allow_private
+
+    class Secure(_Bounded, HTTPSConnection):
+        reaches_private = allow_private
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}
+
+
+class _Bounded:
+    reaches_private: bool
+    host: str
+    port: int
+    sock: socket.socket | None
+    timeout: Any
+    socket_options: Any
+
+    def _new_conn(self) -> socket.socket:
+        timeout_s = float(self.timeout) if isinstance(self.timeout, int | float) else CONNECT_TIMEOUT_S
+        try:
+            made = connect(
+                self.host.strip("[]"), self.port, timeout_s=timeout_s, allow_private=self.reaches_private
+            )
+        except AddressRefused as error:
+            if error.code == "host_not_found":
+                raise NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]  # a mixin
+            raise
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, str(error)) from error
+        except OSError as error:
+            raise NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]  # as above
+        for option in self.socket_options or ():
+            made.setsockopt(*option)
+        return made
+
+    def putrequest(self, *args: Any, **kwargs: Any) -> None:
+        """A connection that was kept from an earlier call comes under the deadline of this one."""
+        limit = current_deadline()
+        if limit is not None:
+            limit.require_time()
+            if self.sock is not None:
+                cover(self.sock)
+        super().putrequest(*args, **kwargs)  # type: ignore[misc]  # of the connection that this is mixed into

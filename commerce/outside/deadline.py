@@ -1,0 +1,97 @@
+"""A bound on the whole of an outside call.
+
+A socket's time-out bounds one read, so a server that sends a byte now and then never meets it. Here a timer shuts
+down every connection of the call when its time is up, and whatever reads from or writes to one fails at once.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from threading import Lock, Timer
+
+
+class Deadline:
+    """When a call has to be over. Clients register each connection that they use with `cover`."""
+
+    def __init__(self, ends_at: float) -> None:
+        self._ends_at = ends_at
+        self._lock = Lock()
+        self._handles: list[socket.socket] = []
+        self._timer: Timer | None = None
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self._ends_at - time.monotonic())
+
+    @property
+    def is_over(self) -> bool:
+        return self.left_s == 0
+
+    def require_time(self) -> None:
+        if self.is_over:
+            raise TimeoutError("The time for this call is up.")
+
+    def cover(self, connection: socket.socket) -> None:
+        """Have the connection shut down when the time is up. Raises `TimeoutError` if it is up already."""
+        self.require_time()
+        # A handle of its own, as TLS takes over the connection's, and only the connection's user may close that.
+        handle = socket.socket(fileno=os.dup(connection.fileno()))
+        with self._lock:
+            self._handles.append(handle)
+            if self._timer is None:
+                self._timer = Timer(self.left_s, self._cut)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def release(self) -> None:
+        """The call has ended: leave its connections alone."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            for handle in self._handles:
+                handle.close()
+            self._handles.clear()
+
+    def _cut(self) -> None:
+        with self._lock:
+            for handle in self._handles:
+                with suppress(OSError):
+                    handle.shutdown(socket.SHUT_RDWR)
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+def current_deadline() -> Deadline | None:
+    """The innermost deadline that this thread is under, which is never later than the outer ones."""
+    return _current.get()
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[Deadline]:
+    """Bound all outside calls of the block together; within another deadline, by the earlier of the two."""
+    outer = _current.get()
+    ends_at = time.monotonic() + (seconds if outer is None else min(seconds, outer.left_s))
+    limit = Deadline(ends_at)
+    token = _current.set(limit)
+    try:
+        yield limit
+    finally:
+        _current.reset(token)
+        limit.release()
+
+
+def time_left(timeout_s: float) -> float:
+    """A time-out, shortened to what the current deadline leaves."""
+    limit = _current.get()
+    return timeout_s if limit is None else min(timeout_s, limit.left_s)
+
+
+def cover(connection: socket.socket) -> None:
+    """Put a connection under the current deadline, if there is one."""
+    limit = _current.get()
+    if limit is not None:
+        limit.cover(connection)

@@ -1,0 +1,84 @@
+"""Django's SMTP backend, kept to the current deadline, to short answers, and to addresses that may be reached."""
+
+import smtplib
+import socket
+from contextlib import suppress
+from functools import cache
+from typing import Any, BinaryIO
+
+from django.core.mail.backends.smtp import EmailBackend
+
+from commerce.outside.addresses import connect
+from commerce.outside.deadline import cover, deadline
+
+# What a server may say in one session: far more than any greeting and list of extensions.
+MAX_ANSWER_BYTES = 64 * 1024
+# The message has been accepted or refused by then.
+QUIT_TIMEOUT_S = 2
+
+
+class BoundedBackend(EmailBackend):
+    """`allow_private` says whether the server may be in our own network."""
+
+    def __init__(self, *, allow_private: bool, **options: Any) -> None:
+        super().__init__(**options)
+        self._allow_private = allow_private
+
+    @property
+    def connection_class(self) -> type[smtplib.SMTP]:
+        plain, secure = _classes(self._allow_private)
+        return secure if self.use_ssl else plain
+
+    def close(self) -> None:
+        # However a session ends, it has no say in what became of the message.
+        with suppress(OSError):
+            super().close()
+
+
+@cache
+def _classes(allow_private: bool) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
+    class Plain(_Smtp):
+        reaches_private = allow_private
+
+    class Secure(smtplib.SMTP_SSL, Plain):
+        """TLS from the first byte: SMTP_SSL wraps what the next class has connected."""
+
+    return Plain, Secure
+
+
+class _Smtp(smtplib.SMTP):
+    reaches_private: bool
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        connection = connect(host, port, timeout_s=timeout, allow_private=self.reaches_private)
+        connection.settimeout(timeout)
+        return connection
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock is not None:
+            self.file = _LimitedFile(self.sock.makefile("rb"))
+        return super().getreply()
+
+    def quit(self) -> tuple[int, bytes]:
+        with deadline(QUIT_TIMEOUT_S):
+            if self.sock is not None:
+                cover(self.sock)
+            return super().quit()
+
+
+class _LimitedFile:
+    """What a server says, up to a size: a reply may have any number of lines, and smtplib keeps them all."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = MAX_ANSWER_BYTES
+
+    def readline(self, size: int) -> bytes:
+        line = self._file.readline(size)
+        self._left -= len(line)
+        if self._left < 0:
+            raise OSError("The server says too much.")
+        return line
+
+    def close(self) -> None:
+        self._file.close()
