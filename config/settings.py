@@ -164,6 +164,10 @@ WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
 
+# Requests of one process that may wait for outside services at once; fewer than it has threads.
+WEB_CALLS_AT_ONCE = env.int("WEB_CALLS_AT_ONCE", default=3)
+WEB_CALLS_PER_ACCOUNT = env.int("WEB_CALLS_PER_ACCOUNT", default=2)
+
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 # Options of Anymail for the whole installation, such as the address of a provider's other region.

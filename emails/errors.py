@@ -50,6 +50,20 @@ class ProviderFailed(Refusal):
     title = "The email provider has not taken the message"
 
 
+class EmailProviderResting(Refusal):
+    status = 503
+    code = "email_provider_resting"
+    title = "The account's email provider gave no answer before, and is left alone for a while"
+
+
+class EmailUnderWay(Refusal):
+    """Carries `dispatch_id`: the outbox sends the message under its idempotency_key."""
+
+    status = 503
+    code = "email_under_way"
+    title = "The email provider is slow; the message is sent without this request waiting for it"
+
+
 class InvalidSignature(Refusal):
     status = 401
     code = "invalid_signature"

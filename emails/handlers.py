@@ -4,6 +4,7 @@ import random
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from django.utils import timezone
 
@@ -17,11 +18,12 @@ from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
-from emails.providers import MessageRefused, ProviderBusy
+from emails.providers import MessageRefused, ProviderBusy, ProviderDown
 from emails.queries import delivery_of
 from emails.redaction import erase_messages
 from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
+from emails.resting import Health, ProviderResting, admit, note_answer, note_failure
 from emails.sender import Draft, Sender, current_sender
 
 # How old a message may be for which a busy provider is no failed try.
@@ -39,13 +41,21 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
         if customer is not None and not request.may_reach(customer):
             return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_forget, customer.pk))
         sender = current_sender()
+        health = _admitted(sender)
         stored = dispatch.message
         found = Message.from_dict(stored) if stored else _draft(sender, request, customer)
     try:
         message = found if isinstance(found, Message) else _render(dispatch, request, sender, found)
     except CustomerRedacted:
         return Outcome(OutboxDispatch.Status.SKIPPED)
-    return _hand_off(dispatch, request, sender, message)
+    return _hand_off(dispatch, request, sender, message, health)
+
+
+def _admitted(sender: Sender) -> Health:
+    try:
+        return admit(sender.settings, now=timezone.now())
+    except ProviderResting as resting:
+        raise Postponed(str(resting), until=resting.until) from resting
 
 
 def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
@@ -79,7 +89,9 @@ def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, dra
     return message
 
 
-def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, message: Message) -> Outcome:
+def _hand_off(
+    dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, message: Message, health: Health
+) -> Outcome:
     try:
         provider_message_id = sender.hand_off(message, dispatch=dispatch)
     except MessageRefused as error:
@@ -88,8 +100,13 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, m
         if timezone.now() - dispatch.created_at > BUSY_PATIENCE:
             raise
         raise _postponed(error) from error
+    except ProviderDown:
+        with _scope_of(dispatch):
+            note_failure(health, now=timezone.now())
+        raise
     record = partial(
-        record_delivery,
+        _record,
+        health,
         request=request,
         message=message,
         dispatch=dispatch,
@@ -98,6 +115,11 @@ def _hand_off(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, m
         now=timezone.now(),
     )
     return Outcome(record=record)
+
+
+def _record(health: Health, **delivery: Any) -> None:
+    note_answer(health)
+    record_delivery(**delivery)
 
 
 def _postponed(error: ProviderBusy) -> Postponed:

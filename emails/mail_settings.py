@@ -25,8 +25,16 @@ class MailSettings:
     smtp_username: str
     smtp_password: str = field(repr=False)
     reply_to: str
+    # Whether the account has named a provider or server of its own, or uses the installation's.
+    is_own: bool = False
     # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
     allow_private: bool
+
+    @property
+    def server(self) -> str:
+        """What answers or doesn't, as distinct from the credentials for it."""
+        is_smtp = self.provider == "smtp"
+        return f"smtp://{self.smtp_host.lower()}:{self.smtp_port}" if is_smtp else self.provider
 
     def without_credentials(self, text: str) -> str:
         """What a server said, less the credentials that it may have repeated."""
@@ -39,7 +47,11 @@ class MailSettings:
         return without_secrets(text, secrets)
 
 
-_NAMES = {one.name: _PREFIX + one.name for one in fields(MailSettings) if one.name != "allow_private"}
+_NAMES = {
+    one.name: _PREFIX + one.name
+    for one in fields(MailSettings)
+    if one.name not in {"is_own", "allow_private"}
+}
 # What must never reach a server that somebody else has named.
 _OF_ONE_OWNER = set(_NAMES.values()) - {_PROVIDER, _PREFIX + "reply_to"}
 
@@ -60,4 +72,8 @@ def mail_settings() -> MailSettings:
         return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
 
     values = {field_name: value(name) for field_name, name in _NAMES.items()}
-    return MailSettings(**values, allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE)  # type: ignore[arg-type]
+    return MailSettings(
+        **values,  # type: ignore[arg-type]
+        is_own=is_own,
+        allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE,
+    )

@@ -6,7 +6,7 @@ from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from emails.own_templates.models import EmailTemplateVersion
 
-__all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion"]
+__all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion", "MailServerRest"]
 
 
 class EmailDelivery(AccountOwned):
@@ -94,3 +94,18 @@ class EmailDeliveryEvent(AccountOwned):
 
     def __str__(self) -> str:
         return f"{self.type} at {self.occurred_at:%Y-%m-%d %H:%M:%S}"
+
+
+class MailServerRest(AccountOwned):
+    """That an account's own provider or mail server gave no answer, and how long it is left alone."""
+
+    server = models.CharField(max_length=300)
+    failures = models.PositiveIntegerField(help_text="Tries without an answer, in a row")
+    rests_until = models.DateTimeField()
+
+    class Meta(AccountOwned.Meta):
+        db_table = "mail_server_rests"
+        constraints = [models.UniqueConstraint(fields=["account"], name="mail_server_rests_once")]
+
+    def __str__(self) -> str:
+        return self.server

@@ -10,13 +10,16 @@ The rendered message is stored with it before the hand-off. Then either
 - the message went out and no answer came: the dispatch stays, with the message, and the outbox sends the same
   bytes under the same key of the provider, who makes one message of them. The client is told that it failed, asks
   again with its key, and gets the delivery as soon as there is one;
+- the provider has given no answer by the time that a request may take (`WITHIN_S`): the dispatch stays as well, and
+  a worker, which has more time, goes on at once. The client is told to come back with its key (`EmailUnderWay`);
 - this process dies: the lease runs out, and the outbox goes on as above.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from django.utils import timezone
@@ -26,18 +29,40 @@ from commerce.customers.models import Customer
 from commerce.errors import ValidationFailed
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import KeySpace, OutboxDispatch
-from commerce.outbox.operations import close_dispatch, drop_dispatch, enqueue_held, reschedule_dispatch
+from commerce.outbox.operations import (
+    close_dispatch,
+    drop_dispatch,
+    enqueue_held,
+    postpone_dispatch,
+    reschedule_dispatch,
+)
 from commerce.outbox.queries import dispatch_of_key
+from commerce.outside.deadline import Deadline
 from commerce.rest.errors import RequestInProgress
-from emails.errors import EmailKeyGivenUp, NotificationDisabled, ProviderFailed, RendererFailed
+from commerce.rest.waiting import waiting_call
+from commerce.tenancy.scope import current_account_id
+from emails.errors import (
+    EmailKeyGivenUp,
+    EmailProviderResting,
+    EmailUnderWay,
+    NotificationDisabled,
+    ProviderFailed,
+    RendererFailed,
+)
 from emails.messages import Message
 from emails.models import EmailDelivery
 from emails.operations import keep_message, record_delivery
-from emails.providers import MessageRefused, OutcomeUnknown, ProviderUnavailable
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from emails.queries import deliveries
 from emails.renderer_client import RendererUnavailable, TemplateRefused
 from emails.requests import EmailRequest
+from emails.resting import Health, ProviderResting, admit, note_answer
 from emails.sender import Draft, Sender, current_sender
+
+# For renderer and provider together. A worker has more time, and nobody's web threads.
+WITHIN_S = 5
+# By when a worker has the answer of a provider that is slow.
+RETRY_AFTER_S = 30
 
 Scope = Callable[[], AbstractContextManager[None]]
 
@@ -52,19 +77,23 @@ class _Job:
     sender: Sender
     draft: Draft
     dispatch: OutboxDispatch
+    health: Health
 
 
 def send_now(*, scope: Scope, idempotency_key: str, fields: dict[str, Any], now: datetime) -> EmailDelivery:
     """Send a message to a customer and record it; called outside of any scope.
 
     Raises `ValidationFailed`, `CustomerRedacted`, `NotificationDisabled`, `TemplateNotFound`, `RendererFailed`,
-    `ProviderFailed`, and where the key is taken `RequestInProgress`, `EmailKeyGivenUp`.
+    `ProviderFailed`, `EmailProviderResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and where the key is taken
+    `RequestInProgress`, `EmailKeyGivenUp`.
     """
-    with scope():
-        job = _accepted(idempotency_key, fields, now)
-    with _in_progress_elsewhere():
+    with ExitStack() as waiting, _in_progress_elsewhere():
+        with scope():
+            job = _accepted(idempotency_key, fields, now)
+            # Refused in the same transaction, so that nothing is stored then.
+            limit = waiting.enter_context(waiting_call(current_account_id(), within_s=WITHIN_S))
         message = _render(job, scope)
-        provider_message_id = _hand_off(job, message, scope)
+        provider_message_id = _hand_off(job, message, scope, limit)
         with scope():
             return _record(job, message, provider_message_id)
 
@@ -80,13 +109,23 @@ def _accepted(idempotency_key: str, fields: dict[str, Any], now: datetime) -> _J
     if not request.may_reach(customer):
         raise NotificationDisabled
     sender = current_sender()
+    health = _admitted(sender, now)
     draft = sender.draft(request, customer=customer)
     dispatch = enqueue_held(
         task_name="send_email", payload=request.as_payload(), idempotency_key=idempotency_key, now=now
     )
     if dispatch is None:
         raise _key_taken(idempotency_key)
-    return _Job(request, sender, draft, dispatch)
+    return _Job(request, sender, draft, dispatch, health)
+
+
+def _admitted(sender: Sender, now: datetime) -> Health:
+    try:
+        return admit(sender.settings, now=now)
+    except ProviderResting as resting:
+        refusal = EmailProviderResting()
+        refusal.headers["Retry-After"] = str(max(1, ceil((resting.until - now).total_seconds())))
+        raise refusal from resting
 
 
 def _reachable_customer(customer_id: int) -> Customer:
@@ -131,18 +170,29 @@ def _render(job: _Job, scope: Scope) -> Message:
     return message
 
 
-def _hand_off(job: _Job, message: Message, scope: Scope) -> str:
+def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str:
     try:
         return job.sender.hand_off(message, dispatch=job.dispatch)
-    except OutcomeUnknown as error:
-        _leave_to_the_outbox(job, scope, error)
-        raise ProviderFailed(str(error), dispatch_id=str(job.dispatch.pk)) from error
+    except ProviderDown as error:
+        if not limit.is_over:
+            raise _failed(job, scope, error) from error
+        _pass_to_the_outbox(job, scope, error)
+        refusal = EmailUnderWay(dispatch_id=str(job.dispatch.pk))
+        refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
+        raise refusal from error
     except (MessageRefused, ProviderUnavailable) as error:
-        _drop(job, scope)
-        raise ProviderFailed(str(error)) from error
+        raise _failed(job, scope, error) from error
     except Exception as error:
         _leave_to_the_outbox(job, scope, error)
         raise
+
+
+def _failed(job: _Job, scope: Scope, error: Exception) -> ProviderFailed:
+    if isinstance(error, OutcomeUnknown):
+        _leave_to_the_outbox(job, scope, error)
+        return ProviderFailed(str(error), dispatch_id=str(job.dispatch.pk))
+    _drop(job, scope)
+    return ProviderFailed(str(error))
 
 
 def _drop(job: _Job, scope: Scope) -> None:
@@ -157,8 +207,15 @@ def _leave_to_the_outbox(job: _Job, scope: Scope, error: Exception) -> None:
         )
 
 
+def _pass_to_the_outbox(job: _Job, scope: Scope, error: Exception) -> None:
+    """This request had less time than a worker has: that was no try."""
+    with scope():
+        postpone_dispatch(dispatch=job.dispatch, reason=str(error), until=timezone.now())
+
+
 def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDelivery:
     now = timezone.now()
+    note_answer(job.health)
     close_dispatch(dispatch=job.dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=now)
     return record_delivery(
         request=job.request,

@@ -25,6 +25,12 @@ class RateLimited(Refusal):
     title = "Too many requests"
 
 
+class TooManyOutsideCalls(Refusal):
+    status = 503
+    code = "too_many_outside_calls"
+    title = "Too many requests are waiting for outside services; try again shortly"
+
+
 class IdempotencyKeyRequired(Refusal):
     status = 400
     code = "idempotency_key_required"

@@ -29,6 +29,10 @@ class BoundedBackend(EmailBackend):
         plain, secure = _classes(self._allow_private)
         return secure if self.use_ssl else plain
 
+    def greet(self) -> None:
+        if self.connection is not None:
+            self.connection.ehlo_or_helo_if_needed()
+
     def close(self) -> None:
         # However a session ends, it has no say in what became of the message.
         with suppress(OSError):

@@ -62,7 +62,7 @@ def _open(backend: BoundedBackend, limit: Deadline) -> None:
     """Connect, greet, encrypt and log in: what fails here has sent no message."""
     try:
         backend.open()
-        backend.connection.ehlo_or_helo_if_needed()
+        backend.greet()
     except (OSError, AddressRefused) as error:
         has_answered = isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPNotSupportedError)
         # What was said when the time was up is half a sentence.

@@ -1,0 +1,192 @@
+"""A mail server that gives no answer is left alone for a while, and costs other shops nothing."""
+
+import socket
+import threading
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from commerce.configuration.operations import change_settings
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.worker import run_due
+from emails.mail_settings import mail_settings
+from emails.models import EmailDelivery, MailServerRest
+from emails.resting import Health, ProviderResting, admit, note_answer, note_failure
+from tests.servers import closed_port
+
+
+@contextmanager
+def counting_server():
+    """A server that says nothing to anybody; its port, and the connections that it got."""
+    connections = []
+
+    def accept():
+        while True:
+            try:
+                connections.append(server.accept()[0])
+            except OSError:
+                return
+
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield server.getsockname()[1], connections
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for connection in connections:
+                connection.close()
+
+
+@pytest.fixture
+def use_smtp(settings, monkeypatch):
+    settings.OUTSIDE_ALLOW_PRIVATE = True
+    monkeypatch.setattr("emails.providers.smtp.TOTAL_TIMEOUT_S", 0.3)
+
+    def use_smtp(shop, port, host="127.0.0.1"):
+        values = {"provider": "smtp", "smtp_host": host, "smtp_port": port, "smtp_security": "none"}
+        with shop.scope():
+            change_settings(changes={f"commerce.email.{name}": value for name, value in values.items()})
+            return mail_settings()
+
+    return use_smtp
+
+
+def dispatch_of(shop, key):
+    with shop.scope():
+        return OutboxDispatch.objects.get(idempotency_key=key)
+
+
+def rest_of(shop):
+    with shop.scope():
+        return MailServerRest.objects.get()
+
+
+def fail(shop, found, *, now):
+    with shop.scope():
+        note_failure(admit(found, now=now), now=now)
+
+
+def test_message_waits_while_the_server_rests_and_that_is_no_try(shop, renderer, enqueue_email, use_smtp):
+    use_smtp(shop, closed_port())
+    enqueue_email(shop, key="a")
+    run_due()
+    enqueue_email(shop, key="b")
+
+    run_due()
+
+    rest = rest_of(shop)
+    first, second = dispatch_of(shop, "a"), dispatch_of(shop, "b")
+    assert (first.status, first.attempts) == ("pending", 1)
+    assert (second.status, second.attempts, second.due_at) == ("pending", 0, rest.rests_until)
+    assert (rest.failures, len(renderer.requests)) == (1, 1)
+
+
+def test_silent_server_of_one_shop_does_not_hold_another_shops_message(
+    shop, other_shop, renderer, mail_dir, enqueue_email, use_smtp, settings
+):
+    with counting_server() as (port, connections):
+        use_smtp(shop, port)
+        for number in range(30):
+            enqueue_email(shop, key=f"slow:{number}")
+        enqueue_email(other_shop, key="quick")
+
+        run_due()
+
+    assert dispatch_of(other_shop, "quick").status == "succeeded"
+    tried = [dispatch_of(shop, f"slow:{number}").attempts for number in range(30)]
+    assert set(tried) == {0, 1}
+    assert sum(tried) == len(connections) <= settings.OUTBOX_THREADS
+    assert rest_of(shop).failures == 1
+    with other_shop.scope():
+        assert not MailServerRest.objects.exists()
+
+
+def test_server_that_answers_again_is_forgotten(shop, renderer, mail_dir, enqueue_email, use_smtp):
+    settings_of_shop = use_smtp(shop, closed_port())
+    now = timezone.now()
+    fail(shop, settings_of_shop, now=now - timedelta(minutes=2))
+    with shop.scope():
+        health = admit(settings_of_shop, now=now)
+        note_answer(health)
+
+        assert health == Health(settings_of_shop.server, 1)
+        assert not MailServerRest.objects.exists()
+
+
+def test_rest_grows_to_ten_minutes(shop, use_smtp):
+    found, now, rests = use_smtp(shop, 2525), timezone.now(), []
+    for _ in range(8):
+        fail(shop, found, now=now)
+        rests.append((rest_of(shop).rests_until - now).total_seconds())
+        now = rest_of(shop).rests_until
+
+    assert rests == [30, 60, 120, 240, 480, 600, 600, 600]
+
+
+def test_after_the_rest_one_message_is_tried(shop, use_smtp):
+    found, now = use_smtp(shop, 2525), timezone.now()
+    fail(shop, found, now=now - timedelta(minutes=1))
+    with shop.scope():
+        assert admit(found, now=now).failures == 1
+
+        with pytest.raises(ProviderResting) as resting:
+            admit(found, now=now)
+
+    assert resting.value.until == now + timedelta(seconds=40)
+
+
+def test_failures_of_tries_that_began_together_count_once(shop, use_smtp):
+    found, now = use_smtp(shop, 2525), timezone.now()
+    with shop.scope():
+        begun = [admit(found, now=now) for _ in range(5)]
+        for health in begun:
+            note_failure(health, now=now)
+
+    rest = rest_of(shop)
+    assert (rest.failures, rest.rests_until) == (1, now + timedelta(seconds=30))
+
+
+def test_other_server_of_the_account_is_tried_at_once(shop, use_smtp):
+    now = timezone.now()
+    fail(shop, use_smtp(shop, 2525), now=now)
+
+    other = use_smtp(shop, 2526)
+
+    with shop.scope():
+        assert admit(other, now=now) == Health(other.server, 0)
+
+
+def test_other_account_with_the_same_server_is_not_told(shop, other_shop, use_smtp):
+    now = timezone.now()
+    fail(shop, use_smtp(shop, 2525), now=now)
+
+    found = use_smtp(other_shop, 2525)
+
+    with other_shop.scope():
+        assert admit(found, now=now).failures == 0
+
+
+def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num_queries):
+    with shop.scope():
+        found = mail_settings()
+        with django_assert_num_queries(0):
+            note_failure(admit(found, now=timezone.now()), now=timezone.now())
+            note_answer(admit(found, now=timezone.now()))
+
+
+def test_server_that_refuses_the_message_does_not_rest(shop, renderer, enqueue_email, use_smtp):
+    """It has answered: what it said is about the message."""
+    with shop.scope():
+        change_settings(changes={"commerce.email.provider": "smtp", "commerce.email.smtp_host": ""})
+    enqueue_email(shop, key="a")
+
+    run_due()
+
+    with shop.scope():
+        assert OutboxDispatch.objects.get().attempts == 1
+        assert not MailServerRest.objects.exists()
+        assert not EmailDelivery.objects.exists()
