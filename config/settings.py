@@ -172,6 +172,12 @@ RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 # Options of Anymail for the whole installation, such as the address of a provider's other region.
 ANYMAIL = env.dict("ANYMAIL", default={})
+# Whether accounts may send as any address through the installation's provider; else a domain has to be verified.
+EMAIL_TRUST_SENDER_DOMAINS = env.bool("EMAIL_TRUST_SENDER_DOMAINS", default=False)
+# Whether events of the email provider are taken unsigned where no secret is set: from whoever knows a message's id.
+EMAIL_WEBHOOK_ALLOW_UNSIGNED = env.bool("EMAIL_WEBHOOK_ALLOW_UNSIGNED", default=False)
+# Name servers that verify domains, such as 192.0.2.1 or 192.0.2.1:5353; those of the machine unless given.
+DNS_SERVERS = env.list("DNS_SERVERS", default=[])
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
 # The demo page is there only where this names the file that `seed_demo` has written.

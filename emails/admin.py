@@ -19,11 +19,12 @@ from .frames import message_frame
 from .models import EmailDelivery, EmailDeliveryEvent
 from .own_templates.admin import EmailTemplateAdmin
 from .resending import resend_delivery
+from .sender_domains.admin import SenderDomainAdmin
 from .statistics_page import StatisticsPage
 from .template_sources import platform_templates
 from .timeline import timeline_of_delivery
 
-__all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin"]
+__all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin", "SenderDomainAdmin"]
 
 # The pages of what a message may be about; clients of the API may give other types.
 _PAGES = {"order": "admin:orders_order_change", "voucher": "admin:discounts_voucher_change"}

@@ -64,6 +64,12 @@ class EmailUnderWay(Refusal):
     title = "The email provider is slow; the message is sent without this request waiting for it"
 
 
+class EmailFromMissing(Refusal):
+    status = 404
+    code = "email_from_missing"
+    title = "The account has no email_from whose domain could be verified"
+
+
 class InvalidSignature(Refusal):
     status = 401
     code = "invalid_signature"

@@ -27,6 +27,8 @@ class MailSettings:
     reply_to: str
     # Whether the account has named a provider or server of its own, or uses the installation's.
     is_own: bool = False
+    # Whether what it sends is none of the installation's responsibility.
+    may_send_as_anybody: bool = False
     # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
     allow_private: bool
 
@@ -50,7 +52,7 @@ class MailSettings:
 _NAMES = {
     one.name: _PREFIX + one.name
     for one in fields(MailSettings)
-    if one.name not in {"is_own", "allow_private"}
+    if one.name not in {"is_own", "may_send_as_anybody", "allow_private"}
 }
 # What must never reach a server that somebody else has named.
 _OF_ONE_OWNER = set(_NAMES.values()) - {_PROVIDER, _PREFIX + "reply_to"}
@@ -72,8 +74,17 @@ def mail_settings() -> MailSettings:
         return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
 
     values = {field_name: value(name) for field_name, name in _NAMES.items()}
+    # The installation's mail server may know us by our address, whoever has named it.
+    is_our_server = values["provider"] == "smtp" and _host(values["smtp_host"]) == _host(
+        installation_value(_PREFIX + "smtp_host")
+    )
     return MailSettings(
         **values,  # type: ignore[arg-type]
         is_own=is_own,
+        may_send_as_anybody=settings.EMAIL_TRUST_SENDER_DOMAINS or (is_own and not is_our_server),
         allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE,
     )
+
+
+def _host(name: Value) -> str:
+    return str(name).strip().rstrip(".").lower()

@@ -14,7 +14,7 @@ from emails.template_sources import TemplateSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Comes from the account's own address, or from the installation's.
+    """Comes from the account's own address, or from the installation's (emails/origins.py).
 
     `locale` is the one asked for; the template may be that of a locale near to it.
     """
@@ -37,20 +37,29 @@ class Message:
         return cls(**{name: stored[name] for name in cls.__slots__ if name in stored})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Whom a message comes from."""
+
+    name: str
+    email: str
+    reply_to: str
+
+
 def render_message(
-    *, account: Account, request: EmailRequest, source: TemplateSource, locale: str, reply_to: str
+    *, account: Account, request: EmailRequest, source: TemplateSource, locale: str, origin: Origin
 ) -> Message:
     """Call the renderer; no transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
     rendered = render_source(account=account, source=source, ctx=request.ctx)
     return Message(
-        from_name=" ".join(account.name.split()),
-        from_email=account.email_from or settings.DEFAULT_FROM_EMAIL,
+        from_name=origin.name,
+        from_email=origin.email,
         to_email=request.to_email,
         locale=locale,
         subject=rendered.subject,
         html=rendered.html,
         text=rendered.text,
-        reply_to=reply_to,
+        reply_to=origin.reply_to,
     )
 
 

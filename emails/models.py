@@ -5,8 +5,9 @@ from commerce.outbox.models import KeySpace, key_space_field
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from emails.own_templates.models import EmailTemplateVersion
+from emails.sender_domains.models import SenderDomain
 
-__all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion", "MailServerRest"]
+__all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion", "MailServerRest", "SenderDomain"]
 
 
 class EmailDelivery(AccountOwned):

@@ -1,13 +1,17 @@
 """An account as a sender of messages: what is read of it while its scope is open, for the calls after that."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.conf import settings as django_settings
+from django.utils import timezone
 
 from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from emails.mail_settings import MailSettings, mail_settings
-from emails.messages import Message, render_message
+from emails.messages import Message, Origin, render_message
+from emails.origins import origin_of
 from emails.own_templates.queries import template_in_force
 from emails.providers import MessageRefused, ProviderUnavailable, provider_of
 from emails.requests import EmailRequest
@@ -26,6 +30,7 @@ class Draft:
 class Sender:
     account: Account
     settings: MailSettings
+    origin: Origin
 
     def draft(self, request: EmailRequest, *, customer: Customer | None) -> Draft:
         """Raises `TemplateNotFound`."""
@@ -42,7 +47,7 @@ class Sender:
             request=request,
             source=draft.source,
             locale=draft.locale,
-            reply_to=self.settings.reply_to,
+            origin=self.origin,
         )
 
     def hand_off(self, message: Message, *, dispatch: OutboxDispatch) -> str:
@@ -51,12 +56,23 @@ class Sender:
         Raises `MessageRefused`, `ProviderUnavailable`.
         """
         provider_key = _provider_key(self.account, dispatch)
+        message = self._from_an_allowed_address(message)
         try:
             return provider_of(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
             # What the provider says is kept with the dispatch and told to clients.
             error.args = (self.settings.without_credentials(str(error)),)
             raise
+
+    def _from_an_allowed_address(self, message: Message) -> Message:
+        """A message may have been stored while the account had a provider of its own, or another address."""
+        if self.settings.may_send_as_anybody or message.from_email in {
+            self.origin.email,
+            django_settings.DEFAULT_FROM_EMAIL,
+        }:
+            return message
+        origin = self.origin
+        return replace(message, from_name=origin.name, from_email=origin.email, reply_to=origin.reply_to)
 
 
 def _provider_key(account: Account, dispatch: OutboxDispatch) -> str:
@@ -67,4 +83,5 @@ def _provider_key(account: Account, dispatch: OutboxDispatch) -> str:
 
 def current_sender() -> Sender:
     """The account in scope."""
-    return Sender(account=current_account(), settings=mail_settings())
+    account, settings = current_account(), mail_settings()
+    return Sender(account=account, settings=settings, origin=origin_of(account, settings, now=timezone.now()))

@@ -40,6 +40,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "Messages": [
         ("emails.emaildelivery", "Emails", "mail"),
         ("emails.emailtemplateversion", "Email templates", "edit_note"),
+        ("emails.senderdomain", "Sender domain", "dns"),
         ("outbox.outboxdispatch", "Outbox", "outbox"),
         ("events.event", "Events", "bolt"),
         ("webhooks.webhookendpoint", "Webhooks", "webhook"),

@@ -155,7 +155,7 @@ SETTINGS: dict[str, Setting] = {
             name="commerce.email.provider_webhook_secret",
             default="",
             is_secret=True,
-            help="Key of the email provider's signatures; while it is empty none is asked for.",
+            help="Key of the email provider's signatures; without one its events are refused, unless the installation allows it.",
         ),
         Choice(
             name="commerce.email.provider",

@@ -1,0 +1,69 @@
+from functools import partial
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.queries import get_account
+from commerce.rest.schema import answers, one
+from commerce.rest.shapes import Output, TimestampField
+from commerce.rest.views import AdminViewSet
+from commerce.tenancy.scope import account_scope
+from emails.sender_domains.models import SenderDomain
+from emails.sender_domains.operations import Scope, verify_domain, wanted_domain
+
+
+class SenderRecordOutput(Output):
+    type = serializers.ChoiceField(["TXT"])
+    name = serializers.CharField()
+    value = serializers.CharField()
+
+
+class SenderDomainOutput(Output):
+    domain = serializers.CharField()
+    status = serializers.ChoiceField(["pending", "verified"])
+    record = SenderRecordOutput(help_text="What the domain's DNS has to hold.")
+    failure_code = serializers.ChoiceField(SenderDomain.Failure.choices, allow_null=True)
+    verified_at = TimestampField(allow_null=True)
+    checked_at = TimestampField(allow_null=True)
+    missing_since = TimestampField(allow_null=True)
+
+
+class SenderDomainViewSet(AdminViewSet):
+    """The domain of an account's `email_from`; for workspace keys only."""
+
+    binding = "workspace"
+    area = "accounts"
+    unscoped_actions = ("retrieve", "verify")
+
+    @answers(one("sender_domain", SenderDomainOutput))
+    def retrieve(self, request: Request, id_or_handle: str) -> Response:
+        """The DNS record to set, and whether it was found."""
+        with self._account_scope(id_or_handle)():
+            return _answer(wanted_domain())
+
+    @answers(one("sender_domain", SenderDomainOutput), request=None)
+    def verify(self, request: Request, id_or_handle: str) -> Response:
+        """Looks the record up now. A domain without it stays `pending`, and `failure_code` says why."""
+        scope = self._account_scope(id_or_handle)
+        return _answer(verify_domain(scope=scope, now=timezone.now()))
+
+    def _account_scope(self, id_or_handle: str) -> Scope:
+        with self.scope():
+            account_id = get_account(id_or_handle).pk
+        return partial(account_scope, account_id, workspace_id=self.principal.workspace_id)
+
+
+def _answer(row: SenderDomain) -> Response:
+    shown: dict[str, Any] = {
+        "domain": row.domain,
+        "status": row.status,
+        "record": {"type": "TXT", "name": row.record_name, "value": row.record_value},
+        "failure_code": row.failure_code or None,
+        "verified_at": row.verified_at,
+        "checked_at": row.checked_at,
+        "missing_since": row.missing_since,
+    }
+    return Response({"sender_domain": SenderDomainOutput(shown).data})

@@ -1,0 +1,46 @@
+from datetime import datetime
+
+from django.db import models
+
+from commerce.tenancy.models import AccountOwned
+
+RECORD_PREFIX = "_commerce"
+
+
+class SenderDomain(AccountOwned):
+    """A domain that an account wants to send from, and whether its owner has published the account's token."""
+
+    class Failure(models.TextChoices):
+        RECORD_NOT_FOUND = "record_not_found"
+        DNS_UNAVAILABLE = "dns_unavailable"
+
+    domain = models.CharField(max_length=253, help_text="In its ASCII form, in lower case")
+    token = models.CharField(max_length=64)
+    verified_at = models.DateTimeField(null=True, help_text="Since when mail may come from it")
+    checked_at = models.DateTimeField(null=True, help_text="When the name servers last gave an answer")
+    missing_since = models.DateTimeField(null=True, help_text="Since when a verified domain's record is gone")
+    failure_code = models.CharField(max_length=32, choices=Failure, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "sender_domains"
+        constraints = [models.UniqueConstraint(fields=["account", "domain"], name="sender_domains_domain")]
+
+    def __str__(self) -> str:
+        return self.domain
+
+    @property
+    def status(self) -> str:
+        return "pending" if self.verified_at is None else "verified"
+
+    @property
+    def record_name(self) -> str:
+        return f"{RECORD_PREFIX}.{self.domain}"
+
+    @property
+    def record_value(self) -> str:
+        return f"commerce-sender={self.token}"
+
+    def is_due(self, now: datetime, *, after: float) -> bool:
+        """Whether the last answer of the name servers is older than this many seconds."""
+        return self.checked_at is None or (now - self.checked_at).total_seconds() > after

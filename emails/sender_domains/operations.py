@@ -1,0 +1,108 @@
+"""Who may send as whom through the installation's provider: whoever has put a record into the domain's DNS.
+
+Each account has a token of its own for a domain, so that one account's record says nothing of another's. A domain
+is verified by itself, not by the one above it. A verified one is looked up again while it is in use; it is trusted
+no longer when its record has been gone for `GRACE`.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+
+from django.utils.encoding import punycode
+
+from accounts.queries import current_account
+from commerce.outbox.operations import enqueue
+from commerce.rest.waiting import waiting_call
+from commerce.tenancy.scope import current_account_id
+from commerce.tokens import base62
+from emails.errors import EmailFromMissing
+
+from .models import SenderDomain
+from .records import DnsUnavailable, txt_records
+
+Scope = Callable[[], AbstractContextManager[None]]
+
+WITHIN_S = 6
+CHECK_EVERY = timedelta(days=1)
+# What was not looked up for so long, as nothing was sent, is looked up before it is trusted again.
+TRUSTED_FOR = timedelta(days=30)
+GRACE = timedelta(days=3)
+
+
+def domain_of(email: str) -> str | None:
+    """The domain of an address as it is in DNS; None for one that can't be there."""
+    try:
+        return punycode(email.rpartition("@")[2]).lower() or None
+    except UnicodeError:
+        return None
+
+
+def wanted_domain() -> SenderDomain:
+    """That of the account's `email_from`, with the token for its record. Raises `EmailFromMissing`."""
+    domain = domain_of(current_account().email_from or "")
+    if domain is None:
+        raise EmailFromMissing
+    row, _ = SenderDomain.objects.get_or_create(domain=domain, defaults={"token": base62(32)})
+    return row
+
+
+def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
+    """Look for the record of the account's domain while a client waits; called outside of any scope.
+
+    Raises `EmailFromMissing`, `TooManyOutsideCalls`.
+    """
+    with scope():
+        row, account_id = wanted_domain(), current_account_id()
+    with waiting_call(account_id, within_s=WITHIN_S):
+        failure = look_for(row)
+    with scope():
+        return note_lookup(row.pk, failure, now=now)
+
+
+def look_for(row: SenderDomain) -> str:
+    """Why the record counts as not seen; empty where it was. No transaction may be open."""
+    try:
+        is_there = row.record_value in txt_records(row.record_name)
+    except DnsUnavailable:
+        return SenderDomain.Failure.DNS_UNAVAILABLE
+    return "" if is_there else SenderDomain.Failure.RECORD_NOT_FOUND
+
+
+def note_lookup(domain_id: int, failure: str, *, now: datetime) -> SenderDomain:
+    row = SenderDomain.objects.select_for_update(no_key=True).get(pk=domain_id)
+    row.failure_code = failure
+    if failure != SenderDomain.Failure.DNS_UNAVAILABLE:
+        row.checked_at = now
+    if not failure:
+        row.verified_at, row.missing_since = row.verified_at or now, None
+    elif failure == SenderDomain.Failure.RECORD_NOT_FOUND and row.verified_at is not None:
+        row.missing_since = row.missing_since or now
+        if now - row.missing_since >= GRACE:
+            row.verified_at, row.missing_since = None, None
+    row.save(update_fields=["failure_code", "checked_at", "verified_at", "missing_since"])
+    return row
+
+
+def may_send_as(email: str, *, now: datetime) -> bool:
+    """Whether the account in scope has proven that this address's domain is its own.
+
+    Has the record looked up again, by the outbox, once a day at most.
+    """
+    domain = domain_of(email)
+    row = SenderDomain.objects.filter(domain=domain, verified_at__isnull=False).first() if domain else None
+    if row is None:
+        return False
+    if row.is_due(now, after=CHECK_EVERY.total_seconds()):
+        have_checked(row, now=now)
+    return not row.is_due(now, after=TRUSTED_FOR.total_seconds())
+
+
+def have_checked(row: SenderDomain, *, now: datetime) -> None:
+    """Have the record looked up after the commit; asked for again on the same day, nothing more happens."""
+    enqueue(
+        task_name="check_sender_domain",
+        payload={"domain_id": row.pk},
+        idempotency_key=f"sender_domain/{row.pk}/{now:%Y-%m-%d}",
+        now=now,
+    )

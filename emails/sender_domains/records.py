@@ -1,0 +1,46 @@
+"""TXT records, asked of the machine's name servers or of those that a setting names."""
+
+import dns.exception
+import dns.name
+import dns.nameserver
+import dns.resolver
+from django.conf import settings
+
+from commerce.outside.deadline import time_left
+
+LOOKUP_TIMEOUT_S = 5
+_DNS_PORT = 53
+# Names that can't be: none has a record.
+_NO_NAMES = (dns.name.LabelTooLong, dns.name.NameTooLong, dns.name.EmptyLabel, dns.name.BadEscape)
+
+
+class DnsUnavailable(Exception):
+    """The name servers gave no answer: that says nothing about the record."""
+
+
+def txt_records(name: str) -> list[str]:
+    """The texts at a name, none where there is no such name. No transaction may be open. Raises `DnsUnavailable`."""
+    try:
+        answer = _resolver().resolve(name, "TXT", lifetime=time_left(LOOKUP_TIMEOUT_S), search=False)
+    except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, *_NO_NAMES):
+        return []
+    except (dns.exception.DNSException, OSError) as error:
+        raise DnsUnavailable(str(error)) from error
+    return [b"".join(record.strings).decode(errors="replace") for record in answer]
+
+
+def _resolver() -> dns.resolver.Resolver:
+    if not settings.DNS_SERVERS:
+        return dns.resolver.Resolver()
+    resolver = dns.resolver.Resolver(configure=False)
+    resolver.nameservers = [_server(address) for address in settings.DNS_SERVERS]
+    return resolver
+
+
+def _server(address: str) -> dns.nameserver.Nameserver:
+    """Of `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`."""
+    host, _, port = address.rpartition(":")
+    has_port = bool(host) and (host.endswith("]") or ":" not in host)
+    return dns.nameserver.Do53Nameserver(
+        (host if has_port else address).strip("[]"), int(port) if has_port else _DNS_PORT
+    )
