@@ -52,6 +52,29 @@ def test_deployment_check_finds_nothing():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("environment", "found"),
+    [
+        ({"EMAIL_WEBHOOK_ALLOW_UNSIGNED": "true"}, "emails.E001"),
+        ({"COMMERCE_EMAIL_PROVIDER": "resend"}, "emails.W001"),
+        (
+            {
+                "COMMERCE_EMAIL_PROVIDER": "resend",
+                "COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET": "whsec_c2VjcmV0",
+                "EMAIL_TRUST_SENDER_DOMAINS": "true",
+            },
+            "emails.W002",
+        ),
+    ],
+)
+def test_deployment_check_names_what_strangers_could_use(environment, found):
+    done = run("manage.py", "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION, **environment)
+
+    assert done.returncode == 1
+    assert done.stderr.count("(emails.") == 1
+    assert found in done.stderr
+
+
 def test_cookies_are_secure_in_production():
     assert settings_with(**PRODUCTION) == "[True, True, True, True, 31536000]"
 

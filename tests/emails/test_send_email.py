@@ -128,7 +128,8 @@ def test_email_takes_the_locale_of_the_dispatch_then_of_the_customer_then_of_the
     assert deliveries(shop)[0].locale == (requested or of_the_customer or "en-US")
 
 
-def test_email_comes_from_the_account(shop, renderer, mail_dir, enqueue_email):
+def test_email_comes_from_the_account(shop, renderer, mail_dir, enqueue_email, settings):
+    settings.EMAIL_TRUST_SENDER_DOMAINS = True
     with workspace_scope(shop.workspace_id):
         Account.objects.filter(pk=shop.id).update(name="Hats\n& Co, Žižkov", email_from="hats@example.com")
     enqueue_email(shop)

@@ -77,6 +77,12 @@ def set_secret(shop, secret):
         change_settings(changes={SECRET_NAME: secret})
 
 
+@pytest.fixture(autouse=True)
+def _unsigned_events_are_taken(settings):
+    """As the contract has it where no secret is set, and as an installation may allow."""
+    settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED = True
+
+
 @pytest.fixture
 def delivery(shop):
     return make_delivery(shop, provider_message_id=MESSAGE_ID, reference_type="order", reference_id=7)
@@ -297,6 +303,32 @@ def test_event_without_the_signature_of_its_bytes_is_refused(shop, delivery, sig
     response = post(event(), **({} if signature is None else {"provider_signature": signature}))
 
     assert problem(response) == (401, "invalid_signature")
+    assert is_untouched(shop, delivery)
+
+
+@pytest.mark.parametrize("own_secret", [None, ""])
+def test_unsigned_event_is_refused_unless_the_installation_takes_such(shop, delivery, settings, own_secret):
+    settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED = False
+    set_secret(shop, own_secret)
+    unknown = event() | {"data": event()["data"] | {"email_id": "unheard of"}}
+
+    for body in (event(), unknown, event("email.complained")):
+        assert problem(post(body)) == (401, "invalid_signature")
+
+    assert is_untouched(shop, delivery)
+
+
+def test_secret_of_one_account_signs_nothing_for_another(shop, other_shop, delivery, settings):
+    """Neither by the message's id nor by naming either account."""
+    settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED = False
+    set_secret(other_shop, "s3cret")
+    signature = hex_signature(event(), "s3cret")
+
+    assert problem(post(event(), provider_signature=signature)) == (401, "invalid_signature")
+    named = post(event(), provider_signature=signature, x_account_id=str(shop.id))
+    assert problem(named) == (401, "invalid_signature")
+    other = post(event(), provider_signature=signature, x_account_id=str(other_shop.id))
+    assert problem(other) == (404, "account_not_resolved")
     assert is_untouched(shop, delivery)
 
 
