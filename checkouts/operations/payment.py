@@ -11,7 +11,7 @@ call is made, then another writes down the answer (docs/architecture.md, "Paymen
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,8 @@ from commerce.payments.gateway import (
     Report,
     State,
 )
+from commerce.rest.waiting import waiting_call
+from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
 from .attempts import payment_of, settle, settle_attempt
@@ -40,6 +42,9 @@ from .pricing import PRICED, apply_totals, reprice
 
 # Opens the account's scope, each time as one transaction.
 Scope = Callable[[], AbstractContextManager[None]]
+
+# For all calls of a gateway in one request.
+WITHIN_S = 12
 
 _PAID = Report(state=State.SUCCEEDED)
 
@@ -69,16 +74,18 @@ def start_payment(
     """Begin paying what is due; called with no scope open.
 
     Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return to,
-    `InsufficientInventory`, `PaymentGatewayFailed`, and as `lock_checkout_for` does.
+    `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
     """
-    with scope():
-        checkout = lock_checkout_for("start_payment", token, now=now)
-        view = CheckoutView(checkout, lines_of(checkout))
-        attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, now=now)
-        if attempt.gateway_key is None:
-            return view, attempt
-        gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
-    report = _begun(gateway, payment)
+    with ExitStack() as waiting:
+        with scope():
+            checkout = lock_checkout_for("start_payment", token, now=now)
+            view = CheckoutView(checkout, lines_of(checkout))
+            attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, now=now)
+            if attempt.gateway_key is None:
+                return view, attempt
+            gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+            _take_place(gateway, waiting)
+        report = _begun(gateway, payment)
     view, attempt = _settled(token, attempt.pk, report, scope=scope, now=now)
     if report.state is State.FAILED or attempt.status == CheckoutPaymentAttempt.Status.FAILED:
         raise PaymentGatewayFailed(phase=view.checkout.phase)
@@ -91,22 +98,30 @@ def confirm_payment(
     """Ask for the outcome; called with no scope open. Success makes the checkout ready to complete.
 
     A payment that is still open stays so, unless the payload says `cancel`, which closes its page. Repeated,
-    nothing changes. Raises `PaymentGatewayFailed`, and as `lock_checkout_for` does.
+    nothing changes. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
     """
-    with scope():
-        checkout = lock_checkout_for("confirm", token, now=now)
-        view = CheckoutView(checkout, lines_of(checkout))
-        attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
-        if attempt.gateway_key is None:
-            settle(checkout, attempt, _PAID, now=now)
-        if not attempt.is_open:
-            return view, attempt
-        gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
-    try:
-        report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
-    except GatewayError as error:
-        raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
+    with ExitStack() as waiting:
+        with scope():
+            checkout = lock_checkout_for("confirm", token, now=now)
+            view = CheckoutView(checkout, lines_of(checkout))
+            attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
+            if attempt.gateway_key is None:
+                settle(checkout, attempt, _PAID, now=now)
+            if not attempt.is_open:
+                return view, attempt
+            gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+            _take_place(gateway, waiting)
+        try:
+            report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
+        except GatewayError as error:
+            raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
     return _settled(token, attempt.pk, report, scope=scope, now=now)
+
+
+def _take_place(gateway: Gateway, waiting: ExitStack) -> None:
+    """Of the few for requests that wait; refused before the transaction ends, so that nothing has changed then."""
+    if gateway.is_outside:
+        waiting.enter_context(waiting_call(current_account_id(), within_s=WITHIN_S))
 
 
 def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Report:

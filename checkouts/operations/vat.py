@@ -11,6 +11,7 @@ from checkouts.models import Checkout
 from checkouts.queries import CheckoutView, find_checkout, lines_of, lock_checkout_for, require_phase
 from commerce.taxes.validation import validate
 from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
+from commerce.tenancy.scope import current_account_id
 
 from .pricing import PRICED, reprice
 
@@ -32,7 +33,8 @@ def set_vat_number(
     if vat_number:
         with open_scope():
             require_phase(find_checkout(token), "vat", now=now)
-        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), now=now)
+            account_id = current_account_id()
+        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), account_id=account_id, now=now)
     with open_scope():
         return _store(token, vat, now=now)
 
@@ -43,8 +45,8 @@ def settle_reverse_charge(checkout: Checkout) -> None:
         checkout.vat = checkout.vat | {"reverse_charge": _is_reverse_charge(checkout, checkout.vat)}
 
 
-def _validated(number: VatNumber, *, now: datetime) -> dict[str, Any]:
-    validation = validate(number, now=now)
+def _validated(number: VatNumber, *, account_id: int, now: datetime) -> dict[str, Any]:
+    validation = validate(number, account_id=account_id, now=now)
     return {"country_code": number.country_code, "number": number.number, **asdict(validation)}
 
 

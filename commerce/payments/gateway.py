@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 
 class GatewayError(Exception):
@@ -70,6 +70,9 @@ class Payment:
 
 class Gateway(Protocol):
     """A service that takes the customer's money on a page of its own. Each method may raise a `GatewayError`."""
+
+    # Whether it is another service, which may let a thread wait.
+    is_outside: ClassVar[bool]
 
     def start(self, payment: Payment) -> Report:
         """Open the page; asked again for the same payment, the same page."""

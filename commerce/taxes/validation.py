@@ -10,7 +10,9 @@ import redis
 from django.conf import settings
 
 from commerce.redis import client
+from commerce.rest.errors import TooManyOutsideCalls
 from commerce.rest.shapes import timestamp
+from commerce.rest.waiting import waiting_call
 
 from . import vies
 from .vat import VatNumber
@@ -32,14 +34,19 @@ class Validation:
 UNAVAILABLE = Validation(status="unavailable")
 
 
-def validate(number: VatNumber, *, now: datetime) -> Validation:
-    """The remembered answer, else that of VIES. It may take seconds: no transaction may be open."""
+def validate(number: VatNumber, *, account_id: int, now: datetime) -> Validation:
+    """The remembered answer, else that of VIES. It may take seconds: no transaction may be open.
+
+    A VIES that hangs must not take all threads of a process that sells, nor may one account's buyers: further
+    numbers go unchecked meanwhile.
+    """
     remembered = _recall(number)
     if remembered is not None:
         return remembered
     try:
-        reply = vies.check(number, url=settings.VIES_URL)
-    except vies.ViesUnavailable as error:
+        with waiting_call(account_id, within_s=vies.TOTAL_TIMEOUT_S):
+            reply = vies.check(number, url=settings.VIES_URL)
+    except (vies.ViesUnavailable, TooManyOutsideCalls) as error:
         logger.warning("A VAT number was not validated: %s", error)
         return UNAVAILABLE
     status: Literal["valid", "invalid"] = "valid" if reply.is_valid else "invalid"

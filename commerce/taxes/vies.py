@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import BoundedSemaphore
 from typing import Any
 
 import orjson
@@ -19,10 +18,6 @@ CONNECT_TIMEOUT_S = 2
 TOTAL_TIMEOUT_S = 5
 MAX_REPLY_BYTES = 64 * 1024
 MAX_NAME_LENGTH = 200
-# A VIES that hangs must not take all threads of a process that sells: further numbers go unchecked meanwhile.
-CALLS_AT_ONCE = 2
-
-_slots = BoundedSemaphore(CALLS_AT_ONCE)
 
 
 class ViesUnavailable(Exception):
@@ -39,12 +34,7 @@ class Reply:
 
 def check(number: VatNumber, *, url: str) -> Reply:
     """Ask whether a number is in use; `url` is the base of the REST interface. Raises `ViesUnavailable`."""
-    if not _slots.acquire(blocking=False):
-        raise ViesUnavailable("Enough calls are in flight.")
-    try:
-        return _reply(_post(f"{url.rstrip('/')}/check-vat-number", number))
-    finally:
-        _slots.release()
+    return _reply(_post(f"{url.rstrip('/')}/check-vat-number", number))
 
 
 def _post(url: str, number: VatNumber) -> bytes:

@@ -5,10 +5,14 @@ from typing import Any
 
 from accounts.models import Account
 from commerce.errors import FieldError
+from commerce.rest.waiting import waiting_call
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.messages import render_source
 from emails.renderer_client import Rendered, RendererUnavailable, TemplateRefused
 from emails.template_sources import TemplateSource
+
+# Longer than the renderer may take for one message.
+WITHIN_S = 6
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +27,10 @@ _NAMES = {
 
 
 def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
-    """Raises `TemplateInvalid`, which names the part and the line, and `RendererFailed`."""
+    """Raises `TemplateInvalid`, which names the part and the line, `RendererFailed` and `TooManyOutsideCalls`."""
     try:
-        return render_source(account=account, source=source, ctx=ctx)
+        with waiting_call(account.pk, within_s=WITHIN_S):
+            return render_source(account=account, source=source, ctx=ctx)
     except TemplateRefused as refused:
         raise _invalid(refused) from refused
     except RendererUnavailable as error:

@@ -39,6 +39,8 @@ _LOCKED_OUT = (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLi
 
 
 class StripeCheckout:
+    is_outside = True
+
     def __init__(self, *, secret_key: str) -> None:
         self._secret_key = secret_key
 

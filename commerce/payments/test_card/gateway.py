@@ -23,6 +23,8 @@ _REPORTS = {
 
 
 class FakeCard:
+    is_outside = False
+
     def start(self, payment: Payment) -> Report:
         with account_scope(payment.account_id):
             new = FakeCardPayment(

@@ -7,11 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.errors import ValidationFailed
-from commerce.outside.addresses import AddressRefused
+from commerce.outside.addresses import LOOKUP_TIMEOUT_S, AddressRefused
 from commerce.outside.http import check_url
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
+from commerce.rest.waiting import waiting_call
+from commerce.tenancy.scope import current_account_id
 from commerce.webhooks import operations, queries
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 
@@ -97,7 +99,9 @@ def _require_callable(fields: dict[str, Any]) -> None:
     if "url" not in fields:
         return
     try:
-        check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
+        # Name servers are asked.
+        with waiting_call(current_account_id(), within_s=LOOKUP_TIMEOUT_S):
+            check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
     except AddressRefused as refused:
         raise ValidationFailed.of("url", refused.code, str(refused)) from refused
 

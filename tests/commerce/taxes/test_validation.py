@@ -1,10 +1,12 @@
 """What is remembered of VAT numbers, and for how long."""
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 import pytest
 
 from commerce.redis import client
+from commerce.rest.waiting import waiting_call
 from commerce.taxes.validation import UNAVAILABLE, Validation, validate
 from commerce.taxes.vat import VatNumber
 from tests.vies import INVALID
@@ -16,8 +18,8 @@ VALIDATED_AT = "2026-11-21T10:00:00Z"
 
 
 def test_valid_number_is_remembered_for_a_day(vies):
-    first = validate(NUMBER, now=NOW)
-    second = validate(NUMBER, now=LATER)
+    first = validate(NUMBER, account_id=1, now=NOW)
+    second = validate(NUMBER, account_id=1, now=LATER)
 
     assert first == Validation(status="valid", name="Hut & Söhne GmbH", validated_at=VALIDATED_AT)
     assert second == first
@@ -28,8 +30,8 @@ def test_valid_number_is_remembered_for_a_day(vies):
 def test_invalid_number_is_remembered_for_an_hour(vies):
     vies.stands_for[NUMBER.number] = INVALID
 
-    first = validate(NUMBER, now=NOW)
-    second = validate(NUMBER, now=LATER)
+    first = validate(NUMBER, account_id=1, now=NOW)
+    second = validate(NUMBER, account_id=1, now=LATER)
 
     assert first == second == Validation(status="invalid", validated_at=VALIDATED_AT)
     assert len(vies.questions) == 1
@@ -38,10 +40,10 @@ def test_invalid_number_is_remembered_for_an_hour(vies):
 
 def test_unavailability_is_not_remembered(vies):
     vies.stands_for[NUMBER.number] = "301"
-    first = validate(NUMBER, now=NOW)
+    first = validate(NUMBER, account_id=1, now=NOW)
     vies.stands_for.clear()
 
-    second = validate(NUMBER, now=NOW)
+    second = validate(NUMBER, account_id=1, now=NOW)
 
     assert first == UNAVAILABLE
     assert second.status == "valid"
@@ -50,7 +52,9 @@ def test_unavailability_is_not_remembered(vies):
 def test_numbers_are_remembered_apart(vies):
     vies.stands_for[NUMBER.number] = INVALID
 
-    statuses = [validate(number, now=NOW).status for number in (NUMBER, VatNumber("AT", "U57194903"))]
+    statuses = [
+        validate(number, account_id=1, now=NOW).status for number in (NUMBER, VatNumber("AT", "U57194903"))
+    ]
 
     assert statuses == ["invalid", "valid"]
 
@@ -65,7 +69,19 @@ def _redis_is_down(settings):
 
 @pytest.mark.usefixtures("_redis_is_down")
 def test_without_redis_vies_is_asked_each_time(vies):
-    statuses = [validate(NUMBER, now=NOW).status for _ in range(2)]
+    statuses = [validate(NUMBER, account_id=1, now=NOW).status for _ in range(2)]
 
     assert statuses == ["valid", "valid"]
     assert len(vies.questions) == 2
+
+
+def test_numbers_beyond_a_few_at_once_go_unchecked(vies):
+    """Two of one account, and one more of another."""
+    with ExitStack() as waiting:
+        for _ in range(2):
+            waiting.enter_context(waiting_call(1, within_s=5))
+
+        mine = validate(NUMBER, account_id=1, now=NOW)
+        others = validate(NUMBER, account_id=2, now=NOW)
+
+    assert (mine.status, others.status, len(vies.questions)) == ("unavailable", "valid", 1)

@@ -10,8 +10,7 @@ import pytest
 from commerce.taxes import vies as client
 from commerce.taxes.vat import VatNumber
 from commerce.taxes.vies import Reply, ViesUnavailable, check
-from tests.threads import run_threads
-from tests.vies import FAILURES, VALID
+from tests.vies import FAILURES
 
 NUMBER = VatNumber("DE", "136695976")
 
