@@ -177,24 +177,3 @@ def trickle(server):
                 time.sleep(0.1)
         except OSError:
             return
-
-
-def test_calls_beyond_a_few_are_not_made(vies):
-    # Nobody is answered before the others have been turned away.
-    turned_away, is_over = [], threading.Event()
-    vies.before_answer = lambda: is_over.wait(30)
-
-    def ask(number):
-        try:
-            return check(VatNumber("DE", VALID), url=vies.url)
-        except ViesUnavailable:
-            turned_away.append(number)
-            if len(turned_away) == 5 - client.CALLS_AT_ONCE:
-                is_over.set()
-            raise
-
-    results = run_threads(5, ask)
-
-    answered = [result for result in results if isinstance(result, Reply)]
-    assert len(answered) == len(vies.questions) == client.CALLS_AT_ONCE
-    assert check(NUMBER, url=vies.url).is_valid
