@@ -7,8 +7,9 @@ from django.conf import settings
 
 from accounts.models import Account
 from emails import renderer_client
-from emails.renderer_client import Rendered, RenderRequest
+from emails.renderer_client import Rendered, RenderRequest, TemplateRefused
 from emails.requests import EmailRequest
+from emails.shortening import LIMIT_CODES, shortened
 from emails.template_sources import TemplateSource
 
 
@@ -50,7 +51,7 @@ def render_message(
     *, account: Account, request: EmailRequest, source: TemplateSource, locale: str, origin: Origin
 ) -> Message:
     """Call the renderer; no transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
-    rendered = render_source(account=account, source=source, ctx=request.ctx)
+    rendered = _render_whole_or_shortened(account, source, request.ctx)
     return Message(
         from_name=origin.name,
         from_email=origin.email,
@@ -61,6 +62,22 @@ def render_message(
         text=rendered.text,
         reply_to=origin.reply_to,
     )
+
+
+def _render_whole_or_shortened(account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
+    """An order that is too long for one message is shown with its first lines."""
+    try:
+        return render_source(account=account, source=source, ctx=ctx)
+    except TemplateRefused as refused:
+        if refused.code not in LIMIT_CODES:
+            raise
+        failure = refused
+    for shorter in shortened(ctx):
+        try:
+            return render_source(account=account, source=source, ctx=shorter)
+        except TemplateRefused as refused:
+            failure = refused
+    raise failure
 
 
 def render_source(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:

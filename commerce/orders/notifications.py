@@ -74,7 +74,7 @@ def _enqueue(template_key: str, order: Order, context: dict[str, Any], *, now: d
 
 
 def _line(line: FrozenLine) -> dict[str, Any]:
-    """What a line of an email says; no more, since the renderer takes 256 KiB and an order has up to 500."""
+    """What a line of an email says."""
     return {
         "sku": line.sku,
         "title": line.title,
