@@ -19,7 +19,7 @@ from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.unknown_fields import name_in_replay
-from commerce.rest.views import SurfaceViewSet, access_of, takes_of
+from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, access_of, takes_of
 from commerce.tenancy.scope import account_scope, workspace_scope
 
 logger = logging.getLogger(__name__)
@@ -141,6 +141,8 @@ def _answer(
     key = idempotency.key_of(request) if request.method == "POST" else None
     if key is None and action in view_class.idempotent_actions:
         raise IdempotencyKeyRequired
+    if key is not None and issubclass(view_class, StorefrontViewSet):
+        key = _shoppers_key(request, view_class, action, key)
     if action in view_class.unscoped_actions:
         response = _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
     else:
@@ -150,6 +152,19 @@ def _answer(
     if takes is not None and "Idempotent-Replayed" in response:
         name_in_replay(request, takes, response)
     return response
+
+
+def _shoppers_key(
+    request: HttpRequest, view_class: type[StorefrontViewSet], action: str, key: str
+) -> str | None:
+    """What the record of a shopper's request is kept under, if it is kept."""
+    if action in view_class.idempotent_actions:
+        # One that must be given stands for one request of the whole shop.
+        return key
+    has_token = request.resolver_match is not None and "token" in request.resolver_match.kwargs
+    return idempotency.shoppers_key(
+        request, key, has_token=has_token, secret_field=view_class.shopper_fields.get(action)
+    )
 
 
 def _once(

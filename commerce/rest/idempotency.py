@@ -21,6 +21,10 @@ from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgre
 HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotent-Replayed"
 
+# All shoppers of a shop send the same public key. Where nothing in a request tells one of them from another, a key as
+# short as `1` may well be two shoppers', and is not remembered.
+SHORTEST_SHARED_KEY = 16
+
 # The answer is looked for in a statement of its own, after the lock: the snapshot of a single one would be
 # older than the lock, and miss an answer that was committed in between.
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -58,6 +62,31 @@ def key_of(request: HttpRequest) -> str | None:
     if not 1 <= len(key) <= 255 or not key.isprintable():
         raise IdempotencyKeyInvalid
     return key
+
+
+def shoppers_key(
+    request: HttpRequest, key: str, *, has_token: bool, secret_field: str | None = None
+) -> str | None:
+    """What a shopper's record is kept under, so that it meets no other shopper's; None if it is kept under nothing.
+
+    The shopper is known by the token in the path, or by a field of the body that nobody else can name.
+    """
+    if has_token or secret_field is not None:
+        shopper = "" if secret_field is None else _member(request, secret_field)
+    elif len(key) < SHORTEST_SHARED_KEY:
+        return None
+    else:
+        shopper = ""
+    return hashlib.sha256(f"{request.path_info}\n{shopper}\n{key}".encode()).hexdigest()
+
+
+def _member(request: HttpRequest, name: str) -> str:
+    """A member of the body as text; a body that can't be read is refused later."""
+    try:
+        body = orjson.loads(request.body)
+    except orjson.JSONDecodeError:
+        return ""
+    return str(body.get(name)) if isinstance(body, dict) else ""
 
 
 def answer_once(

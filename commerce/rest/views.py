@@ -85,6 +85,8 @@ class AdminViewSet(SurfaceViewSet):
 
 class StorefrontViewSet(SurfaceViewSet):
     surface = "storefront"
+    # By action, the field of the body that only its shopper can name, where the path has no token to tell.
+    shopper_fields: ClassVar[dict[str, str]] = {}
 
 
 def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Access:
