@@ -27,10 +27,3 @@ class MarketExists(Refusal):
     code = "market_exists"
     title = "The account has a market of this currency, locale, country and domain"
     constraints = ("markets_surface",)
-
-
-class DomainTaken(Refusal):
-    status = 409
-    code = "domain_taken"
-    title = "Another market has this domain"
-    constraints = ("markets_domain",)

@@ -103,7 +103,6 @@ class Market(AccountOwned):
                 name="markets_surface",
             ),
             models.UniqueConstraint(fields=["account", "handle"], name="markets_handle"),
-            models.UniqueConstraint(fields=["domain"], name="markets_domain"),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from accounts.models import Market
 
 
 def create_market(*, fields: dict[str, Any]) -> Market:
-    """A new selling surface. Raises `MarketExists`, `HandleTaken`, `DomainTaken` through the unique keys."""
+    """A new selling surface. Raises `MarketExists` and `HandleTaken` through the unique keys."""
     return Market.objects.create(**fields)
 
 

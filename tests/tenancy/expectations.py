@@ -102,7 +102,7 @@ RESOLVER_COLUMNS = {
 }
 
 # Unique across accounts by the contract, so without the account: each is a token or name that says nothing.
-PLATFORM_WIDE_KEYS = {"markets_domain", "orders_token", "vouchers_code"}
+PLATFORM_WIDE_KEYS = {"orders_token", "vouchers_code"}
 
 # Tables whose rows a resolver function may delete, with the function that does.
 RESOLVER_DELETES = {

@@ -64,13 +64,23 @@ def test_create_with_a_taken_handle_is_refused(shop):
     assert handles(shop) == ["de"]
 
 
-def test_create_with_the_domain_of_any_other_market_is_refused(shop, other_shop):
-    other_shop.admin.post("markets.json", AUSTRIA | {"domain": "tea.example.com"})
+def test_markets_of_one_account_share_a_domain(shop):
+    swiss = AUSTRIA | {"handle": "ch", "currency": "CHF", "domain": "Tea.Example.COM"}
 
-    response = shop.admin.post("markets.json", AUSTRIA | {"domain": "Tea.Example.COM"})
+    answers = [
+        shop.admin.post("markets.json", body) for body in (AUSTRIA | {"domain": "tea.example.com"}, swiss)
+    ]
 
-    assert problem(response) == (409, "domain_taken")
-    assert handles(shop) == ["de"]
+    assert [answer.json()["market"]["domain"] for answer in answers] == ["tea.example.com"] * 2
+
+
+def test_domain_that_another_account_names_stays_free(shop, other_shop):
+    theirs = other_shop.admin.post("markets.json", AUSTRIA | {"domain": "tea.example.com"})
+
+    created = shop.admin.post("markets.json", AUSTRIA | {"domain": "tea.example.com"})
+    updated = shop.admin.put(f"markets/{shop.market.pk}.json", {"domain": "tea.example.com"})
+
+    assert [answer.status_code for answer in (theirs, created, updated)] == [201, 201, 200]
 
 
 def test_create_with_the_surface_and_handle_of_another_account_is_done(shop, other_shop):
@@ -170,7 +180,10 @@ def test_update_opens_a_closed_market_again(shop):
     [
         ({"handle": "at"}, "handle_taken"),
         ({"locale": "de-AT", "country_code": "AT"}, "market_exists"),
-        ({"domain": "at.example.com"}, "domain_taken"),
+        (
+            {"locale": "de-AT", "country_code": "AT", "currency": "CHF", "domain": "at.example.com"},
+            "market_exists",
+        ),
     ],
 )
 def test_update_into_another_markets_place_is_refused_and_changes_nothing(shop, changes, code):
