@@ -250,7 +250,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PREPROCESSING_HOOKS": ["commerce.rest.openapi.only_surfaces"],
-    "POSTPROCESSING_HOOKS": ["commerce.rest.openapi.finish"],
+    "POSTPROCESSING_HOOKS": ["commerce.rest.openapi.finish", "config.openapi.add_webhooks"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "SCHEMA_PATH_PREFIX": r"/(admin|storefront)/2026-01",

@@ -39,6 +39,13 @@ PROBLEM = {
 SECURITY_SCHEMES = {
     "AdminKey": {"type": "http", "scheme": "bearer", "description": "A workspace or admin key (`sk_...`)."},
     "StorefrontKey": {"type": "apiKey", "in": "header", "name": "X-Storefront-Key"},
+    "ProviderSignature": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "provider-signature",
+        "description": "HMAC-SHA-256 of the body in hex.",
+    },
+    "StripeSignature": {"type": "apiKey", "in": "header", "name": "Stripe-Signature"},
 }
 _PROBLEM_RESPONSE = {
     "description": "Refused.",
@@ -131,6 +138,34 @@ class SurfaceSchema(AutoSchema):
         return inspect.cleandoc(
             getattr(action, "__doc__", None) or type(self.view).__dict__.get("__doc__") or ""
         )
+
+
+def webhook_operation(
+    operation_id: str,
+    description: str,
+    *,
+    security: dict[str, list[str]],
+    parameters: list[dict[str, Any]],
+    request: dict[str, Any],
+    answer: dict[str, Any],
+    refusals: dict[str, str],
+) -> dict[str, Any]:
+    """The one operation of a webhook: a POST whose signature stands for a key. `refusals` are named by status."""
+    responses = {
+        "200": {"description": "Received.", "content": {"application/json": {"schema": answer}}},
+        **{status: _PROBLEM_RESPONSE | {"description": meaning} for status, meaning in refusals.items()},
+        "default": _PROBLEM_RESPONSE,
+    }
+    operation = {
+        "operationId": operation_id,
+        "description": description,
+        "parameters": parameters,
+        "tags": ["webhooks"],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request}}},
+        "security": [security],
+        "responses": responses,
+    }
+    return {"post": operation}
 
 
 def only_surfaces(endpoints: list[Any]) -> list[Any]:

@@ -1,11 +1,31 @@
 """The committed document is what the code says: a change of the contract shows in the diff."""
 
+import re
+
 import orjson
+from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
 from tests.openapi import document
+
+# Pages and files for people and probes, which no client of the API calls.
+UNDOCUMENTED = (
+    "^(?:admin|storefront)/(?P<version>[^/]+)/.*$",
+    "",
+    "admin/",
+    "backoffice",
+    "demo",
+    "docs/",
+    "healthz",
+    "metrics",
+    "openapi.json",
+    "readyz",
+    "static/",
+    "test-card/",
+)
+PAGES = ("backoffice/", "demo/", "test-card/", "static/")
 
 
 def test_committed_document_is_current():
@@ -40,3 +60,22 @@ def test_docs_page_and_document_are_served_without_outside_hosts(client):
 
     assert orjson.loads(served.content) == document()
     assert "https://" not in page
+
+
+def test_every_address_that_clients_call_is_documented():
+    addresses = {
+        re.sub(r"<\w+:(\w+)>", r"{\1}", address)
+        for address in addresses_of(get_resolver().url_patterns)
+        if address not in UNDOCUMENTED and not address.startswith(PAGES)
+    }
+
+    assert {f"/{address}" for address in addresses} == set(document()["paths"])
+
+
+def addresses_of(patterns, prefix=""):
+    for pattern in patterns:
+        address = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from addresses_of(pattern.url_patterns, address)
+        elif isinstance(pattern, URLPattern):
+            yield address
