@@ -27,3 +27,17 @@ class MarketExists(Refusal):
     code = "market_exists"
     title = "The account has a market of this currency, locale, country and domain"
     constraints = ("markets_surface",)
+
+
+class AlreadyMember(Refusal):
+    status = 409
+    code = "already_member"
+    title = "The user is on the staff already"
+    constraints = ("staff_memberships_once",)
+
+
+class AlreadyInvited(Refusal):
+    status = 409
+    code = "already_invited"
+    title = "This username is invited already"
+    constraints = ("staff_invitations_once",)

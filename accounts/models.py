@@ -171,3 +171,20 @@ class StaffMembership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"
+
+
+class StaffInvitation(AccountOwned):
+    """A place among the staff, offered to whoever logs in under a username: nobody has to have that name yet."""
+
+    username = models.CharField(max_length=150, validators=[User.username_validator])
+    role = models.CharField(max_length=16, choices=StaffMembership.Role, default=StaffMembership.Role.STAFF)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "staff_invitations"
+        constraints = [models.UniqueConstraint(fields=["account", "username"], name="staff_invitations_once")]
+        # Those of a user, across accounts.
+        indexes = [models.Index(fields=["username"], name="staff_invitations_username")]
+
+    def __str__(self) -> str:
+        return f"{self.username} ({self.role})"

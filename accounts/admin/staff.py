@@ -9,7 +9,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from accounts import operations
-from accounts.models import StaffMembership, User
+from accounts.models import StaffInvitation, StaffMembership, User
 from commerce.backoffice.forms import RuledModelForm
 from commerce.backoffice.membership import membership_of
 from commerce.backoffice.options import EditableAdmin
@@ -17,13 +17,13 @@ from commerce.tenancy.scope import current_account_id
 
 
 class StaffUserField(forms.CharField):
-    """A user by the whole username: the users of other shops are not offered to choose from."""
+    """A user by the whole username; for operators, who know all users."""
 
     def clean(self, value: Any) -> User:
         username = super().clean(value)
         user = User.objects.filter(username=username, is_active=True, is_staff=True).first()
         if user is None:
-            raise forms.ValidationError("There is no staff user of this name; an operator can add one.")
+            raise forms.ValidationError("There is no active staff user of this name.")
         return user
 
 
@@ -51,6 +51,11 @@ class StaffMembershipAdmin(EditableAdmin):
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("username", "role") if obj else ("user", "role")
 
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Owners invite, as adding tells who is a user of the installation and who is not."""
+        membership = membership_of(request)
+        return membership is not None and membership.is_operator
+
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return super().has_change_permission(request, obj) and not _is_own(request, obj)
 
@@ -73,6 +78,27 @@ class StaffMembershipAdmin(EditableAdmin):
 
     def delete_row(self, row: StaffMembership, now: datetime) -> None:
         operations.remove_member(membership=row)
+
+
+@admin.register(StaffInvitation)
+class StaffInvitationAdmin(EditableAdmin):
+    """Usernames as they were typed; whose they are, if anybody's, shows once they are accepted."""
+
+    owners_only = True
+    deletable = True
+    list_display = ("username", "role", "created_at")
+    list_filter = ("role",)
+    search_fields = ("username",)
+    fields = ("username", "role")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffInvitation:
+        return operations.invite_member(**fields)
+
+    def delete_row(self, row: StaffInvitation, now: datetime) -> None:
+        operations.withdraw_invitation(invitation=row)
 
 
 def _is_own(request: HttpRequest, obj: Model | None) -> bool:

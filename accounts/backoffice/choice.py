@@ -1,5 +1,6 @@
 """Which account a session works in. The database says anew on every request whether it still may."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
@@ -18,6 +19,23 @@ _MEMBERSHIPS = """
        AND (name ILIKE %(pattern)s::text OR handle ILIKE %(pattern)s::text)
      ORDER BY name, account_id LIMIT %(limit)s::int
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A shop that offers the user a place among its staff."""
+
+    account_id: int
+    handle: str
+    name: str
+    role: str
+
+
+def invitations(user: Any) -> list[Invitation]:
+    """The latest shops that have invited a user by username."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
+        return [Invitation(*row) for row in cursor.fetchall()]
 
 
 def memberships(

@@ -52,6 +52,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("configuration.accountsetting", "Settings", "tune"),
         ("accounts.apikey", "API keys", "key"),
         ("accounts.staffmembership", "Staff", "badge"),
+        ("accounts.staffinvitation", "Invitations", "person_add"),
         ("backoffice.staffaction", "Activity", "list_alt"),
         ("accounts.user", "Users", "person"),
     ],

@@ -16,12 +16,15 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
+from accounts.operations import accept_invitation, decline_invitation
 from commerce.backoffice.forms import refusal_of
+from commerce.backoffice.history import record
 from commerce.backoffice.membership import membership_of
+from commerce.backoffice.models import StaffAction
 from commerce.errors import Refusal
 from commerce.tenancy.scope import account_scope
 
-from .choice import choose, chosen_membership, memberships
+from .choice import choose, chosen_membership, invitations, memberships
 from .login import LoginForm
 from .navigation import groups
 from .overview import overview
@@ -40,7 +43,7 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Who they are is asked before which account they work in, hence the order of the two.
-        if view not in (self.choose_account, self.logout, self.i18n_javascript):
+        if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
             view = self._in_account(
                 view, required=view not in (self.password_change, self.password_change_done)
             )
@@ -87,7 +90,10 @@ class BackOfficeSite(UnfoldAdminSite):
         return super().index(request, overview(now=timezone.now()) | (extra_context or {}))
 
     def extra_urls(self) -> list[URLPattern]:
-        return [path("account/", self.admin_view(self.choose_account), name="choose_account")]
+        return [
+            path("account/", self.admin_view(self.choose_account), name="choose_account"),
+            path("account/invitation/", self.admin_view(self.answer_invitation), name="answer_invitation"),
+        ]
 
     def choose_account(self, request: HttpRequest) -> HttpResponse:
         """The accounts of the user, to choose one; a POST chooses."""
@@ -95,21 +101,41 @@ class BackOfficeSite(UnfoldAdminSite):
             return self._chosen(request)
         search = request.GET.get("q", "").strip()
         found = memberships(request.user, search=search.replace("\0", ""), limit=_SHOWN_ACCOUNTS + 1)
+        invited = invitations(request.user)
         context = {
             **self.each_context(request),
             "title": "Choose a shop",
             "memberships": found[:_SHOWN_ACCOUNTS],
+            "invitations": invited,
             "has_more": len(found) > _SHOWN_ACCOUNTS,
             "search": search,
             "next": request.GET.get("next", ""),
         }
-        status = 200 if found or search else 403
+        status = 200 if found or invited or search else 403
         return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
 
+    def answer_invitation(self, request: HttpRequest) -> HttpResponse:
+        """Accept the invitation of a shop, and work in it from now on, or decline it."""
+        account_id = _id_sent(request)
+        invited = {invitation.account_id for invitation in invitations(request.user)}
+        if request.method != "POST" or account_id not in invited:
+            return self._refused(request, Http404())
+        if "decline" in request.POST:
+            with account_scope(account_id):
+                decline_invitation(user=request.user)
+            return redirect("admin:choose_account")
+        try:
+            with account_scope(account_id):
+                membership = accept_invitation(user=request.user)
+                record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
+        except Refusal as refusal:
+            return self._refused(request, refusal)
+        choose(request, account_id)
+        return redirect("admin:index")
+
     def _chosen(self, request: HttpRequest) -> HttpResponse:
-        account_id = request.POST.get("account_id", "")
-        is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
-        if not is_id or choose(request, int(account_id)) is None:
+        account_id = _id_sent(request)
+        if account_id is None or choose(request, account_id) is None:
             return self._refused(request, Http404())
         target = request.POST.get("next", "")
         if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
@@ -133,6 +159,12 @@ class BackOfficeSite(UnfoldAdminSite):
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         # Unfold remembers results per user, not per account.
         raise Http404
+
+
+def _id_sent(request: HttpRequest) -> int | None:
+    account_id = request.POST.get("account_id", "")
+    is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
+    return int(account_id) if is_id else None
 
 
 def _choice(request: HttpRequest) -> HttpResponse:

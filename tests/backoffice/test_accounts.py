@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.authentication import hash_secret
-from accounts.models import Account, ApiKey, Market, StaffMembership, User
+from accounts.models import Account, ApiKey, Market, User
 from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
 from commerce.configuration.queries import effective
@@ -200,90 +200,6 @@ def test_revoked_key_can_not_be_rotated(shop, owner):
     assert messages_of(answer)[-1] == "The key is revoked or expired."
     with shop.scope():
         assert ApiKey.objects.count() == 2
-
-
-def test_member_is_added_by_the_whole_username(shop, owner):
-    user = make_user(username="bea")
-
-    owner.fill("accounts/staffmembership/add/", user="bea", role="support")
-
-    with shop.scope():
-        assert StaffMembership.objects.get(user=user).role == "support"
-
-
-@pytest.mark.parametrize("username", ["nobody", "shopper", "gone", ""])
-def test_user_who_is_no_staff_can_not_be_added(shop, owner, username):
-    make_user(username="shopper", is_staff=False)
-    make_user(username="gone", is_active=False)
-
-    answer = owner.fill("accounts/staffmembership/add/", user=username, role="staff")
-
-    assert list(errors_of(answer)) == ["user"]
-    with shop.scope():
-        assert StaffMembership.objects.count() == 1
-
-
-def test_form_for_members_names_no_users(shop, owner):
-    make_user(username="stranger")
-
-    page = owner.get("accounts/staffmembership/add/")
-
-    assert "stranger" not in page.content.decode()
-
-
-def test_member_who_is_one_already_is_a_form_error(shop, owner, staff_of):
-    staff_of(shop).user.refresh_from_db()
-    username = User.objects.order_by("-pk")[0].username
-
-    answer = owner.fill("accounts/staffmembership/add/", user=username, role="support")
-
-    assert errors_of(answer) == {"__all__": ["The shop's data does not allow this: staff_memberships_once."]}
-    with shop.scope():
-        assert StaffMembership.objects.count() == 2
-
-
-def test_role_of_a_member_is_changed(shop, owner, staff_of):
-    member = staff_of(shop, role="staff").user
-    with shop.scope():
-        membership = StaffMembership.objects.get(user=member)
-
-    owner.fill(f"accounts/staffmembership/{membership.pk}/change/", role="support")
-
-    with shop.scope():
-        membership.refresh_from_db()
-    assert (membership.role, membership.user_id) == ("support", member.pk)
-
-
-def test_member_is_removed(shop, owner, staff_of):
-    member = staff_of(shop).user
-    with shop.scope():
-        membership = StaffMembership.objects.get(user=member)
-
-    owner.post(f"accounts/staffmembership/{membership.pk}/delete/", {"post": "yes"})
-
-    with shop.scope():
-        assert [row.user_id for row in StaffMembership.objects.all()] == [owner.user.pk]
-        assert StaffAction.objects.get().kind == "deleted"
-
-
-def test_owner_can_not_take_the_own_rights_away(shop, owner):
-    with shop.scope():
-        own = StaffMembership.objects.get()
-    path = f"accounts/staffmembership/{own.pk}/"
-
-    answers = [
-        owner.post(f"{path}change/", {"role": "support"}),
-        owner.post(f"{path}delete/", {"post": "yes"}),
-    ]
-    owner.post(
-        "accounts/staffmembership/",
-        {"action": "delete_selected", "_selected_action": [own.pk], "index": 0, "post": "yes"},
-    )
-
-    assert [answer.status_code for answer in answers] == [403, 403]
-    with shop.scope():
-        own.refresh_from_db()
-    assert own.role == "owner"
 
 
 def test_settings_are_saved_and_taken_back(shop, owner):

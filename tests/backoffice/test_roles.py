@@ -4,7 +4,7 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Permission
 
-from accounts.models import Account, ApiKey, Market, StaffMembership, User
+from accounts.models import Account, ApiKey, Market, StaffInvitation, StaffMembership, User
 from carts.models import Cart
 from checkouts.models import Checkout
 from commerce.backoffice.models import StaffAction
@@ -52,7 +52,8 @@ ACCESS = {
     ShippingMethod: (EVERYBODY, WRITERS),
     ShippingZone: (EVERYBODY, WRITERS),
     StaffAction: (OWNERS, NOBODY),
-    StaffMembership: (OWNERS, OWNERS),
+    StaffInvitation: (OWNERS, OWNERS),
+    StaffMembership: (OWNERS, {"operator"}),
     TaxRate: (EVERYBODY, WRITERS),
     User: ({"operator"}, {"operator"}),
     Variant: (EVERYBODY, WRITERS),
