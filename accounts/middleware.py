@@ -158,12 +158,9 @@ def _shoppers_key(
     request: HttpRequest, view_class: type[StorefrontViewSet], action: str, key: str
 ) -> str | None:
     """What the record of a shopper's request is kept under, if it is kept."""
-    if action in view_class.idempotent_actions:
-        # One that must be given stands for one request of the whole shop.
-        return key
-    has_token = request.resolver_match is not None and "token" in request.resolver_match.kwargs
+    path = request.resolver_match.kwargs if request.resolver_match else {}
     return idempotency.shoppers_key(
-        request, key, has_token=has_token, secret_field=view_class.shopper_fields.get(action)
+        request, key, token=path.get("token"), secret_field=view_class.shopper_fields.get(action)
     )
 
 

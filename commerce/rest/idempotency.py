@@ -65,19 +65,16 @@ def key_of(request: HttpRequest) -> str | None:
 
 
 def shoppers_key(
-    request: HttpRequest, key: str, *, has_token: bool, secret_field: str | None = None
+    request: HttpRequest, key: str, *, token: str | None, secret_field: str | None = None
 ) -> str | None:
-    """What a shopper's record is kept under, so that it meets no other shopper's; None if it is kept under nothing.
+    """What a shopper's record is kept under, so that it meets no other shopper's; None if it is not kept.
 
     The shopper is known by the token in the path, or by a field of the body that nobody else can name.
     """
-    if has_token or secret_field is not None:
-        shopper = "" if secret_field is None else _member(request, secret_field)
-    elif len(key) < SHORTEST_SHARED_KEY:
+    shopper = token or (_member(request, secret_field) if secret_field else None)
+    if shopper is None and len(key) < SHORTEST_SHARED_KEY:
         return None
-    else:
-        shopper = ""
-    return hashlib.sha256(f"{request.path_info}\n{shopper}\n{key}".encode()).hexdigest()
+    return hashlib.sha256(f"{shopper or ''}\n{key}".encode()).hexdigest()
 
 
 def _member(request: HttpRequest, name: str) -> str:
