@@ -27,7 +27,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     idempotent_actions = ("complete",)
     unscoped_actions = ("vat", "start_payment", "confirm")
     guessed_codes: ClassVar[dict[str, str]] = {"apply_code": "discount_not_found"}
-    shopper_fields = {"create": "cart_token"}
+    shopper_fields: ClassVar[dict[str, str]] = {"create": "cart_token"}
 
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
