@@ -116,17 +116,18 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def answer_invitation(self, request: HttpRequest) -> HttpResponse:
         """Accept the invitation of a shop, and work in it from now on, or decline it."""
+        user: Any = request.user
         account_id = _id_sent(request)
-        invited = {invitation.account_id for invitation in invitations(request.user)}
+        invited = {invitation.account_id for invitation in invitations(user)}
         if request.method != "POST" or account_id not in invited:
             return self._refused(request, Http404())
         if "decline" in request.POST:
             with account_scope(account_id):
-                decline_invitation(user=request.user)
+                decline_invitation(user=user)
             return redirect("admin:choose_account")
         try:
             with account_scope(account_id):
-                membership = accept_invitation(user=request.user)
+                membership = accept_invitation(user=user)
                 record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
         except Refusal as refusal:
             return self._refused(request, refusal)
