@@ -3,8 +3,12 @@
 from functools import cache
 
 import pytest
+from django.utils import timezone
 
+from accounts.models import Account
+from accounts.operations import set_suspended
 from commerce.rest.principal import AREAS
+from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
 from tests.problems import problem
 from tests.rest.routes import routes, undone
@@ -156,3 +160,16 @@ def test_route_of_a_workspace_shows_nothing_of_another_one(world, other_shop, ro
     if route.placeholders:
         assert problem(response) == (404, "not_found")
     assert world.shop.handle.encode() not in response.content
+
+
+def test_routes_of_a_suspended_account_are_forbidden(world):
+    shop = world.shop
+    with workspace_scope(shop.workspace_id):
+        set_suspended(account=Account.objects.get(pk=shop.id), suspended=True, now=timezone.now())
+    asked = ACCOUNT_ROUTES + STOREFRONT_ROUTES
+
+    for secret in (shop.issue("admin"), shop.issue("workspace")):
+        clients = {"admin": bearer(secret), "storefront": storefront_key(shop.issue("storefront"))}
+        found = refusals(lambda route, clients=clients: clients[route.surface], asked, world)
+
+        assert found == each(asked, (403, "account_suspended"))
