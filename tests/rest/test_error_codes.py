@@ -34,7 +34,6 @@ NEVER_VIOLATED = {
     "outbox_dispatches_key": "written by ON CONFLICT DO NOTHING",
     "pickup_points_external_id": "read-only for requests",
     "shipping_rates_one_automatic": "written by ON CONFLICT DO NOTHING",
-    "staff_memberships_once": "the back office shows it as an error of its form",
     "test_card_payments_key": "written by ON CONFLICT DO NOTHING",
     "variant_pricing_market": "written by upsert",
     "voucher_holds_one": "written under the checkout's lock",
