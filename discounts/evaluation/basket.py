@@ -1,12 +1,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+
+from commerce.money import divide_half_up
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Units of one variant. The price is that of all of them, in cents: unit price x quantity, without rounding.
+    """Units of one variant, and the price of all of them, in cents.
 
-    It is gross in a market that shows gross prices, and net in the others.
+    It is gross in a market that shows gross prices, and net in the others. Without the tax that it included, it need
+    not be a multiple of the quantity.
     """
 
     variant_id: int
@@ -15,8 +19,13 @@ class Line:
     price_cents: int
 
     @property
-    def unit_price_cents(self) -> int:
-        return self.price_cents // self.quantity
+    def unit_price(self) -> Fraction:
+        """What one unit costs, exactly, to compare it with others."""
+        return Fraction(self.price_cents, self.quantity)
+
+    def price_of(self, units: int) -> int:
+        """What some of the units cost together, in cents, rounded once."""
+        return divide_half_up(self.price_cents * units, self.quantity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ def best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
     count = _applications(bogo, buyable, gettable)
     if not count:
         return Deal(bought={}, rewarded={})
-    cheapest_first = sorted(gettable, key=lambda position: lines[position].unit_price_cents)
-    dearest_first = sorted(buyable, key=lambda position: -lines[position].unit_price_cents)
+    cheapest_first = sorted(gettable, key=lambda position: lines[position].unit_price)
+    dearest_first = sorted(buyable, key=lambda position: -lines[position].unit_price)
     spare = _spare(count * bogo.buy_quantity, cheapest_first, buyable, gettable)
     rewarded = _take(count * bogo.get_quantity, cheapest_first, spare)
     left = {position: units - rewarded.get(position, 0) for position, units in buyable.items()}
@@ -36,9 +36,7 @@ def best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
 def deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
     """What the rewarded units cost less, in cents; a percentage is rounded once for each line."""
     return {
-        position: cents_off(
-            lines[position].unit_price_cents * units, bogo.value_mode, bogo.value_amount, units=units
-        )
+        position: cents_off(lines[position].price_of(units), bogo.value_mode, bogo.value_amount, units=units)
         for position, units in deal.rewarded.items()
     }
 

@@ -53,7 +53,11 @@ class Remaining:
 
     def _use_units(self, bogo: Bogo) -> Cut:
         deal = best_deal(bogo, self.basket.lines, self.unused_units)
-        cut = deal_cut(bogo, self.basket.lines, deal)
+        # Of a price that doesn't divide by the units, the parts that two deals take may be rounded up to more than it.
+        cut = {
+            position: min(cents, self.line_cents[position])
+            for position, cents in deal_cut(bogo, self.basket.lines, deal).items()
+        }
         # A deal that is worth nothing leaves its units to the next one.
         if any(cut.values()):
             for units_by_position in (deal.bought, deal.rewarded):

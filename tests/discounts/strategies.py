@@ -3,6 +3,7 @@
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from commerce.money import tax_within
 from discounts.evaluation import Basket, Line, Shopper
 from tests.discounts.baskets import NOW, rule
 
@@ -24,9 +25,13 @@ MODES = ("percentage", "fixed_amount", "set_price", "free")
 
 @st.composite
 def lines(draw, quantities=QUANTITIES):
+    """Without the tax that they included, prices need not divide by the quantity."""
     product_id, quantity = draw(PRODUCT_IDS), draw(quantities)
     variant_id = 10 * product_id + draw(st.integers(1, 2))
-    return Line(variant_id, product_id, quantity, draw(UNIT_PRICES) * quantity)
+    price_cents = draw(UNIT_PRICES) * quantity
+    if draw(st.booleans()):
+        price_cents -= tax_within(price_cents, 1900)
+    return Line(variant_id, product_id, quantity, price_cents)
 
 
 def line_tuples(max_size=5, **kinds):

@@ -1,5 +1,9 @@
-"""Rules by the unit, restated the slow way: every unit by itself, every choice of units tried."""
+"""Rules by the unit, restated the slow way: every unit by itself, every choice of units tried.
 
+A unit costs an exact fraction of its line. Fractions are rounded when units of one line are put together.
+"""
+
+from fractions import Fraction
 from itertools import combinations
 
 from hypothesis import given
@@ -21,15 +25,14 @@ def test_bogo_is_as_if_every_choice_of_units_was_tried(lines, config):
     units = [position for position, line in enumerate(lines) for _ in range(line.quantity)]
     rewarded = cheapest_choice(bogo, lines, units)
     assert found == [
-        price_off(bogo, line.unit_price_cents, rewarded.count(position))
-        for position, line in enumerate(lines)
+        price_off(bogo, exact_price(line), rewarded.count(position)) for position, line in enumerate(lines)
     ]
 
 
 def cheapest_choice(bogo, lines, units):
     """The rewarded units of the largest number of applications, as positions of their lines."""
     gettable = [position for position in units if bogo.get.covers(lines[position])]
-    gettable.sort(key=lambda position: lines[position].unit_price_cents)
+    gettable.sort(key=lambda position: exact_price(lines[position]))
     most = len(units) if bogo.max_applications is None else bogo.max_applications
     for count in range(min(most, len(units)), 0, -1):
         choices = [
@@ -38,9 +41,7 @@ def cheapest_choice(bogo, lines, units):
             if units_left_to_buy(bogo, lines, units, choice) >= count * bogo.buy_quantity
         ]
         if choices:
-            return min(
-                choices, key=lambda choice: sum(lines[position].unit_price_cents for position in choice)
-            )
+            return min(choices, key=lambda choice: sum(exact_price(lines[position]) for position in choice))
     return ()
 
 
@@ -51,16 +52,25 @@ def units_left_to_buy(bogo, lines, units, rewarded):
     return sum(bogo.buy.covers(lines[position]) for position in left)
 
 
-def price_off(value, unit_price_cents, units):
-    """What a value by the unit takes off; only a percentage is of all units together."""
+def exact_price(line):
+    return Fraction(line.price_cents, line.quantity)
+
+
+def half_up(amount):
+    return int(amount + Fraction(1, 2))
+
+
+def price_off(value, unit_price, units):
+    """What a value takes off units of one line: cents by the unit, a percentage of all of them together."""
+    together = half_up(unit_price * units)
     match value.value_mode:
         case "percentage":
-            return (unit_price_cents * units * value.value_amount + 5_000) // 10_000
+            return half_up(Fraction(together * value.value_amount, 10_000))
         case "fixed_amount":
-            return sum(min(value.value_amount, unit_price_cents) for _ in range(units))
+            return min(together, sum(value.value_amount for _ in range(units)))
         case "set_price":
-            return sum(max(0, unit_price_cents - value.value_amount) for _ in range(units))
-    return unit_price_cents * units
+            return max(0, together - sum(value.value_amount for _ in range(units)))
+    return together
 
 
 @MANY
@@ -75,5 +85,5 @@ def test_bulk_price_is_as_if_every_unit_was_priced_by_itself(lines, config, targ
     for line in lines:
         quantity = together if config["scope"] == "order" else line.quantity
         reached = [tier for tier in tiers if tier.min_quantity <= quantity and line in covered]
-        expected.append(price_off(reached[-1], line.unit_price_cents, line.quantity) if reached else 0)
+        expected.append(price_off(reached[-1], exact_price(line), line.quantity) if reached else 0)
     assert found == expected

@@ -2,6 +2,7 @@
 
 import pytest
 
+from discounts.evaluation import Line
 from tests.discounts.baskets import amounts, basket, bogo, bulk, evaluated, line, line_discounts, rule
 
 BOOKS_AND_PENS = basket(
@@ -179,6 +180,40 @@ def test_equal_units_are_rewarded_in_the_earlier_line():
     two_alike = basket(line(500, variant_id=1), line(500, variant_id=2))
 
     assert line_discounts(two_alike, bogo()) == [500, 0]
+
+
+@pytest.mark.parametrize(
+    ("price_cents", "quantity", "free", "expected"),
+    [(17, 2, 1, 9), (17, 3, 1, 6), (17, 3, 2, 11), (840, 1001, 1000, 839), (8, 1001, 1, 0)],
+)
+def test_bogo_values_units_of_an_untaxed_line_by_their_share_of_its_price(
+    price_cents, quantity, free, expected
+):
+    """2 x 0.10 at 19 % cost 0.17 without tax, so that a unit costs no whole number of cents."""
+    untaxed = Line(11, 1, quantity, price_cents)
+    book_for_pens = bogo(buy={"quantity": quantity - free}, get={"quantity": free}, max_applications=1)
+
+    assert line_discounts(basket(untaxed), book_for_pens) == [expected]
+
+
+def test_all_units_of_an_untaxed_line_are_worth_its_price():
+    untaxed, book = Line(21, 2, 2, 17), line(1000, product_id=1)
+    pens_for_a_book = bogo(buy={"product_ids": [1]}, get={"quantity": 2, "product_ids": [2]})
+
+    assert line_discounts(basket(book, untaxed), pens_for_a_book) == [0, 17]
+
+
+def test_two_deals_take_no_more_than_the_price_of_an_untaxed_line():
+    untaxed, books = Line(21, 2, 2, 17), line(1000, 2, product_id=1)
+    deals = [
+        bogo(rule_id, buy={"product_ids": [1]}, get={"product_ids": [2]}, max_applications=1)
+        for rule_id in (1, 2)
+    ]
+
+    evaluation = evaluated(basket(books, untaxed), *deals)
+
+    assert amounts(evaluation) == [(1, 9), (2, 8)]
+    assert evaluation.line_discounts == (0, 17)
 
 
 def test_gift_card_lowers_no_price():

@@ -386,3 +386,26 @@ def test_discounts_and_gift_cards_follow_the_prices_that_are_charged(czech, chec
     assert untaxed["totals"]["total_cents"] == str(2839 - 1420 + 412)
     assert (untaxed["totals"]["gift_card_cents"], untaxed["totals"]["tax_cents"]) == ("1831", "0")
     assert without_time(cleared) == without_time(taxed)
+
+
+@pytest.mark.parametrize(("price_cents", "quantity"), [(10, 2), (1, 1000)])
+def test_free_units_cost_nothing_under_the_reverse_charge(czech, vies, price_cents, quantity):
+    book, pen = (
+        factories.make_variant(czech, price_cents=price, stock=None, track_inventory=False)
+        for price in (1000, price_cents)
+    )
+    config = {
+        "buy": {"quantity": 1, "variant_ids": [book.pk]},
+        "get": {"quantity": quantity, "variant_ids": [pen.pk]},
+        "value_mode": "free",
+    }
+    factories.make_discount(czech, type="buy_x_get_y", value_mode=None, value_amount=None, bogo_config=config)
+    entered = enter_checkout(czech, (book, 1), (pen, quantity))
+    put_address(czech, entered, ADDRESS)
+
+    shown = put(czech, entered).json()["checkout"]
+
+    assert shown["vat"]["reverse_charge"] is True
+    book_line, pen_line = shown["line_items"]
+    assert shown["totals"]["discount_cents"] == pen_line["line_total_with_tax_cents"]
+    assert shown["totals"]["total_cents"] == book_line["line_total_with_tax_cents"]
