@@ -10,4 +10,4 @@ class CheckoutsConfig(AppConfig):
     def ready(self) -> None:
         # They register what they do once the models are loaded.
         from . import debts, handlers, timeline  # noqa: F401
-        from .operations import archiving, merging  # noqa: F401
+        from .operations import archiving, codes, merging  # noqa: F401

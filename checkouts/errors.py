@@ -13,6 +13,12 @@ class MarketNotActive(Refusal):
     title = "The cart's market no longer sells"
 
 
+class AmountTooLarge(Refusal):
+    status = 422
+    code = "amount_too_large"
+    title = "The checkout costs more than 9007199254740991 cents, the largest amount of this API"
+
+
 class InvalidPhase(Refusal):
     """Carries `phase` and `allowed`, the phases in which the operation may be sent."""
 

@@ -4,6 +4,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db import models
+from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -11,18 +12,19 @@ from unfold.decorators import action, display
 
 from commerce.backoffice.display import LABEL_COLOURS, money_column
 from commerce.backoffice.export import export_as_csv
+from commerce.backoffice.forms import all_values
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 
 from . import operations
 from .api.discount_input import DiscountChanges
 from .forms import DiscountForm
 from .models import Discount, DiscountRedemption
-from .rules import BY_QUANTITY, CREATABLE_TYPES
+from .rules import BY_QUANTITY
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
 _Type = Discount.Type
-_WITH_VALUE = [kind for kind in CREATABLE_TYPES if kind not in BY_QUANTITY]
-_WITH_CODE = [kind for kind in CREATABLE_TYPES if kind != _Type.AUTOMATIC_DISCOUNT]
+_WITH_VALUE = [kind for kind in _Type if kind not in BY_QUANTITY]
+_WITH_CODE = [kind for kind in _Type if kind not in {_Type.AUTOMATIC_DISCOUNT, _Type.GIFT_CARD}]
 _WITH_TARGET = [_Type.DISCOUNT_CODE, _Type.AUTOMATIC_DISCOUNT, _Type.BULK_PRICING]
 
 
@@ -56,7 +58,8 @@ class DiscountAdmin(EditableAdmin):
     search_fields = ("title", "code")
     actions = ("archive", export_as_csv)
     actions_detail = ("try_on_cart",)
-    readonly_fields = ("usage_count", "created_at", "archived_at")
+    list_select_related = ("voucher",)
+    readonly_fields = ("usage_count", "voucher", "created_at", "archived_at")
     conditional_fields = {
         "code": _shown_for(*_WITH_CODE, unless_empty="code"),
         "value_mode": _shown_for(*_WITH_VALUE),
@@ -101,7 +104,7 @@ class DiscountAdmin(EditableAdmin):
     )
     fieldsets = (
         *add_fieldsets,
-        ("So far", {"fields": (("usage_count", "created_at", "archived_at"),)}),
+        ("So far", {"fields": (("usage_count", "voucher", "created_at", "archived_at"),)}),
     )
 
     @display(description="Status", ordering="status", label=LABEL_COLOURS)
@@ -112,8 +115,6 @@ class DiscountAdmin(EditableAdmin):
     def formfield_for_choice_field(
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any
     ) -> forms.Field:
-        if db_field.name == "type":
-            kwargs["choices"] = [(offered, offered.label) for offered in CREATABLE_TYPES]
         if db_field.name == "status":
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
@@ -141,8 +142,13 @@ class DiscountAdmin(EditableAdmin):
             f"{reverse('admin:checkouts_checkout_try_discounts')}?discount={object_id}"
         )
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Discount:
-        return operations.create_discount(fields=fields)
+    def save_model(self, request: HttpRequest, obj: Discount, form: ModelForm, change: bool) -> None:
+        if change:
+            return super().save_model(request, obj, form, change)
+        actor = f"staff:{request.user.get_username()}"
+        saved = operations.create_discount(fields=all_values(form), actor=actor, now=timezone.now())
+        obj.__dict__.update(saved.__dict__)
+        return None
 
     def update_row(self, row: Discount, changes: dict[str, Any], now: datetime) -> Discount:
         return operations.update_discount(discount_id=row.pk, changes=changes)

@@ -88,3 +88,10 @@ class DiscountExhausted(Refusal):
     status = 409
     code = "discount_exhausted"
     title = "A discount of this checkout has no use left"
+    constraints = ("discount_holds_first_order_email", "discount_holds_first_order_customer")
+
+
+class DiscountInUse(Refusal):
+    status = 409
+    code = "discount_in_use"
+    title = "Open checkouts have entered the code of this discount"

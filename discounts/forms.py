@@ -10,6 +10,7 @@ from .rules import require_sound, settle
 
 Type = Discount.Type
 AppliesTo = Discount.AppliesTo
+ValueMode = Discount.ValueMode
 
 
 class DiscountForm(RuledModelForm):
@@ -51,6 +52,8 @@ def _of_hidden(chosen: str | None) -> dict[str, Any]:
         values["bulk_tiers"] = None
     if chosen == Type.SHIPPING_DISCOUNT:
         values["applies_to"] = AppliesTo.SHIPPING
-    if chosen == Type.BUY_X_GET_Y:
+    if chosen == Type.GIFT_CARD:
+        values["value_mode"] = ValueMode.FIXED_AMOUNT
+    if chosen in {Type.BUY_X_GET_Y, Type.GIFT_CARD}:
         values["applies_to"] = AppliesTo.ORDER
     return values

@@ -21,7 +21,8 @@ _IN_FORCE = f"""
      WHERE account_id = %(account_id)s AND code IS NULL AND status = 'active'
        AND (starts_at IS NULL OR starts_at <= %(now)s) AND (ends_at IS NULL OR ends_at > %(now)s)
      UNION ALL
-    SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s)
+    SELECT {_COLUMNS} FROM discounts
+     WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s) AND code IS NOT NULL
 """  # noqa: S608  the columns are constant
 # Newest first, since those are what staff try; whatever their state, for the trial says what that means.
 _ON_TRIAL = f"""
@@ -36,8 +37,9 @@ _ON_TRIAL = f"""
      ORDER BY id
 """  # noqa: S608  the columns are constant
 _BY_CODE = f"""
-    SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s)
-     ORDER BY status = 'archived', id DESC LIMIT 1
+    SELECT {_COLUMNS} FROM discounts
+     WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s) AND type <> 'gift_card'
+     ORDER BY status = 'archived', id DESC LIMIT 1 FOR KEY SHARE
 """  # noqa: S608  the columns are constant
 
 
@@ -56,7 +58,11 @@ def rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> l
 
 
 def rule_by_code(code: str) -> Rule | None:
-    """The discount that a shopper means by a code, trimmed and in any case; of archived ones the last."""
+    """The discount that a shopper means by a code, trimmed and in any case; of archived ones the last.
+
+    The code of a gift card is one of a voucher, and names no rule.
+    It can't lose its code before the transaction ends.
+    """
     return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
 
 

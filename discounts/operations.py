@@ -3,14 +3,16 @@ from typing import Any
 
 from commerce.errors import NotFound, ValidationFailed
 
-from .errors import DiscountArchived
+from .errors import DiscountArchived, DiscountInUse
+from .in_use import is_entered
 from .models import Discount
 from .queries import get_discount, require_known_ids
-from .rules import require_sound, settle
+from .rules import require_issued_values, require_sound, settle
+from .vouchers.operations import disable_voucher, issue_voucher
 
 
-def create_discount(*, fields: dict[str, Any]) -> Discount:
-    """A new discount; null stands for a field's default.
+def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Discount:
+    """A new discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
 
     Raises `ValidationFailed` for fields that do not fit each other and for ids that name nothing, and
     `DiscountCodeTaken` through the unique key.
@@ -19,6 +21,8 @@ def create_discount(*, fields: dict[str, Any]) -> Discount:
     discount = Discount(type=fields["type"])
     settle(discount, {"applies_to": None} | fields)
     require_sound(discount)
+    if discount.type == Discount.Type.GIFT_CARD:
+        _issue_gift_card(discount, actor=actor, now=now)
     discount.save(force_insert=True)
     return discount
 
@@ -26,13 +30,18 @@ def create_discount(*, fields: dict[str, Any]) -> Discount:
 def update_discount(*, discount_id: int, changes: dict[str, Any]) -> Discount:
     """Change a discount that is not archived, all but its type; null resets a field to its default.
 
-    Raises `NotFound`, `DiscountArchived`, and as `create_discount` does for what the discount would become.
+    Raises `NotFound`, `DiscountArchived`, `DiscountInUse` where it would lose a code that is entered, and as
+    `create_discount` does for what the discount would become.
     """
-    discount = _lock_discount(discount_id)
+    loses_code = "code" in changes and changes["code"] is None
+    discount = _lock_discount(discount_id, against_entering=loses_code)
     if discount.status == Discount.Status.ARCHIVED:
         raise DiscountArchived
     if changes.get("type", discount.type) != discount.type:
         raise ValidationFailed.of("type", "can_not_change", "The type of a discount can't change.")
+    require_issued_values(discount, changes)
+    if loses_code and discount.code is not None and is_entered(discount_id):
+        raise DiscountInUse
     require_known_ids(changes)
     settle(discount, changes)
     require_sound(discount)
@@ -41,16 +50,36 @@ def update_discount(*, discount_id: int, changes: dict[str, Any]) -> Discount:
 
 
 def archive_discount(*, discount_id: int, now: datetime) -> Discount:
-    """Take a discount out of use for good and free its code. Repeated, nothing changes. Raises `NotFound`."""
+    """Take a discount out of use for good and free its code; a gift card's voucher is disabled.
+
+    Repeated, nothing changes. Raises `NotFound`.
+    """
     Discount.objects.filter(pk=discount_id).exclude(status=Discount.Status.ARCHIVED).update(
         status=Discount.Status.ARCHIVED, archived_at=now, updated_at=now
     )
-    return get_discount(discount_id)
+    discount = get_discount(discount_id)
+    if discount.voucher_id is not None:
+        discount.voucher = disable_voucher(voucher_id=discount.voucher_id, now=now)
+    return discount
 
 
-def _lock_discount(discount_id: int) -> Discount:
-    """The discount as it stays until the transaction ends, so that changes to its parts can't undo its soundness."""
-    discount = Discount.objects.select_for_update(no_key=True).filter(pk=discount_id).first()
+def _issue_gift_card(discount: Discount, *, actor: str, now: datetime) -> None:
+    discount.voucher = issue_voucher(
+        initial_balance_cents=discount.value_amount or 0,
+        currency=discount.currency or "",
+        expires_at=discount.ends_at,
+        actor=actor,
+        now=now,
+    )
+    discount.code = discount.voucher.code
+
+
+def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Discount:
+    """The discount as it stays until the transaction ends, so that changes to its parts can't undo its soundness.
+
+    The full lock waits for shoppers who are entering its code, and lets no others begin (`rule_by_code`).
+    """
+    discount = Discount.objects.select_for_update(no_key=not against_entering).filter(pk=discount_id).first()
     if discount is None:
         raise NotFound
     return discount

@@ -22,13 +22,13 @@ _MODELS: dict[str, type[Model]] = {
 
 def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
     """The account's discounts, archived ones too; codes are compared without regard to case."""
-    found = Discount.objects.filter(**filters)
+    found = Discount.objects.select_related("voucher").filter(**filters)
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 
 
 def get_discount(discount_id: int) -> Discount:
     """A discount of the account in scope, also an archived one; raises `NotFound`."""
-    discount = Discount.objects.filter(pk=discount_id).first()
+    discount = discounts().filter(pk=discount_id).first()
     if discount is None:
         raise NotFound
     return discount

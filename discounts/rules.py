@@ -14,11 +14,27 @@ ValueMode = Discount.ValueMode
 Eligibility = Discount.Eligibility
 
 BY_QUANTITY = (Type.BUY_X_GET_Y, Type.BULK_PRICING)
-# A gift card is issued as a voucher, never made as a discount.
-CREATABLE_TYPES = tuple(kind for kind in Type if kind != Type.GIFT_CARD)
 MAX_BASIS_POINTS = 10_000
 
 _IN_MONEY = (ValueMode.FIXED_AMOUNT, ValueMode.SET_PRICE)
+# What a discount may ask for before it applies, which a gift card never does.
+_CONDITIONS = (
+    "applies_to",
+    "product_ids",
+    "variant_ids",
+    "market_ids",
+    "minimum_order_subtotal_cents",
+    "customer_eligibility",
+    "customer_tags",
+    "segment_ids",
+    "customer_ids",
+    "first_order_only",
+    "usage_limit_total",
+    "usage_limit_per_customer",
+    "starts_at",
+)
+# What a gift card is worth, and to whom: it was issued so.
+_FIXED_BY_VOUCHER = ("code", "value_mode", "value_amount", "currency", "ends_at")
 _HOLDERS = {
     Eligibility.TAGGED: "customer_tags",
     Eligibility.SEGMENTS: "segment_ids",
@@ -45,6 +61,7 @@ def require_sound(discount: Discount) -> None:
     """Raises `ValidationFailed` that names every field that does not fit the others."""
     errors = (
         *_type_errors(discount),
+        *_gift_card_errors(discount),
         *_code_errors(discount),
         *_mechanics_errors(discount),
         *_value_errors(discount),
@@ -63,13 +80,39 @@ def _default(discount: Discount, name: str) -> Any:
 
 
 def _type_errors(discount: Discount) -> Iterator[FieldError]:
-    if discount.type == Type.GIFT_CARD:
-        yield FieldError("type", "not_allowed", "Gift cards are issued as vouchers.")
     is_on_shipping = discount.applies_to == AppliesTo.SHIPPING
     if discount.type == Type.SHIPPING_DISCOUNT and not is_on_shipping:
         yield FieldError("applies_to", "not_allowed", "A shipping discount applies to shipping.")
     if discount.type in BY_QUANTITY and is_on_shipping:
         yield FieldError("applies_to", "not_allowed", "Quantities are of goods, not of shipping.")
+
+
+def require_issued_values(discount: Discount, changes: dict[str, Any]) -> None:
+    """Raises `ValidationFailed` for changes of what a gift card was issued with."""
+    errors = tuple(
+        FieldError(name, "can_not_change", "A gift card keeps what it was issued with.")
+        for name in _FIXED_BY_VOUCHER
+        if discount.type == Type.GIFT_CARD
+        and changes.get(name, getattr(discount, name)) != getattr(discount, name)
+    )
+    if errors:
+        raise ValidationFailed(errors=errors)
+
+
+def _gift_card_errors(discount: Discount) -> Iterator[FieldError]:
+    if discount.type != Type.GIFT_CARD:
+        return
+    for name in _CONDITIONS:
+        if getattr(discount, name) != _default(discount, name):
+            yield FieldError(name, "not_allowed", "A gift card pays for whatever its holder buys.")
+    if discount.status == Discount.Status.DISABLED:
+        yield FieldError("status", "not_allowed", "A gift card is ended for good: archive it.")
+    if discount.code is not None and discount.voucher_id is None:
+        yield FieldError("code", "not_allowed", "A gift card is given a code of its own.")
+    if discount.value_mode not in (None, ValueMode.FIXED_AMOUNT):
+        yield FieldError("value_mode", "not_allowed", "A gift card is worth a fixed amount.")
+    elif discount.value_amount == 0:
+        yield FieldError("value_amount", "min_value", "Must be at least 1.")
 
 
 def _code_errors(discount: Discount) -> Iterator[FieldError]:

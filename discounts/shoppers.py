@@ -14,22 +14,27 @@ from .evaluation import Rule, Shopper
 from .models import Discount
 
 # A shopper is known by the customer, or by the email: a guest's orders count as those of the customer of that email.
+# What a person has begun to pay with a discount for first orders counts as an order.
 _HISTORY = """
-    WITH person AS (
-        SELECT coalesce(
+    WITH known AS (
+        SELECT id, normalised_email FROM customers
+         WHERE account_id = %(account_id)s
+           AND id = coalesce(
                    %(customer_id)s::bigint,
                    (SELECT id FROM customers WHERE account_id = %(account_id)s AND normalised_email = %(email)s)
-               ) AS id
+               )
+    ), person AS (
+        SELECT (SELECT id FROM known) AS id, ARRAY[%(email)s::text, (SELECT normalised_email FROM known)] AS emails
     ), uses AS (
         SELECT r.discount_id, CASE r.kind WHEN 'redeem' THEN 1 ELSE -1 END AS number
           FROM discount_redemptions r, person
          WHERE r.account_id = %(account_id)s AND r.discount_id = ANY(%(discount_ids)s)
-           AND (r.customer_email = %(email)s OR r.customer_id = person.id)
+           AND (r.customer_email = ANY(person.emails) OR r.customer_id = person.id)
          UNION ALL
         SELECT h.discount_id, 1
           FROM discount_holds h, person
          WHERE h.account_id = %(account_id)s AND h.discount_id = ANY(%(discount_ids)s)
-           AND (h.customer_email = %(email)s OR h.customer_id = person.id)
+           AND (h.customer_email = ANY(person.emails) OR h.customer_id = person.id)
            AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
     ), summed AS (
         SELECT discount_id, sum(number)::int AS number FROM uses GROUP BY discount_id
@@ -38,6 +43,11 @@ _HISTORY = """
                SELECT FROM orders o
                 WHERE o.account_id = %(account_id)s AND o.status <> 'cancelled'
                   AND (upper(o.email) = upper(%(email)s) OR o.customer_id = person.id)
+           ) OR EXISTS (
+               SELECT FROM discount_holds h
+                WHERE h.account_id = %(account_id)s AND h.is_first_order
+                  AND (h.customer_email = ANY(person.emails) OR h.customer_id = person.id)
+                  AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
            ),
            ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),
            ARRAY(SELECT number FROM summed ORDER BY discount_id)
@@ -60,7 +70,10 @@ class _Limited(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a shopper did before: whether any order stands, and the uses of each discount, held ones included."""
+    """What a shopper did before: whether any order stands, and the uses of each discount, held ones included.
+
+    A payment that has begun with a discount for first orders counts as an order.
+    """
 
     has_ordered: bool = False
     uses: Mapping[int, int] = field(default_factory=dict)
@@ -68,7 +81,7 @@ class History:
     def forbids(self, discount: _Limited) -> bool:
         """Whether this shopper may not use the discount once more."""
         used = self.uses.get(discount.id, 0)
-        if _is_for_first_order(discount) and (self.has_ordered or used):
+        if is_for_first_order(discount) and (self.has_ordered or used):
             return True
         limit = discount.usage_limit_per_customer
         return limit is not None and used >= limit
@@ -84,7 +97,7 @@ def history_of(
     limited = [
         discount.id
         for discount in discounts
-        if discount.usage_limit_per_customer is not None or _is_for_first_order(discount)
+        if discount.usage_limit_per_customer is not None or is_for_first_order(discount)
     ]
     if not limited:
         return History()
@@ -116,7 +129,7 @@ def shopper_for(
     )
 
 
-def _is_for_first_order(discount: _Limited) -> bool:
+def is_for_first_order(discount: _Limited) -> bool:
     return discount.first_order_only or discount.customer_eligibility == Discount.Eligibility.FIRST_ORDER
 
 

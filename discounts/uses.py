@@ -6,6 +6,8 @@ discount's lock, so that its limits are exact however many checkouts pay at once
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 from django.db import connection
 
@@ -13,11 +15,28 @@ from commerce.customers.models import normalise_email
 from commerce.tenancy.scope import current_account_id
 
 from .errors import DiscountExhausted
-from .models import Discount, DiscountHold
-from .shoppers import history_of
+from .models import Discount
+from .shoppers import history_of, is_for_first_order
 
 _ADD_USES = """
     UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %s AND id = ANY(%s)
+"""
+# Another payment of the same person that is about to begin is waited for: only one holds a discount for first orders.
+_HOLD = """
+    INSERT INTO discount_holds
+           (account_id, discount_id, code, checkout_id, customer_id, customer_email, amount_cents, currency,
+            is_first_order, created_at)
+    SELECT %(account_id)s, wanted.discount_id, wanted.code, %(checkout_id)s,
+           coalesce(
+               %(customer_id)s::bigint,
+               (SELECT id FROM customers WHERE account_id = %(account_id)s AND normalised_email = %(email)s)
+           ),
+           %(email)s, wanted.amount_cents, %(currency)s,
+           wanted.discount_id IS NOT DISTINCT FROM %(first_order_id)s::bigint, clock_timestamp()
+      FROM unnest(%(discount_ids)s::bigint[], %(codes)s::text[], %(amounts)s::bigint[])
+           AS wanted (discount_id, code, amount_cents)
+     ORDER BY wanted.discount_id
+        ON CONFLICT DO NOTHING
 """
 _RELEASE = """
     WITH gone AS (
@@ -81,26 +100,29 @@ def hold_uses(
     """Hold one use of each discount for a checkout, all or none. Raises `DiscountExhausted`."""
     if not uses:
         return
-    by_id = {use.discount_id: use for use in uses}
+    by_id = {use.discount_id: use for use in sorted(uses, key=attrgetter("discount_id"))}
     discounts = list(Discount.objects.select_for_update(no_key=True).filter(pk__in=by_id).order_by("pk"))
+    first_order_id = next((discount.pk for discount in discounts if is_for_first_order(discount)), None)
+    held = _run(
+        _HOLD,
+        checkout_id=checkout_id,
+        customer_id=customer_id,
+        email=normalise_email(email),
+        currency=currency,
+        first_order_id=first_order_id,
+        discount_ids=list(by_id),
+        codes=[use.code for use in by_id.values()],
+        amounts=[use.amount_cents for use in by_id.values()],
+    )
+    if held < len(by_id):
+        raise _exhausted(by_id[first_order_id or min(by_id)])
+    # Read after holding, so that an order which this payment has waited for is seen.
     history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
     for discount in discounts:
         if _is_spent(discount) or history.forbids(discount):
-            raise DiscountExhausted(discount_code=by_id[discount.pk].code, discount_id=str(discount.pk))
+            raise _exhausted(by_id[discount.pk])
     with connection.cursor() as cursor:
-        cursor.execute(_ADD_USES, [current_account_id(), sorted(by_id)])
-    DiscountHold.objects.bulk_create(
-        DiscountHold(
-            discount_id=use.discount_id,
-            code=use.code,
-            checkout_id=checkout_id,
-            customer_id=customer_id,
-            customer_email=normalise_email(email),
-            amount_cents=use.amount_cents,
-            currency=currency,
-        )
-        for use in uses
-    )
+        cursor.execute(_ADD_USES, [current_account_id(), list(by_id)])
 
 
 def release_uses(*, checkout_ids: Sequence[int]) -> None:
@@ -118,11 +140,17 @@ def return_uses(*, order_id: int) -> None:
     _run(_RETURN, order_id=order_id)
 
 
+def _exhausted(use: Use) -> DiscountExhausted:
+    return DiscountExhausted(discount_code=use.code, discount_id=str(use.discount_id))
+
+
 def _is_spent(discount: Discount) -> bool:
     limit = discount.usage_limit_total
     return limit is not None and discount.usage_count >= limit
 
 
-def _run(sql: str, **parameters: int | list[int]) -> None:
+def _run(sql: str, **parameters: Any) -> int:
+    """How many rows were written."""
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})
+        return cursor.rowcount

@@ -4,11 +4,13 @@ from datetime import datetime
 
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
+from checkouts.phases import OPEN_PHASES
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
 from commerce.errors import Refusal
 from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
 from discounts.in_force import rule_by_code, rules_in_force
+from discounts.in_use import tells_entered
 from discounts.rules import normalise_code
 from discounts.shoppers import shopper_for
 from discounts.vouchers.codes import canonical_code
@@ -31,6 +33,13 @@ _REFUSALS: dict[str, type[Refusal]] = {
         CurrencyMismatch,
     )
 }
+
+
+@tells_entered
+def is_entered(discount_id: int) -> bool:
+    """Whether an open checkout has entered the code of a discount."""
+    entry = [{"discount_id": str(discount_id)}]
+    return Checkout.objects.filter(phase__in=OPEN_PHASES, discount_codes__contains=entry).exists()
 
 
 def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:

@@ -87,10 +87,11 @@ def _name_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evalua
     """List what each discount takes off: codes as entered, also those that take nothing; the others as applied."""
     by_id = {rule.id: rule for rule in rules}
     amounts = {applied.discount_id: str(applied.amount_cents) for applied in evaluated.applied}
+    off_by_code = {id_: cents for id_, cents in amounts.items() if by_id[id_].code is not None}
     checkout.discount_codes = [
         entry
         if entry["voucher_id"]
-        else entry | {"amount_cents": amounts.get(int(entry["discount_id"]), "0")}
+        else entry | {"amount_cents": off_by_code.get(int(entry["discount_id"]), "0")}
         for entry in checkout.discount_codes
     ]
     checkout.automatic_discounts = [
@@ -101,7 +102,7 @@ def _name_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evalua
             "amount_cents": amount_cents,
         }
         for discount_id, amount_cents in amounts.items()
-        if by_id[discount_id].code is None
+        if discount_id not in off_by_code
     ]
 
 

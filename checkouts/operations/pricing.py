@@ -1,13 +1,15 @@
 """Totals of a checkout, put together from what is frozen and what is entered, and written to its columns."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import datetime
 
+from checkouts.errors import AmountTooLarge
 from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.totals import AMOUNTS, Charge, Line, compute_totals
 from commerce.payments.connectors import get_connector
+from commerce.rest.fields import MAX_SAFE_INTEGER
 
 from .discounting import apply_discounts, pay_by_gift_card
 
@@ -16,7 +18,10 @@ PRICED = ("discount_codes", "automatic_discounts", *AMOUNTS)
 
 
 def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Evaluate every discount anew and set the totals; the lines' shares are saved, `PRICED` the caller saves."""
+    """Evaluate every discount anew and set the totals; the lines' shares are saved, `PRICED` the caller saves.
+
+    Raises `AmountTooLarge`, as `apply_totals` does.
+    """
     shipping = _shipping(checkout)
     apply_discounts(checkout, lines, shipping_cents=shipping.price_cents if shipping else None, now=now)
     apply_totals(checkout, lines, now=now)
@@ -32,6 +37,8 @@ def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: 
     )
     paid_cents = pay_by_gift_card(checkout, totals.total_cents, now=now)
     totals = replace(totals, gift_card_cents=paid_cents, amount_due_cents=totals.total_cents - paid_cents)
+    if max(astuple(totals)) > MAX_SAFE_INTEGER:
+        raise AmountTooLarge
     for amount in AMOUNTS:
         setattr(checkout, amount, getattr(totals, amount))
 

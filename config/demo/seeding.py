@@ -216,7 +216,9 @@ def _make_discounts(market: Market, *, now: datetime) -> None:
             "value_mode": "percentage",
             "value_amount": 1000,
             "first_order_only": True,
-        }
+        },
+        actor="demo",
+        now=now,
     )
     create_discount(
         fields={
@@ -226,7 +228,9 @@ def _make_discounts(market: Market, *, now: datetime) -> None:
             "value_amount": _price(market, 500),
             "currency": market.currency,
             "minimum_order_subtotal_cents": _price(market, 10_000),
-        }
+        },
+        actor="demo",
+        now=now,
     )
     issue_voucher(
         initial_balance_cents=_price(market, 5_000),

@@ -64,6 +64,7 @@ class DiscountOutput(Output):
     ends_at = TimestampField(allow_null=True)
     bogo_config = BogoOutput(allow_null=True)
     bulk_tiers = BulkTiersOutput(allow_null=True)
+    voucher_id = fields.IdField(allow_null=True, help_text="The gift card that a `gift_card` stands for.")
     status = serializers.ChoiceField(Discount.Status.choices)
     effective_status = serializers.SerializerMethodField()
     archived_at = TimestampField(allow_null=True)

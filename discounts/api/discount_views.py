@@ -6,6 +6,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from commerce.rest.errors import InsufficientScope
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -17,11 +18,15 @@ from .discount_output import DiscountOutput, DiscountRedemptionOutput
 
 
 class DiscountsViewSet(AdminViewSet):
-    """`type` is set once; gift cards are issued as vouchers. Null resets an optional field to its default.
+    """`type` is set once. Null resets an optional field to its default.
 
     `code` is for `discount_code`, may be given to the other types but `automatic_discount`, and is compared without
     regard to case. `buy_x_get_y` takes its value from `bogo_config`, `bulk_pricing` from the tiers of `bulk_tiers`:
     their own `value_mode` and `value_amount` are ignored. `currency` is needed for every amount of money.
+
+    A `gift_card` of a `fixed_amount` issues a voucher with that balance and has its `code` and `voucher_id`; `ends_at` is
+    when it expires. None of this can change; archiving it disables the voucher. Keys also need the scopes of vouchers
+    for it: without `read_vouchers`, `code` is null.
     """
 
     area = "discounts"
@@ -29,25 +34,44 @@ class DiscountsViewSet(AdminViewSet):
     @answers(many("discounts", DiscountOutput), parameters=[*PAGE_PARAMETERS, DiscountFilter])
     def list(self, request: Request) -> Response:
         page = newest_first(queries.discounts(**self.valid_query(DiscountFilter)), self.cursor)
-        return Response(page.answer("discounts", partial(_discount, now=timezone.now())))
+        return Response(page.answer("discounts", partial(self._shown, now=timezone.now())))
 
     @answers(one("discount", DiscountOutput), request=DiscountInput, status=201)
     def create(self, request: Request) -> Response:
-        discount = operations.create_discount(fields=self.valid(DiscountInput))
-        return _answer(discount, status=201)
+        fields = self.valid(DiscountInput)
+        self._require_vouchers(fields["type"])
+        actor = f"key:{self.principal.key_id}"
+        discount = operations.create_discount(fields=fields, actor=actor, now=timezone.now())
+        return self._answer(discount, status=201)
 
     @answers(one("discount", DiscountOutput))
     def retrieve(self, request: Request, discount_id: int) -> Response:
-        return _answer(queries.get_discount(discount_id))
+        return self._answer(queries.get_discount(discount_id))
 
     @answers(one("discount", DiscountOutput), request=DiscountChanges, partial=True)
     def update(self, request: Request, discount_id: int) -> Response:
         changes = self.valid(DiscountChanges, partial=True)
-        return _answer(operations.update_discount(discount_id=discount_id, changes=changes))
+        return self._answer(operations.update_discount(discount_id=discount_id, changes=changes))
 
     @answers(one("discount", DiscountOutput))
     def destroy(self, request: Request, discount_id: int) -> Response:
-        return _answer(operations.archive_discount(discount_id=discount_id, now=timezone.now()))
+        self._require_vouchers(queries.get_discount(discount_id).type)
+        return self._answer(operations.archive_discount(discount_id=discount_id, now=timezone.now()))
+
+    def _require_vouchers(self, discount_type: str) -> None:
+        """To issue or end a gift card takes the same scope as with a voucher."""
+        if discount_type == Discount.Type.GIFT_CARD and not self.principal.may("write_vouchers"):
+            raise InsufficientScope(
+                "The key lacks the scope write_vouchers.", required_scope="write_vouchers"
+            )
+
+    def _answer(self, discount: Discount, *, status: int = 200) -> Response:
+        return Response({"discount": self._shown(discount, now=timezone.now())}, status=status)
+
+    def _shown(self, discount: Discount, *, now: datetime) -> dict[str, Any]:
+        shown = DiscountOutput(discount, context={"now": now}).data
+        is_secret = discount.type == Discount.Type.GIFT_CARD and not self.principal.may("read_vouchers")
+        return shown | {"code": None} if is_secret else shown
 
 
 class DiscountRedemptionsViewSet(AdminViewSet):
@@ -60,14 +84,6 @@ class DiscountRedemptionsViewSet(AdminViewSet):
     def list(self, request: Request) -> Response:
         entries = queries.redemptions(**self.valid_query(DiscountRedemptionFilter))
         return Response(newest_first(entries, self.cursor).answer("discount_redemptions", _redemption))
-
-
-def _answer(discount: Discount, *, status: int = 200) -> Response:
-    return Response({"discount": _discount(discount, now=timezone.now())}, status=status)
-
-
-def _discount(discount: Discount, *, now: datetime) -> dict[str, Any]:
-    return DiscountOutput(discount, context={"now": now}).data
 
 
 def _redemption(entry: DiscountRedemption) -> dict[str, Any]:

@@ -8,9 +8,21 @@ from django.db.models.functions import Upper
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
+# What the status of a gift card makes of its discount.
+_OF_VOUCHER = {
+    "active": "active",
+    "depleted": "exhausted",
+    "expired": "expired",
+    "disabled": "disabled",
+    "revoked": "disabled",
+}
+
 
 class Discount(AccountOwned):
-    """A rule that lowers what is charged: by code, by itself, for quantities, or on shipping."""
+    """A rule that lowers what is charged: by code, by itself, for quantities, or on shipping.
+
+    One of type `gift_card` lowers nothing: it stands for a voucher, which pays, and has its code.
+    """
 
     class Type(models.TextChoices):
         DISCOUNT_CODE = "discount_code"
@@ -76,6 +88,7 @@ class Discount(AccountOwned):
     ends_at = models.DateTimeField(null=True, blank=True)
     bogo_config = models.JSONField(null=True, blank=True)
     bulk_tiers = models.JSONField(null=True, blank=True)
+    voucher = AccountForeignKey("discounts.Voucher", null=True, blank=True, editable=False, related_name="+")
     # What was redeemed and not given back, and what open checkouts hold: counted here so that a limit is exact.
     usage_count = models.PositiveIntegerField(default=0, editable=False)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
@@ -100,6 +113,12 @@ class Discount(AccountOwned):
             models.CheckConstraint(
                 condition=Q(value_amount__isnull=True) | Q(value_amount__gte=0), name="discounts_value"
             ),
+            models.CheckConstraint(
+                condition=Q(type="gift_card", voucher__isnull=False, code__isnull=False)
+                | ~Q(type="gift_card") & Q(voucher__isnull=True),
+                name="discounts_gift_card",
+            ),
+            models.UniqueConstraint(fields=["account", "voucher"], name="discounts_voucher"),
         ]
         indexes = [
             # Every step of a checkout asks for those that apply by themselves, which are few among many codes.
@@ -122,6 +141,8 @@ class Discount(AccountOwned):
             return self.EffectiveStatus.EXPIRED
         if self.usage_limit_total is not None and self.usage_count >= self.usage_limit_total:
             return self.EffectiveStatus.EXHAUSTED
+        if self.voucher is not None:
+            return self.EffectiveStatus(_OF_VOUCHER[self.voucher.status])
         return self.EffectiveStatus.ACTIVE
 
 
@@ -144,10 +165,23 @@ class DiscountUse(models.Model):
 class DiscountHold(DiscountUse, AccountOwned):
     """A use that a checkout has from the start of its payment until it completes, fails or ends."""
 
+    # Marks one hold of a checkout that uses discounts for first orders: a person has one such checkout at a time.
+    is_first_order = models.BooleanField(default=False, db_default=False)
+
     class Meta(AccountOwned.Meta):
         db_table = "discount_holds"
         constraints = [
             models.UniqueConstraint(fields=["account", "checkout_id", "discount"], name="discount_holds_one"),
+            models.UniqueConstraint(
+                fields=["account", "customer_email"],
+                condition=Q(is_first_order=True),
+                name="discount_holds_first_order_email",
+            ),
+            models.UniqueConstraint(
+                fields=["account", "customer"],
+                condition=Q(is_first_order=True),
+                name="discount_holds_first_order_customer",
+            ),
             models.CheckConstraint(condition=Q(amount_cents__gt=0), name="discount_holds_amount"),
         ]
         indexes = [models.Index(fields=["account", "discount"], name="discount_holds_discount")]

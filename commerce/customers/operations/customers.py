@@ -1,13 +1,15 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
-from django.db.models.functions import Greatest
+from django.db.models import BigIntegerField, F, Value
+from django.db.models.functions import Greatest, Least
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
 from commerce.customers.redaction import erase_person
 from commerce.tenancy.scope import current_account_id
+
+_MAX_CENTS = 2**63 - 1
 
 # A known address is answered as it is: whoever types it in can't change what is kept of its owner.
 _UPSERT_GUEST = """
@@ -96,7 +98,9 @@ def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> Non
     """Count an order and its total (cents) in the figures that segments filter by."""
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
-        total_spent_cents=F("total_spent_cents") + total_cents,
+        # The largest number that the column takes is not exceeded.
+        total_spent_cents=Least(F("total_spent_cents"), _cents(_MAX_CENTS - total_cents))
+        + _cents(total_cents),
         updated_at=now,
     )
 
@@ -106,6 +110,10 @@ def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> 
     # An order that did not come from a checkout was never counted, and is cancelled all the same.
     Customer.objects.filter(pk=customer_id).update(
         orders_count=Greatest(F("orders_count") - 1, 0),
-        total_spent_cents=Greatest(F("total_spent_cents") - total_cents, 0),
+        total_spent_cents=Greatest(F("total_spent_cents") - _cents(total_cents), 0),
         updated_at=now,
     )
+
+
+def _cents(amount: int) -> Value:
+    return Value(amount, output_field=BigIntegerField())

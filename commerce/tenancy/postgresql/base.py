@@ -3,12 +3,36 @@ from typing import Any
 
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from psycopg import Connection
 
 from .pool import FailFastPool
 
 
+_BITS = {"Small": 16, "Integer": 32, "Big": 64}
+
+
+class DatabaseOperations(PostgresOperations):
+    """Binds integers.
+
+    Django takes a number in an expression such as `F("total_cents") + amount` for an `IntegerField`, whatever the
+    column, and psycopg packs it into 32 bits without a check: 2^32 + 1 would be sent as 1. Left as it is, a number is
+    bound by its size, so that PostgreSQL calculates with it, or says that it is out of range.
+    """
+
+    def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
+        if isinstance(value, int) and not _fits(value, internal_type.removeprefix("Positive")):
+            return value
+        return super().adapt_integerfield_value(value, internal_type)
+
+
+def _fits(value: int, internal_type: str) -> bool:
+    limit = 2 ** (next(bits for name, bits in _BITS.items() if internal_type.startswith(name)) - 1)
+    return -limit <= value < limit
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    ops_class = DatabaseOperations
     # Django's own, which its stubs leave out.
     _connection_pools: dict[str, FailFastPool]
     _configure_connection: Callable[[Connection[Any]], None]

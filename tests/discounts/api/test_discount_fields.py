@@ -117,7 +117,6 @@ def test_field_of_a_wrong_form(shop, changes, field, code):
     [
         (without(CODE, "type"), "type", "required"),
         (without(CODE, "title"), "title", "required"),
-        (CODE | {"type": "gift_card"}, "type", "not_allowed"),
         (without(CODE, "code"), "code", "required"),
         (CODE | {"code": None}, "code", "required"),
         (AUTOMATIC | {"code": "X"}, "code", "not_allowed"),

@@ -40,6 +40,7 @@ DEFAULTS = {
     "ends_at": None,
     "bogo_config": None,
     "bulk_tiers": None,
+    "voucher_id": None,
     "status": "active",
     "effective_status": "active",
     "archived_at": None,
