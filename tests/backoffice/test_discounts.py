@@ -1,7 +1,8 @@
 import pytest
 
-from discounts.models import Discount
+from discounts.models import Discount, Voucher, VoucherRedemption
 from tests import factories
+from tests.storefront import enter_checkout
 
 ADD = "discounts/discount/add/"
 CODE = {
@@ -59,17 +60,53 @@ def test_discount_is_added(shop, owner):
     assert (discount.product_ids, discount.customer_tags) == ([product.pk], ["vip"])
 
 
-def test_every_type_but_gift_cards_is_offered(owner):
+def test_every_type_is_offered(owner):
     page = owner.get(ADD)
 
     offered = [value for value, _ in page.context["adminform"].form.fields["type"].choices]
     assert offered == [
         "discount_code",
         "automatic_discount",
+        "gift_card",
         "buy_x_get_y",
         "bulk_pricing",
         "shipping_discount",
     ]
+
+
+def test_gift_card_is_issued_changed_and_archived(shop, owner):
+    owner.fill(ADD, title="Christmas", type="gift_card", value_amount=2500, currency="EUR")
+    discount = only_row(shop)
+    with shop.scope():
+        voucher = Voucher.objects.get()
+        entry = VoucherRedemption.objects.get()
+
+    owner.fill(change_path(discount), title="Easter")
+    refused = owner.fill(change_path(discount), value_amount=9900)
+    owner.act("discounts/discount/", "archive", discount.pk)
+
+    assert (discount.voucher_id, discount.code, discount.value_mode) == (
+        voucher.pk,
+        voucher.code,
+        "fixed_amount",
+    )
+    assert (voucher.balance_cents, voucher.currency, entry.actor[:6]) == (2500, "EUR", "staff:")
+    assert errors_of(refused).keys() == {"value_amount"}
+    changed = only_row(shop)
+    assert (changed.title, changed.value_amount, changed.status) == ("Easter", 2500, "archived")
+    with shop.scope():
+        assert Voucher.objects.get().status == "disabled"
+
+
+def test_code_that_is_entered_can_not_be_taken_away(shop, owner):
+    discount = add_discount(shop, type="shipping_discount", applies_to="shipping")
+    checkout = enter_checkout(shop, (factories.make_variant(shop), 1))
+    shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": "WELCOME"})
+
+    answer = owner.fill(change_path(discount), code="")
+
+    assert errors_of(answer)["__all__"] == ["Open checkouts have entered the code of this discount"]
+    assert only_row(shop).code == "WELCOME"
 
 
 def test_buy_x_get_y_is_added_by_its_inputs(shop, owner):
@@ -155,7 +192,7 @@ def test_taken_code_is_a_form_error_in_any_case(shop, owner):
         (CODE | {"value_amount": -1}, "value_amount"),
         (CODE | {"value_amount": ""}, "value_amount"),
         (CODE | {"minimum_order_subtotal_cents": -1}, "minimum_order_subtotal_cents"),
-        (CODE | {"type": "gift_card"}, "type"),
+        (CODE | {"type": "gift_card", "currency": "EUR"}, "code"),
         (CODE | {"status": "archived"}, "status"),
         (CODE | {"customer_eligibility": "tagged"}, "customer_tags"),
         (CODE | {"market_ids": "1,x"}, "market_ids"),
