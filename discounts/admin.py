@@ -142,13 +142,13 @@ class DiscountAdmin(EditableAdmin):
             f"{reverse('admin:checkouts_checkout_try_discounts')}?discount={object_id}"
         )
 
-    def save_model(self, request: HttpRequest, obj: Discount, form: ModelForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: models.Model, form: ModelForm, change: bool) -> None:
         if change:
-            return super().save_model(request, obj, form, change)
+            super().save_model(request, obj, form, change)
+            return
         actor = f"staff:{request.user.get_username()}"
         saved = operations.create_discount(fields=all_values(form), actor=actor, now=timezone.now())
         obj.__dict__.update(saved.__dict__)
-        return None
 
     def update_row(self, row: Discount, changes: dict[str, Any], now: datetime) -> Discount:
         return operations.update_discount(discount_id=row.pk, changes=changes)
