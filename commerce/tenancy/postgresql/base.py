@@ -8,7 +8,6 @@ from psycopg import Connection
 
 from .pool import FailFastPool
 
-
 _BITS = {"Small": 16, "Integer": 32, "Big": 64}
 
 
