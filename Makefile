@@ -3,7 +3,7 @@ BIN := .venv/bin
 UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 
 .SILENT:
-.PHONY: run test demo bench lint openapi embedded dev install
+.PHONY: run test demo bench manage lint openapi embedded dev install
 
 # Everything on this machine: DATA_DIR and PORT say where, Ctrl-C ends it.
 run: embedded
@@ -14,6 +14,10 @@ test: dev
 
 demo bench: embedded
 	exec $(BIN)/python -m config.stack $@
+
+# make manage ARGS="reconcile my-shop"
+manage: embedded
+	exec $(BIN)/python -m config.stack manage $(ARGS)
 
 # The type checker loads the settings, which want addresses but connect to nothing.
 lint: export SECRET_KEY := lint

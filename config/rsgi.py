@@ -1,5 +1,6 @@
 """What granian serves: `granian --interface rsgi config.rsgi:application`."""
 
+import logging
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -11,5 +12,9 @@ _django = get_wsgi_application()
 from django.conf import settings  # noqa: E402  the framework has to be set up first
 
 from config.front.application import Front  # noqa: E402
+from config.front.checks import check_proxy  # noqa: E402
+
+for _message in check_proxy():
+    logging.getLogger(__name__).warning("%s %s", _message.msg, _message.hint)
 
 application = Front(_django, threads=settings.WEB_THREADS)

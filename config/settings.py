@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "carts",
     "checkouts",
     "emails",
+    "config.front",
     "config.demo",
 ]
 

@@ -1,4 +1,4 @@
-"""`python -m config.stack run | demo | bench | roles`."""
+"""`python -m config.stack run | demo | bench | manage | roles`."""
 
 import argparse
 import importlib
@@ -8,10 +8,11 @@ _COMMANDS = {
     "run": "start everything and keep it running",
     "demo": "walk through a sale over HTTP against a running stack",
     "bench": "measure a running stack",
+    "manage": "run a command of manage.py against a running stack",
     "roles": "print the SQL that makes the database roles, for an administrator",
 }
-# It reads its options itself.
-_WITH_OPTIONS = "bench"
+# They read their options themselves.
+_WITH_OPTIONS = ("bench", "manage")
 
 
 def main() -> int:
@@ -19,10 +20,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m config.stack")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, summary in _COMMANDS.items():
-        commands.add_parser(name, help=summary, description=summary, add_help=name != _WITH_OPTIONS)
+        commands.add_parser(name, help=summary, description=summary, add_help=name not in _WITH_OPTIONS)
     given, options = parser.parse_known_args()
     command = given.command
-    if options and command != _WITH_OPTIONS:
+    if options and command not in _WITH_OPTIONS:
         parser.error(f"{command} takes no options, such as {options[0]}")
     try:
         status: int = importlib.import_module(f"config.stack.{command}").main()

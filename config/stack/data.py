@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from config.stack.errors import StackError
+from config.stack.privileges import ServiceUser
 from config.stack.processes import PROJECT_DIR
 
 
@@ -48,8 +49,13 @@ class DataDirectory:
         return self.root / "env.json"
 
     @property
+    def programs(self) -> Path:
+        """What the project's programs write that has no folder of its own."""
+        return self.root / "programs"
+
+    @property
     def seed(self) -> Path:
-        return self.root / "seed.json"
+        return self.programs / "seed.json"
 
     @property
     def demo(self) -> Path:
@@ -62,7 +68,7 @@ class DataDirectory:
 
     @property
     def beat_schedule(self) -> Path:
-        return self.root / "celerybeat-schedule"
+        return self.programs / "celerybeat-schedule"
 
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
@@ -75,8 +81,19 @@ class DataDirectory:
             self.root.mkdir(parents=True)
             # As root, the servers run as another user, who has to get through to their folders.
             self.root.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        for folder in (self.logs, self.pids, self.mail, self.static):
+        for folder in (self.logs, self.pids, *self.written_by_programs):
             folder.mkdir(mode=0o700, exist_ok=True)
+        if (before := self.root / "seed.json").exists():
+            before.replace(self.seed)
+
+    @property
+    def written_by_programs(self) -> tuple[Path, ...]:
+        return (self.mail, self.static, self.metrics, self.programs)
+
+    def give_to(self, user: ServiceUser) -> None:
+        """Hand over what the programs write."""
+        for folder in self.written_by_programs:
+            user.own(folder)
 
     def rotate_logs(self) -> None:
         """Start every log anew; that of the run before is kept as `<name>.log.1`."""

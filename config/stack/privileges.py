@@ -1,9 +1,10 @@
-"""PostgreSQL refuses to run as root: as root, the servers run as an unprivileged user."""
+"""As root, nothing that serves runs as root: the servers as one unprivileged user, the project's programs as another."""
 
 import os
 import pwd
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -14,6 +15,7 @@ from typing import Any
 from config.stack.errors import StackError
 
 _CANDIDATES = ("postgres", "nobody")
+_PROGRAM_CANDIDATES = ("www-data", "daemon", "nobody")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,22 @@ class ServiceUser:
         )
         return done.returncode == 0
 
+    def can_run(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
+        """Whether a short program ends well for this user."""
+        try:
+            done = subprocess.run(
+                command,
+                cwd="/",
+                env=os.environ | environment,
+                check=False,
+                capture_output=True,
+                timeout=60,
+                **self.popen_arguments(),
+            )
+        except OSError:
+            return False
+        return done.returncode == 0
+
     def own(self, directory: Path) -> None:
         """Hands the directory over with all that is in it, unless it belongs to this user already."""
         if directory.stat().st_uid == self.uid:
@@ -51,13 +69,29 @@ def service_user() -> ServiceUser | None:
     """The user to run the servers as; None when this process is unprivileged already."""
     if os.geteuid() != 0:
         return None
-    for name in _CANDIDATES:
+    user = _first_of(_CANDIDATES)
+    if user is None:
+        raise StackError(
+            f"Root can't run PostgreSQL itself and finds no user {' or '.join(_CANDIDATES)} for it."
+        )
+    return user
+
+
+@cache
+def program_user() -> ServiceUser | None:
+    """The user to run the project's programs as, to whom the servers' files are closed; None where there is none."""
+    servers = service_user()
+    return servers and _first_of([name for name in _PROGRAM_CANDIDATES if name != servers.name])
+
+
+def _first_of(names: Sequence[str]) -> ServiceUser | None:
+    for name in names:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
         return ServiceUser(name, entry.pw_uid, entry.pw_gid)
-    raise StackError(f"Root can't run PostgreSQL itself and finds no user {' or '.join(_CANDIDATES)} for it.")
+    return None
 
 
 def servers_dir(data_dir: Path) -> Path:
@@ -100,11 +134,11 @@ def _copy_packages(*sources: Path, target: Path) -> None:
     for source in sources:
         if source.is_dir():
             shutil.copytree(source, partial / source.name, symlinks=True)
-    _make_readable(partial)
+    make_readable(partial)
     partial.rename(target)
 
 
-def _make_readable(directory: Path) -> None:
+def make_readable(directory: Path) -> None:
     for path in (directory, *directory.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from config.stack.data import DataDirectory
+from config.stack.interpreter import Interpreter
 from config.stack.ports import LOOPBACK
 from config.stack.processes import Process, Service
 
@@ -33,6 +34,7 @@ class Programs:
     data: DataDirectory
     environment: Mapping[str, str]
     web_port: int
+    interpreter: Interpreter = field(default_factory=lambda: Interpreter(executable=sys.executable))
 
     def migrate(self) -> Process:
         return self._step("migrate", "--no-input", "--verbosity=0")
@@ -92,19 +94,21 @@ class Programs:
     def _step(self, *arguments: str) -> Process:
         return Process(
             name=arguments[0],
-            command=[sys.executable, "manage.py", *arguments],
+            command=[self.interpreter.executable, "manage.py", *arguments],
             log=self.data.log(arguments[0]),
             pid_file=self.data.pid_file(arguments[0]),
-            environment=self.environment,
+            environment={**self.environment, **self.interpreter.environment},
+            user=self.interpreter.user,
         )
 
     def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
         return Service(
             name=name,
-            command=[sys.executable, "-m", *arguments],
+            command=[self.interpreter.executable, "-m", *arguments],
             log=self.data.log(name),
             pid_file=self.data.pid_file(name),
-            environment=defaults | dict(self.environment),
+            environment={**defaults, **self.environment, **self.interpreter.environment},
+            user=self.interpreter.user,
             is_ready=is_ready,
         )
 

@@ -10,6 +10,7 @@ from config.stack.announcement import announce
 from config.stack.data import DataDirectory
 from config.stack.environment import External, external_servers, process_environment
 from config.stack.errors import Interrupted, StackError
+from config.stack.interpreter import choose_interpreter
 from config.stack.memory import recall
 from config.stack.orphans import stop_orphans
 from config.stack.ports import web_port
@@ -51,6 +52,7 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
     data.demo.unlink(missing_ok=True)
     stop_orphans(data, pause=signals.pause)
     shutil.rmtree(data.metrics, ignore_errors=True)
+    data.metrics.mkdir(mode=0o700)
     port = web_port(os.environ.get("PORT") or _DEFAULT_PORT)
     data.rotate_logs()
     supervisor = Supervisor(signals)
@@ -71,7 +73,10 @@ def _start(
     servers = Servers.of(data, recall(data.memory, web_port=port))
     _start_servers(servers, external, supervisor)
     environment = process_environment(servers, web_port=port, surroundings=os.environ)
-    programs = Programs(data=data, environment=environment, web_port=port)
+    interpreter = choose_interpreter(data.root)
+    if interpreter.user:
+        data.give_to(interpreter.user)
+    programs = Programs(data=data, environment=environment, web_port=port, interpreter=interpreter)
     if not external.renderer:
         supervisor.start(programs.renderer())
     print("Preparing the database and the static files.", flush=True)

@@ -83,6 +83,10 @@ class Stack:
                 return
         pytest.fail(f"{program} was not back {_RECOVERY_SECONDS} s after its end.\n{self.run.log_tail()}")
 
+    def owner(self, program: str) -> int:
+        """The user id that it runs under."""
+        return Path(f"/proc/{self._pid(program)}").stat().st_uid
+
     def kill_child(self, program: str) -> None:
         """End a child without a warning, and wait until its parent has another."""
         parent = self._pid(program)

@@ -1,6 +1,9 @@
 """Nothing is lost and nothing is done twice, whatever ends."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -9,6 +12,8 @@ from contextlib import closing
 import pytest
 
 from config.stack.bench.shop import open_shop
+from config.stack.privileges import program_user, service_user
+from config.stack.processes import PROJECT_DIR
 from config.stack.programs import answers
 from tests.stack.conftest import traversable_directory
 
@@ -53,6 +58,40 @@ def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
     assert {dispatch["status"] for dispatch in books.dispatches} == {"succeeded"}
     assert books.units_committed == books.units_ordered == _units_bought(purchases)
     assert {level["reserved"] for level in books.levels} == {0}
+
+
+def test_nothing_that_serves_runs_as_root(stack: Stack):
+    servers, programs = service_user(), program_user()
+    ours = os.getuid()
+
+    owners = {program: stack.owner(program) for program in PROGRAMS}
+
+    assert {owners.pop("postgres"), owners.pop("redis")} == {servers.uid if servers else ours}
+    assert set(owners.values()) == {programs.uid if programs else ours}
+
+
+def test_command_runs_against_the_stack_by_one_line(stack: Stack):
+    environment = stack.run.environment or {}
+
+    done = subprocess.run(
+        ["make", "--no-print-directory", "manage", "ARGS=shell --no-imports -c 'print(6 * 7)'"],
+        cwd=PROJECT_DIR,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    reconciled = subprocess.run(
+        [sys.executable, "-m", "config.stack", "manage", "reconcile"],
+        cwd=PROJECT_DIR,
+        env=environment,
+        check=False,
+        timeout=300,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
+    assert reconciled.returncode == 0
 
 
 @pytest.mark.parametrize("program", PARENTS)

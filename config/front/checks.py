@@ -1,0 +1,62 @@
+"""What can be seen at the start of how an installation stands behind its proxy, and of its database's time-outs."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import checks
+from django.db import connections
+
+_TIMEOUTS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_proxy(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    messages: list[checks.CheckMessage] = []
+    if settings.IS_HTTPS and not settings.BEHIND_TLS_PROXY:
+        messages.append(
+            checks.Warning(
+                "BASE_URL is https, which only a proxy in front can serve, but BEHIND_TLS_PROXY is off: every request "
+                "looks like one from the proxy and without TLS.",
+                hint="Set BEHIND_TLS_PROXY=true where the proxy sets X-Forwarded-Proto and X-Forwarded-For.",
+                id="front.W001",
+            )
+        )
+    host = urlsplit(settings.BASE_URL).hostname or ""
+    if "*" not in settings.ALLOWED_HOSTS and not _is_served(host):
+        messages.append(
+            checks.Warning(
+                f"ALLOWED_HOSTS does not name {host}, the host of BASE_URL.",
+                hint="The proxy must pass the Host header on, and ALLOWED_HOSTS must name it.",
+                id="front.W002",
+            )
+        )
+    return messages
+
+
+@checks.register(checks.Tags.database)
+def check_timeouts(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """The role's own, whatever this process has asked for."""
+    if "default" not in (databases or ()):
+        return []
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT rolconfig FROM pg_roles WHERE rolname = current_user")
+        configured = {entry.partition("=")[0] for entry in cursor.fetchone()[0] or ()}
+    return [
+        checks.Warning(
+            f"The serving database role has no {name}: a request may hold its locks for ever.",
+            hint="Run the script of the roles again: python -m config.stack roles",
+            id="front.W003",
+        )
+        for name in _TIMEOUTS
+        if name not in configured
+    ]
+
+
+def _is_served(host: str) -> bool:
+    """As Django compares them: a leading dot stands for all names below."""
+    return any(
+        host == allowed or (allowed.startswith(".") and host.endswith(allowed))
+        for allowed in settings.ALLOWED_HOSTS
+    )
