@@ -45,7 +45,7 @@ def complete(shop, checkout):
 
 def let_expire(shop):
     with shop.scope():
-        Checkout.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        Checkout.objects.update(expires_at=timezone.now() - timedelta(hours=1))
 
 
 @pytest.fixture
@@ -154,6 +154,22 @@ def test_repeated_merge_leaves_the_targets_new_checkout_alone(shop):
 
     assert answer.status_code == 200
     assert (phase(shop, anew), reserved(shop)) == ("pending", 3)
+
+
+def test_lines_added_during_a_checkout_are_not_sold_with_it_and_can_still_be_read(shop):
+    mug, pen = factories.make_variant(shop), factories.make_variant(shop)
+    checkout = checkout_in("ready", shop, (mug, 1))
+    shop.storefront.post(f"carts/{checkout['cart_token']}/lines.json", {"variant_id": pen.pk, "quantity": 2})
+
+    completed = complete(shop, checkout)
+
+    assert [line["variant_id"] for line in completed["line_items"]] == [str(mug.pk)]
+    left = cart(shop, checkout["cart_token"])
+    assert left["status"] == "converted"
+    assert [(line["variant_id"], line["quantity"]) for line in left["line_items"]] == [
+        (str(mug.pk), 1),
+        (str(pen.pk), 2),
+    ]
 
 
 def as_merged_before(shop, source, target):

@@ -13,7 +13,7 @@ from tests.storefront import checkout_in
 def overdue(*shops):
     for shop in shops:
         with shop.scope():
-            Checkout.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+            Checkout.objects.update(expires_at=timezone.now() - timedelta(hours=1))
 
 
 def reserved(shop):

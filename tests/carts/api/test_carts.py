@@ -21,7 +21,7 @@ EMPTY_TOTALS = {
 
 def expire(shop, token):
     with shop.scope():
-        Cart.objects.filter(token=token).update(expires_at=timezone.now() - timedelta(seconds=1))
+        Cart.objects.filter(token=token).update(expires_at=timezone.now() - timedelta(hours=1))
 
 
 def test_cart_is_created_empty_with_exactly_five_totals(shop):

@@ -92,7 +92,7 @@ def test_overdue_checkout_is_abandoned_for_everybody(shop, operation):
     rate = factories.make_rate(shop)
     token = checkout_in_state(shop, "processing", rate)["token"]
     with shop.scope():
-        Checkout.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        Checkout.objects.update(expires_at=timezone.now() - timedelta(hours=1))
 
     answer = send(shop, operation, token, rate)
     shown = shop.storefront.get(f"checkouts/{token}.json").json()["checkout"]

@@ -84,6 +84,8 @@ class StripeDouble:
 
     def _once(self, request: Request) -> Answer:
         """As Stripe does: a key keeps the answer to its first request, and takes no other parameters."""
+        if not request.headers.get("Authorization", "").removeprefix("Bearer").strip():
+            return _error(401, "invalid_request_error")
         key, parameters = request.headers.get("Idempotency-Key"), request.form.to_dict()
         if request.method == "GET" or key is None:
             return self._do(request.method, request.path, parameters)

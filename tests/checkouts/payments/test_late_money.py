@@ -96,12 +96,30 @@ def test_overdue_checkout_is_abandoned_after_a_day_without_an_answer(started, st
     started.let_expire()
     sweep()
     with started.shop.scope():
-        Checkout.objects.update(sweep_after=timezone.now() - timedelta(seconds=1))
+        Checkout.objects.update(sweep_after=timezone.now() - timedelta(hours=1))
 
     sweep()
 
     assert started.shown["phase"] == "abandoned"
     assert reserved(started) == 0
+
+
+def test_money_at_a_page_whose_gateway_has_lost_its_key_is_found_with_the_next_one(started, stripe):
+    def set_key(key):
+        started.shop.admin.put("settings.json", {"settings": {"commerce.payments.stripe_secret_key": key}})
+
+    set_key(None)
+    started.let_expire()
+    sweep()
+    run_due()
+    without = (started.shown["phase"], reserved(started), sweep())
+    stripe.pay()
+    set_key("sk_test_other")
+    run_again(started.shop)
+    sweep()
+
+    assert without == ("processing", 1, 0)
+    assert started.shown["phase"] == "completed"
 
 
 def test_checkout_that_a_new_one_replaces_can_not_be_paid_any_more(started, stripe):
