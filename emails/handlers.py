@@ -1,6 +1,7 @@
 """The task `send_email`: from a dispatch to a message that a provider has accepted."""
 
 import random
+import time
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
@@ -92,6 +93,7 @@ def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, dra
 def _hand_off(
     dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, message: Message, health: Health
 ) -> Outcome:
+    began = time.monotonic()
     try:
         provider_message_id = sender.hand_off(message, dispatch=dispatch)
     except MessageRefused as error:
@@ -107,6 +109,7 @@ def _hand_off(
     record = partial(
         _record,
         health,
+        time.monotonic() - began,
         request=request,
         message=message,
         dispatch=dispatch,
@@ -117,8 +120,8 @@ def _hand_off(
     return Outcome(record=record)
 
 
-def _record(health: Health, **delivery: Any) -> None:
-    note_answer(health)
+def _record(health: Health, took_s: float, **delivery: Any) -> None:
+    note_answer(health, took_s=took_s, now=timezone.now())
     record_delivery(**delivery)
 
 

@@ -1,4 +1,4 @@
-"""An account's own provider or mail server that gives no answer rests, as a webhook's endpoint does.
+"""An account's own provider or mail server that is slow or gives no answer rests, as a webhook's endpoint does.
 
 What waits for it is postponed without being tried, so that it takes no time from other shops' messages. When the
 rest is over one message is tried, and the others wait for what comes of it.
@@ -15,6 +15,8 @@ from emails.models import MailServerRest
 
 FIRST_REST = timedelta(seconds=30)
 LONGEST_REST = timedelta(minutes=10)
+# A server that takes this long for a message which it accepts rests as well, once: it holds a thread each time.
+SLOW_S = 10
 # How long others wait for one try: longer than rendering and handing over may take.
 TRIAL = timedelta(seconds=40)
 
@@ -70,6 +72,9 @@ def note_failure(health: Health, *, now: datetime) -> None:
             cursor.execute(_NOTE, [current_account_id(), health.server, failures, now + rest])
 
 
-def note_answer(health: Health) -> None:
-    if health.failures:
+def note_answer(health: Health, *, took_s: float, now: datetime) -> None:
+    if health.server and took_s >= SLOW_S:
+        rest = {"server": health.server, "failures": 1, "rests_until": now + FIRST_REST}
+        MailServerRest.objects.update_or_create(defaults=rest)
+    elif health.failures:
         MailServerRest.objects.filter(server=health.server).delete()

@@ -215,7 +215,8 @@ def _pass_to_the_outbox(job: _Job, scope: Scope, error: Exception) -> None:
 
 def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDelivery:
     now = timezone.now()
-    note_answer(job.health)
+    # A slow one was left to the outbox.
+    note_answer(job.health, took_s=0, now=now)
     close_dispatch(dispatch=job.dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=now)
     return record_delivery(
         request=job.request,

@@ -1,8 +1,6 @@
 """A mail server that gives no answer is left alone for a while, and costs other shops nothing."""
 
-import socket
-import threading
-from contextlib import contextmanager
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -14,31 +12,7 @@ from commerce.outbox.worker import run_due
 from emails.mail_settings import mail_settings
 from emails.models import EmailDelivery, MailServerRest
 from emails.resting import Health, ProviderResting, admit, note_answer, note_failure
-from tests.servers import closed_port
-
-
-@contextmanager
-def counting_server():
-    """A server that says nothing to anybody; its port, and the connections that it got."""
-    connections = []
-
-    def accept():
-        while True:
-            try:
-                connections.append(server.accept()[0])
-            except OSError:
-                return
-
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield server.getsockname()[1], connections
-        finally:
-            server.shutdown(socket.SHUT_RDWR)
-            thread.join()
-            for connection in connections:
-                connection.close()
+from tests.servers import closed_port, dripping_server, silent_server
 
 
 @pytest.fixture
@@ -85,10 +59,11 @@ def test_message_waits_while_the_server_rests_and_that_is_no_try(shop, renderer,
     assert (rest.failures, len(renderer.requests)) == (1, 1)
 
 
-def test_silent_server_of_one_shop_does_not_hold_another_shops_message(
-    shop, other_shop, renderer, mail_dir, enqueue_email, use_smtp, settings
+@pytest.mark.parametrize("server", [silent_server, dripping_server, lambda: nullcontext(closed_port())])
+def test_bad_server_of_one_shop_does_not_hold_another_shops_message(
+    shop, other_shop, renderer, mail_dir, enqueue_email, use_smtp, settings, server
 ):
-    with counting_server() as (port, connections):
+    with server() as port:
         use_smtp(shop, port)
         for number in range(30):
             enqueue_email(shop, key=f"slow:{number}")
@@ -99,7 +74,7 @@ def test_silent_server_of_one_shop_does_not_hold_another_shops_message(
     assert dispatch_of(other_shop, "quick").status == "succeeded"
     tried = [dispatch_of(shop, f"slow:{number}").attempts for number in range(30)]
     assert set(tried) == {0, 1}
-    assert sum(tried) == len(connections) <= settings.OUTBOX_THREADS
+    assert sum(tried) <= settings.OUTBOX_THREADS
     assert rest_of(shop).failures == 1
     with other_shop.scope():
         assert not MailServerRest.objects.exists()
@@ -111,10 +86,21 @@ def test_server_that_answers_again_is_forgotten(shop, renderer, mail_dir, enqueu
     fail(shop, settings_of_shop, now=now - timedelta(minutes=2))
     with shop.scope():
         health = admit(settings_of_shop, now=now)
-        note_answer(health)
+        note_answer(health, took_s=1, now=now)
 
         assert health == Health(settings_of_shop.server, 1)
         assert not MailServerRest.objects.exists()
+
+
+def test_server_that_is_slow_rests_although_it_takes_messages(shop, use_smtp):
+    found, now = use_smtp(shop, 2525), timezone.now()
+    with shop.scope():
+        for took_s in (9, 10, 19):
+            note_answer(Health(found.server), took_s=took_s, now=now)
+            assert MailServerRest.objects.count() == (took_s >= 10)
+
+    rest = rest_of(shop)
+    assert (rest.server, rest.failures, rest.rests_until) == (found.server, 1, now + timedelta(seconds=30))
 
 
 def test_rest_grows_to_ten_minutes(shop, use_smtp):
@@ -175,7 +161,7 @@ def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num
         found = mail_settings()
         with django_assert_num_queries(0):
             note_failure(admit(found, now=timezone.now()), now=timezone.now())
-            note_answer(admit(found, now=timezone.now()))
+            note_answer(admit(found, now=timezone.now()), took_s=60, now=timezone.now())
 
 
 def test_server_that_refuses_the_message_does_not_rest(shop, renderer, enqueue_email, use_smtp):
