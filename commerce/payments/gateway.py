@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 
 class GatewayError(Exception):
@@ -72,7 +72,7 @@ class Gateway(Protocol):
     """A service that takes the customer's money on a page of its own. Each method may raise a `GatewayError`."""
 
     # Whether it is another service, which may let a thread wait.
-    is_outside: ClassVar[bool]
+    is_outside: bool
 
     def start(self, payment: Payment) -> Report:
         """Open the page; asked again for the same payment, the same page."""
