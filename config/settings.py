@@ -120,7 +120,7 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     if timeouts:
         options["options"] = " ".join([*filter(None, [options.get("options")]), *timeouts])
     if pool_size:
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 3}
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
     return config | {
         "ENGINE": "commerce.tenancy.postgresql",
         "CONN_HEALTH_CHECKS": True,

@@ -1,12 +1,15 @@
 """An installation behind a proxy that ends TLS, with the settings that docs/operations.md names."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 from django.conf import settings
 from django.test import Client
+
+from config.stack.programs import CONNECTION_OPTIONS
 
 PRODUCTION = {
     "BASE_URL": "https://shop.example",
@@ -37,6 +40,25 @@ def run(*command, **environment):
 def settings_with(**environment):
     script = f"from django.conf import settings; print([getattr(settings, name) for name in {NAMES}])"
     return run("-c", script, DJANGO_SETTINGS_MODULE="config.settings", **environment).stdout.strip()
+
+
+@pytest.mark.parametrize("place", ["Dockerfile", "docs/operations.md"])
+def test_web_server_takes_connections_everywhere_alike(place):
+    text = (settings.BASE_DIR / place).read_text()
+    words = re.findall(r"[^\s\",\\\[\]|`]+", text)
+
+    options = list(CONNECTION_OPTIONS)
+
+    assert any(words[start : start + len(options)] == options for start in range(len(words)))
+
+
+def test_schedule_runs_by_itself_wherever_the_stack_is_described():
+    for place in ("compose.yaml", "config/stack/programs.py"):
+        assert "--beat" not in (settings.BASE_DIR / place).read_text()
+    services = (settings.BASE_DIR / "compose.yaml").read_text()
+    assert (
+        "command: [celery, --app=config, beat, --schedule=/tmp/celerybeat-schedule, --pidfile=]" in services
+    )
 
 
 @pytest.fixture
