@@ -4,8 +4,10 @@ from typing import Any
 
 from celery import shared_task
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
+
+from commerce.loops.operations import is_of_the_server, prune_in_batches
 
 # Few enough that a deletion is short; what is left after so many batches is taken by the next run.
 BATCH = 5_000
@@ -15,14 +17,34 @@ BATCHES = 100
 @shared_task
 def clear_sessions(**kwargs: Any) -> None:
     """Forget sessions of the back office that have expired."""
-    for _ in range(BATCHES):
-        if _clear_batch() < BATCH:
-            break
+    prune_in_batches("sessions_prune", _clear_batch, batch=BATCH, batches=BATCHES)
 
 
-@transaction.atomic
-def _clear_batch() -> int:
+def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
+    """How many were deleted, and which can't be: without their keys, which are nobody's business."""
     expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
-    keys = list(expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:BATCH])
+    try:
+        with transaction.atomic():
+            found = expired.select_for_update(skip_locked=True).values_list("pk", flat=True)
+            return _delete(list(found[passed_over : passed_over + batch])), []
+    except DatabaseError as error:
+        if is_of_the_server(error):
+            raise
+    keys = list(expired.values_list("pk", flat=True)[passed_over : passed_over + batch])
+    deleted = sum(map(_delete_alone, keys))
+    return deleted, ["***"] * (len(keys) - deleted)
+
+
+def _delete_alone(key: str) -> int:
+    try:
+        with transaction.atomic():
+            return _delete([key])
+    except DatabaseError as error:
+        if is_of_the_server(error):
+            raise
+        return 0
+
+
+def _delete(keys: list[str]) -> int:
     deleted, _ = Session.objects.filter(pk__in=keys).delete()
     return deleted

@@ -2,27 +2,34 @@
 
 import logging
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 
 from django.db import connection
 
+from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired
+from checkouts.models import Checkout
 from checkouts.operations import complete_checkout, sweep_account
-from commerce.errors import Refusal
+from commerce.errors import NotFound
+from commerce.loops.operations import contained, forget_postponed, handle_rows, is_of_the_server, postpone
 from commerce.tenancy.scope import account_scope
 
 logger = logging.getLogger(__name__)
 
+LOOP = "checkouts"
 BATCH = 500
 
 
 def sweep_overdue_checkouts(*, now: datetime) -> int:
-    """End one batch of overdue checkouts, each account's in transactions of its own; how many there were."""
+    """End one batch of overdue checkouts, each account's in transactions of its own; how many there were.
+
+    One that fails is postponed, and the others are ended all the same.
+    """
     overdue = _overdue()
     for account_id, checkout_ids in overdue.items():
-        with account_scope(account_id):
-            paid_tokens = sweep_account(checkout_ids=checkout_ids, now=now)
-        for token in paid_tokens:
-            _complete(account_id, token, now=now)
+        with contained(LOOP, account=account_id):
+            _sweep(account_id, checkout_ids, now=now)
     return sum(len(checkout_ids) for checkout_ids in overdue.values())
 
 
@@ -35,11 +42,27 @@ def _overdue() -> dict[int, list[int]]:
     return by_account
 
 
-def _complete(account_id: int, token: str, *, now: datetime) -> None:
+def _sweep(account_id: int, checkout_ids: Sequence[int], *, now: datetime) -> None:
+    def end(ids: Sequence[int]) -> list[Checkout]:
+        paid = sweep_account(checkout_ids=ids, now=now)
+        forget_postponed(LOOP, set(ids) - {checkout.pk for checkout in paid})
+        return paid
+
+    paid = handle_rows(LOOP, account_id=account_id, row_ids=checkout_ids, work=end)
+    for checkout in chain.from_iterable(paid):
+        _complete(account_id, checkout, now=now)
+
+
+def _complete(account_id: int, checkout: Checkout, *, now: datetime) -> None:
     """Complete a checkout whose customer did not come back after paying."""
     try:
         with account_scope(account_id):
-            complete_checkout(token=token, now=now)
-    except Refusal as refusal:
+            complete_checkout(token=checkout.token, now=now)
+            forget_postponed(LOOP, [checkout.pk])
+    except (CheckoutAlreadyCompleted, CheckoutExpired, NotFound) as refusal:
         # Its customer, or another sweeper, was quicker.
         logger.info("A paid checkout was not completed: %s", refusal.code)
+    except Exception as error:
+        if is_of_the_server(error):
+            raise
+        postpone(LOOP, account_id=account_id, row_id=checkout.pk, error=error)

@@ -304,6 +304,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600,
         "options": {"expires": 3600},
     },
+    "prune-postponed-rows": {
+        "task": "commerce.loops.tasks.prune",
+        "schedule": 3600,
+        "options": {"expires": 3600},
+    },
     "prune-outbox": {
         "task": "commerce.outbox.tasks.prune",
         "schedule": 600,

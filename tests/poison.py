@@ -9,19 +9,20 @@ from psycopg import sql
 
 _POISON = """
     CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'poisoned row %', OLD.id; END $$;
+    $$ BEGIN RAISE EXCEPTION 'poisoned row'; END $$;
     GRANT EXECUTE ON FUNCTION {name}() TO PUBLIC;
     CREATE TRIGGER {name} BEFORE {events} ON {table} FOR EACH ROW
-    WHEN (OLD.id IN ({ids}) AND ({when})) EXECUTE FUNCTION {name}();
+    WHEN (OLD.{key} IN ({ids}) AND ({when})) EXECUTE FUNCTION {name}();
 """
 
 
 @contextmanager
-def poisoned(table: str, *ids: int, when: str | None = None) -> Iterator[None]:
+def poisoned(table: str, *ids: object, key: str = "id", when: str | None = None) -> Iterator[None]:
     """For tests with transactions of their own, as the table's owner must get at it. `when` is about the new row."""
     name = sql.Identifier(f"poison_{table}")
     poison = sql.SQL(_POISON).format(
         name=name,
+        key=sql.Identifier(key),
         table=sql.Identifier(table),
         ids=sql.SQL(", ").join(map(sql.Literal, ids)),
         events=sql.SQL("UPDATE OR DELETE" if when is None else "UPDATE"),

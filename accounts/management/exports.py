@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from accounts.management.terminal import account_named, csv_writer
 from accounts.queries import current_account
 from commerce.backoffice.export import cells_of, columns_of
+from commerce.loops.operations import contained
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import account_scope
 
@@ -58,10 +59,19 @@ class RowsExport(BaseCommand):
             for bound, time in window.items()
             if time is not None
         }
+        left_out: list[int] = []
         with csv_writer(options["output"], self.stdout) as writer:
             writer.writerow(self.columns())
             for row in tqdm(self._rows(account_id, filters), unit="row", disable=None):
-                writer.writerow(self.cells(row))
+                cells = None
+                with contained("export", account=account_id, table=self.model._meta.db_table, row=row.pk):
+                    cells = self.cells(row)
+                if cells is None:
+                    left_out.append(row.pk)
+                else:
+                    writer.writerow(cells)
+        if left_out:
+            raise CommandError(f"Left out, the log says why: {', '.join(map(str, left_out))}")
 
     def _rows(self, account_id: int, filters: dict[str, Any]) -> Iterator[AccountOwned]:
         after_id = 0

@@ -50,8 +50,8 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     )
 
 
-def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[str]:
-    """Abandon those of an account's checkouts whose time is over; the tokens of the paid ones, to be completed.
+def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkout]:
+    """Abandon those of an account's checkouts whose time is over; the paid ones, to be completed.
 
     One with a payment at a gateway may have been paid there: the gateway is asked to close it first, by a dispatch.
     Rows that another sweeper or a customer's request holds are left to them.
@@ -61,7 +61,7 @@ def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[str]:
     unpaid = [checkout for checkout in locked if not checkout.ready_to_complete]
     waiting = _put_off([checkout for checkout in unpaid if checkout.sweep_after is None], now=now)
     abandon_checkouts([checkout for checkout in unpaid if checkout.pk not in waiting], now=now)
-    return [checkout.token for checkout in locked if checkout.ready_to_complete]
+    return [checkout for checkout in locked if checkout.ready_to_complete]
 
 
 def _put_off(checkouts: Sequence[Checkout], *, now: datetime) -> set[int]:

@@ -6,7 +6,7 @@ ends the loop, which will run again.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -58,22 +58,20 @@ def handle_rows(
     """
     try:
         with account_scope(account_id):
-            results = [work(row_ids)]
-            forget_postponed(loop, row_ids)
+            return [work(row_ids)]
     except Exception as error:
         if is_of_the_server(error):
             raise
         if len(row_ids) == 1:
             postpone(loop, account_id=account_id, row_id=row_ids[0], error=error)
             return []
-        middle = len(row_ids) // 2
-        halves = (row_ids[:middle], row_ids[middle:])
-        return [
-            result
-            for half in halves
-            for result in handle_rows(loop, account_id=account_id, row_ids=half, work=work)
-        ]
-    return results
+    middle = len(row_ids) // 2
+    halves = (row_ids[:middle], row_ids[middle:])
+    return [
+        result
+        for half in halves
+        for result in handle_rows(loop, account_id=account_id, row_ids=half, work=work)
+    ]
 
 
 def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> None:
@@ -85,13 +83,13 @@ def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> No
         _execute(_POSTPONE, [account_id, loop, row_id, reason])
 
 
-def forget_postponed(loop: str, row_ids: Sequence[int]) -> None:
-    """The rows of the account in scope have been dealt with."""
+def forget_postponed(loop: str, row_ids: Iterable[int]) -> None:
+    """These rows of the account in scope have been dealt with: should they fail again, it is for the first time."""
     _execute(_FORGET, [current_account_id(), loop, list(row_ids)])
 
 
 def prune_in_batches(
-    loop: str, prune: Callable[[int, int], tuple[int, list[int]]], *, batch: int, batches: int
+    loop: str, prune: Callable[[int, int], tuple[int, Sequence[object]]], *, batch: int, batches: int
 ) -> None:
     """Call `prune(batch, passed_over)` until nothing is left to delete, past rows that can't be deleted."""
     passed_over = 0

@@ -55,7 +55,7 @@ class Listener(Thread):
                     self._stopping.wait(_BURST_S)
 
     def _wait_after(self, error: Exception) -> None:
-        wait_s = min(2**self._failures, _MAX_WAIT_S)
+        wait_s = min(2 ** min(self._failures, 10), _MAX_WAIT_S)
         self._failures += 1
         logger.warning("The outbox is not listened to, trying again in %s s: %s", wait_s, error)
         self._stopping.wait(wait_s)

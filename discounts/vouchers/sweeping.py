@@ -1,30 +1,40 @@
 """Gift cards of every account whose time is over."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection
 
 from commerce.events.operations import publish_many
-from commerce.tenancy.scope import account_scope
+from commerce.loops.operations import contained, forget_postponed, handle_rows
 from discounts.models import Voucher
 
 from .occurrences import ended
 from .statuses import Status
 
+LOOP = "vouchers"
 BATCH = 500
 
 
 def expire_overdue_vouchers(*, now: datetime) -> int:
-    """Expire one batch, each account's in a transaction of its own; how many there were."""
-    expired = 0
-    for account_id, voucher_ids in _overdue().items():
-        with account_scope(account_id):
-            expired += expire_vouchers(voucher_ids=voucher_ids, now=now)
-    return expired
+    """Expire one batch, each account's in a transaction of its own; how many there were.
+
+    One that fails is postponed, and the others expire all the same.
+    """
+    overdue = _overdue()
+    for account_id, voucher_ids in overdue.items():
+        with contained(LOOP, account=account_id):
+            handle_rows(
+                LOOP,
+                account_id=account_id,
+                row_ids=voucher_ids,
+                work=lambda ids: expire_vouchers(voucher_ids=ids, now=now),
+            )
+    return sum(len(voucher_ids) for voucher_ids in overdue.values())
 
 
-def expire_vouchers(*, voucher_ids: list[int], now: datetime) -> int:
+def expire_vouchers(*, voucher_ids: Sequence[int], now: datetime) -> int:
     """Note the end of those gift cards that are past their time. Rows that somebody else holds are left to them."""
     overdue = Voucher.objects.filter(pk__in=voucher_ids, status=Status.ACTIVE, expires_at__lte=now)
     vouchers = list(overdue.select_for_update(skip_locked=True, no_key=True).order_by("pk"))
@@ -32,6 +42,7 @@ def expire_vouchers(*, voucher_ids: list[int], now: datetime) -> int:
         ids = [voucher.pk for voucher in vouchers]
         Voucher.objects.filter(pk__in=ids).update(status=Status.EXPIRED, updated_at=now)
         publish_many(occurrences=[ended("voucher.expired", voucher) for voucher in vouchers], now=now)
+    forget_postponed(LOOP, voucher_ids)
     return len(vouchers)
 
 

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from accounts.management import exports
 from accounts.models import Account
 from commerce.orders.models import Order
+from tests.metrics import failures_of
 from tests.rows import make_row
 
 
@@ -90,3 +91,17 @@ def test_export_reads_page_by_page(shop, monkeypatch, django_assert_num_queries)
         rows = export(shop)
 
     assert [row["number"] for row in rows] == ["0", "1", "2", "3", "4"]
+
+
+def test_export_goes_on_past_an_order_that_can_not_be_written_and_says_so(shop, orders):
+    """A number that JSON may have and the writer of JSON can't take."""
+    with shop.scope():
+        Order.objects.filter(pk=orders[0].pk).update(utm={"visits": 2**70})
+    out = StringIO()
+    before = failures_of("export")
+
+    with pytest.raises(CommandError, match=f"^Left out, the log says why: {orders[0].pk}$"):
+        call_command("export_orders", shop.handle, stdout=out)
+
+    assert [row["number"] for row in csv.DictReader(StringIO(out.getvalue()))] == ["1002"]
+    assert failures_of("export") == before + 1

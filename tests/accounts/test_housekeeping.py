@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from accounts import tasks
 from config.celery import app
+from tests.metrics import failures_of
+from tests.poison import poisoned
 from tests.threads import run_threads
 
 
@@ -52,6 +54,21 @@ def test_sessions_that_another_worker_is_forgetting_are_left_to_it():
         Session.objects.select_for_update().get(pk="taken")
         run_threads(1, lambda _: tasks.clear_sessions())
         assert keys() == {"taken"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sessions_are_forgotten_beside_those_that_can_not(monkeypatch):
+    monkeypatch.setattr(tasks, "BATCH", 2)
+    for number in range(3):
+        open_session(f"bad-{number}", hours_left=-9)
+        open_session(f"old-{number}", hours_left=-1)
+    before = failures_of("sessions_prune")
+
+    with poisoned("django_session", "bad-0", "bad-1", "bad-2", key="session_key"):
+        tasks.clear_sessions()
+
+        assert keys() == {"bad-0", "bad-1", "bad-2"}
+        assert failures_of("sessions_prune") == before + 3
 
 
 def test_clearing_is_scheduled():

@@ -7,13 +7,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from checkouts.models import Checkout
-from checkouts.reconciliation import CHECKS
+from checkouts.reconciliation import CHECKS, Check
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from discounts.models import Discount, DiscountHold, DiscountRedemption, Voucher, VoucherHold
 from discounts.vouchers.holds import hold_vouchers
 from tests import factories
 from tests.discounts.vouchers.cards import make_voucher
+from tests.metrics import failures_of
 from tests.storefront import checkout_in
 
 
@@ -162,3 +163,19 @@ def test_account_is_reconciled_in_one_statement_for_each_check(shop, django_asse
 
     with django_assert_num_queries(len(CHECKS) + 6):
         run(shop.handle)
+
+
+def test_account_that_can_not_be_read_is_told_and_the_others_are_reconciled(shop, other_shop, monkeypatch):
+    fails_for_one = Check("{}", f"SELECT 1 / (%(account)s - {shop.id}) WHERE %(account)s = {shop.id}")
+    monkeypatch.setattr("checkouts.reconciliation.CHECKS", [*CHECKS, fails_for_one])
+    make_voucher(other_shop)
+    with other_shop.scope():
+        Voucher.objects.update(balance_cents=9000)
+    before = failures_of("reconcile")
+
+    lines, is_well = run(shop.handle, other_shop.handle)
+
+    assert not is_well
+    assert lines[0].startswith(f"{other_shop.handle}: ")
+    assert lines[-1] == ("1 of 2 accounts could not be read, the log says why; 1 differences in the others")
+    assert failures_of("reconcile") == before + 1

@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from commerce.rest import tasks
 from commerce.rest.models import IdempotencyRecord, WorkspaceIdempotencyRecord
 from commerce.tenancy.scope import workspace_scope
 from config.celery import app
+from tests.metrics import failures_of
+from tests.poison import poisoned
 
 STORED = {"surface": "admin", "fingerprint": b"", "status": 201, "body": b"{}"}
 
@@ -67,6 +70,21 @@ def test_prune_leaves_to_the_next_run_what_is_too_much_for_one(shop, monkeypatch
     tasks.prune()
 
     assert len(keys(shop)) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prune_goes_on_past_what_can_not_be_deleted(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(tasks, "BATCH", 2)
+    for number in range(3):
+        store(shop, f"bad-{number}", hours_ago=90)
+        store(other_shop, f"old-{number}", hours_ago=25)
+    before = failures_of("answers_prune")
+
+    with poisoned("idempotency_records", "bad-0", "bad-1", "bad-2", key="key"):
+        tasks.prune()
+
+        assert (keys(shop), keys(other_shop)) == ({"bad-0", "bad-1", "bad-2"}, set())
+        assert failures_of("answers_prune") == before + 3
 
 
 def test_prune_is_scheduled():

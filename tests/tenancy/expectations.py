@@ -93,7 +93,7 @@ RESOLVER_COLUMNS = {
         "finished_at",
     },
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
-    ("postponed_rows", "SELECT"): {"id", "account_id", "retry_at"},
+    ("postponed_rows", "SELECT"): {"id", "account_id", "loop", "row_id", "retry_at"},
     ("staff_invitations", "SELECT"): {"id", "account_id", "username", "role"},
     ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
     ("test_card_payments", "SELECT"): {"account_id", "token"},

@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from accounts.queries import account_id_of, current_account, every_account_id
 from checkouts.reconciliation import differences
+from commerce.loops.operations import contained
 from commerce.tenancy.scope import account_scope
 
 
@@ -19,17 +20,28 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_ids = _named(options["accounts"]) if options["accounts"] else every_account_id()
-        found = 0
+        found = unread = 0
         for account_id in tqdm(account_ids, unit="account", disable=None):
-            with account_scope(account_id):
-                handle = current_account().handle
-                lines = list(differences())
-            for line in lines:
-                self.stdout.write(f"{handle}: {line}")
-            found += len(lines)
+            unread += 1
+            with contained("reconcile", account=account_id):
+                found += self._reconcile(account_id)
+                unread -= 1
+        if unread:
+            raise CommandError(
+                f"{unread} of {len(account_ids)} accounts could not be read, the log says why; "
+                f"{found} differences in the others"
+            )
         if found:
             raise CommandError(f"{found} differences in {len(account_ids)} accounts")
         self.stdout.write(f"no differences in {len(account_ids)} accounts")
+
+    def _reconcile(self, account_id: int) -> int:
+        with account_scope(account_id):
+            handle = current_account().handle
+            lines = list(differences())
+        for line in lines:
+            self.stdout.write(f"{handle}: {line}")
+        return len(lines)
 
 
 def _named(handles: list[str]) -> list[int]:

@@ -1,11 +1,14 @@
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from commerce.webhooks import tasks
 from commerce.webhooks.operations import prune_deliveries
 from config.celery import app
 from tests.commerce.webhooks.rows import log_of, make_delivery, make_endpoint
+from tests.metrics import failures_of
+from tests.poison import poisoned
 
 
 def delivered(shop, *, days_ago):
@@ -37,6 +40,21 @@ def test_prune_works_in_batches_from_the_oldest(shop):
 
     assert prune_deliveries(max_age=timedelta(days=30), batch=2) == (2, [])
     assert log_of(shop) == [newest]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prune_goes_on_past_what_can_not_be_deleted(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(tasks, "PRUNE_BATCH", 2)
+    bad = [delivered(shop, days_ago=days) for days in (90, 91, 92)]
+    for days in (31, 32, 33):
+        delivered(other_shop, days_ago=days)
+    before = failures_of("webhook_prune")
+
+    with poisoned("webhook_deliveries", *(delivery.pk for delivery in bad)):
+        tasks.prune()
+
+        assert (log_of(shop), log_of(other_shop)) == (bad, [])
+        assert failures_of("webhook_prune") == before + 3
 
 
 def test_prune_is_scheduled():

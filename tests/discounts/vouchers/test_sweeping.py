@@ -4,11 +4,14 @@ import pytest
 from django.utils import timezone
 
 from commerce.events.models import Event
+from commerce.loops.models import PostponedRow
 from discounts.models import Voucher
 from discounts.tasks import sweep_vouchers
 from discounts.vouchers import sweeping
 from discounts.vouchers.sweeping import expire_overdue_vouchers
 from tests.discounts.vouchers.cards import event_types, make_voucher, state
+from tests.metrics import failures_of
+from tests.poison import poisoned
 
 
 def test_overdue_vouchers_of_every_account_expire(shop, other_shop):
@@ -50,7 +53,7 @@ def test_number_of_statements_does_not_depend_on_the_number_of_vouchers(shop, dj
         for _ in range(number):
             make_voucher(shop, is_overdue=True)
 
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             assert expire_overdue_vouchers(now=timezone.now()) == number
 
 
@@ -62,3 +65,30 @@ def test_task_goes_on_until_nothing_is_overdue(shop, monkeypatch):
     sweep_vouchers()
 
     assert [state(shop, voucher)[2] for voucher in vouchers] == ["expired"] * 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_vouchers_expire_beside_those_that_can_not(shop, other_shop, monkeypatch):
+    """A batch of nothing but such vouchers, which are met first."""
+    monkeypatch.setattr(sweeping, "BATCH", 2)
+    monkeypatch.setattr("discounts.tasks.BATCH", 2)
+    bad = [make_voucher(shop, is_overdue=True) for _ in range(3)]
+    with shop.scope():
+        Voucher.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    good = [(place, make_voucher(place, is_overdue=True)) for place in (shop, other_shop)]
+    before = failures_of("vouchers")
+
+    with poisoned("vouchers", *(voucher.pk for voucher in bad)):
+        sweep_vouchers()
+
+        assert [state(place, voucher)[2] for place, voucher in good] == ["expired"] * 2
+        assert [state(shop, voucher)[2] for voucher in bad] == ["active"] * 3
+        assert failures_of("vouchers") == before + 3
+        assert expire_overdue_vouchers(now=timezone.now()) == 0
+    with shop.scope():
+        assert PostponedRow.objects.count() == 3
+        PostponedRow.objects.update(retry_at=timezone.now() - timedelta(seconds=1))
+    sweep_vouchers()
+    assert [state(shop, voucher)[2] for voucher in bad] == ["expired"] * 3
+    with shop.scope():
+        assert not PostponedRow.objects.exists()

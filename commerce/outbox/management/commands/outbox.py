@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from commerce.errors import Refusal
+from commerce.loops.operations import contained
 from commerce.outbox import operations, queries
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.scope import account_scope
@@ -39,13 +40,15 @@ class Command(BaseCommand):
     def _status(self, options: dict[str, Any]) -> None:
         accounts = [options["account"]] if options["account"] else _account_ids()
         for account_id in accounts:
-            with account_scope(account_id):
-                figures = queries.figures()
-            for row in figures:
-                oldest = row["oldest_due_at"].isoformat(timespec="seconds")
-                self.stdout.write(
-                    f"{account_id}\t{row['task']}\t{row['status']}\t{row['dispatches']}\t{oldest}"
-                )
+            with contained("outbox_status", account=account_id):
+                self._show_figures(account_id)
+
+    def _show_figures(self, account_id: int) -> None:
+        with account_scope(account_id):
+            figures = queries.figures()
+        for row in figures:
+            oldest = row["oldest_due_at"].isoformat(timespec="seconds")
+            self.stdout.write(f"{account_id}\t{row['task']}\t{row['status']}\t{row['dispatches']}\t{oldest}")
 
     def _retry(self, options: dict[str, Any]) -> None:
         with account_scope(options["account"]):

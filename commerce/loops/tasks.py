@@ -1,0 +1,24 @@
+from typing import Any
+
+from celery import shared_task
+from django.db import connection
+
+from .operations import prune_in_batches
+
+BATCH = 5_000
+BATCHES = 20
+
+
+@shared_task
+def prune(**kwargs: Any) -> None:
+    """Forget rows that were postponed and have not failed again for a week: somebody has seen to them."""
+    prune_in_batches("postponed_prune", _prune, batch=BATCH, batches=BATCHES)
+
+
+def _prune(batch: int, passed_over: int) -> tuple[int, list[int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT deleted, failed FROM prune_postponed_rows(interval '7 days', %s::integer, %s::integer)",
+            [batch, passed_over],
+        )
+        return cursor.fetchone()
