@@ -25,10 +25,36 @@ logger = logging.getLogger(__name__)
 # are slow.
 ACCOUNT_SHARE = 1 / 2
 ACCOUNT_TASK_SHARE = 3 / 8
+# A queue whose last few runs were quick may have more of them: its threads are free again before anybody misses them.
+QUICK_RUNS = 5
+QUICK_S = 2.0
+_REMEMBERED = 10_000
 # Of dispatches whose worker was lost: whatever ended it might end this one too, and all that runs beside it.
 LOST_AT_ONCE = 1
 # How often a process that has threads to spare looks for work while others are running.
 LOOK_AGAIN_S = 0.1
+
+
+class _Paces:
+    """How many quick runs each queue, the work of one account and one task, has had in a row."""
+
+    def __init__(self) -> None:
+        self._runs: Counter[tuple[int, str]] = Counter()
+
+    def note(self, claim: Claim, seconds: float) -> None:
+        if seconds > QUICK_S:
+            self._runs.pop(_queue(claim), None)
+            return
+        if len(self._runs) >= _REMEMBERED:
+            self._runs.clear()
+        self._runs[_queue(claim)] += 1
+
+    def is_quick(self, queue: tuple[int, str]) -> bool:
+        return self._runs.get(queue, 0) >= QUICK_RUNS
+
+
+def _queue(claim: Claim) -> tuple[int, str]:
+    return claim.account_id, claim.task_name
 
 
 class Crew:
@@ -38,7 +64,8 @@ class Crew:
         self._threads = threads
         self._run_one = run
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outbox") if threads > 1 else None
-        self._running: set[Claim] = set()
+        self._running: dict[Claim, float] = {}
+        self._paces = _Paces()
         self._lock = Lock()
         self._has_ended = Event()
         self._after = (0, "")
@@ -69,7 +96,7 @@ class Crew:
 
     def _claim(self) -> Claims:
         with self._lock:
-            running = list(self._running)
+            running = dict(self._running)
         if len(running) >= self._threads:
             return Claims([], after=self._after)
         claims = claim_dispatches(
@@ -81,22 +108,36 @@ class Crew:
             count_loop_failure("outbox_claims")
         return claims
 
-    def _limits(self, running: list[Claim]) -> Limits:
+    def _limits(self, running: dict[Claim, float]) -> Limits:
         tasks = Counter(claim.task_name for claim in running)
         return Limits(
-            busy=running,
+            busy=self._counted(running),
             share=self._part(ACCOUNT_SHARE),
             task_share=self._part(ACCOUNT_TASK_SHARE),
             rooms={name: self._part(share) - tasks[name] for name, share in task_shares().items()},
             lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
         )
 
+    def _counted(self, running: dict[Claim, float]) -> list[Claim]:
+        """What counts against the shares of accounts: of a queue that is quick, some do not. One thread is spared."""
+        now = time.monotonic()
+        slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
+        extra = max(0, self._threads - 1 - self._part(ACCOUNT_SHARE))
+        counted, spared = [], Counter[int]()
+        for claim in running:
+            is_quick = self._paces.is_quick(_queue(claim)) and _queue(claim) not in slow
+            if is_quick and spared[claim.account_id] < extra:
+                spared[claim.account_id] += 1
+            else:
+                counted.append(claim)
+        return counted
+
     def _part(self, share: float) -> int:
         return max(1, int(share * self._threads))
 
     def _start(self, claim: Claim) -> None:
         with self._lock:
-            self._running.add(claim)
+            self._running[claim] = time.monotonic()
         if self._pool:
             self._pool.submit(self._run_in_thread, claim)
         else:
@@ -113,5 +154,5 @@ class Crew:
             self._run_one(claim)
         finally:
             with self._lock:
-                self._running.discard(claim)
+                self._paces.note(claim, time.monotonic() - self._running.pop(claim))
             self._has_ended.set()

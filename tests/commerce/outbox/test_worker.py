@@ -1,12 +1,15 @@
 import logging
+import time
 from datetime import timedelta
-from threading import Barrier, Event
+from itertools import count
+from threading import Barrier, Event, Lock
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from commerce.customers.models import Customer
+from commerce.outbox import crew
 from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
@@ -412,3 +415,52 @@ def test_dispatch_of_another_type_is_left_to_newer_workers(shop, handle):
         "pending",
         "UnknownTask: No handler for a dispatch of the type 'stream'.",
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, monkeypatch):
+    """However slow the machine is, it counts as quick here."""
+    monkeypatch.setattr(crew, "QUICK_S", 1_000)
+    settings.OUTBOX_THREADS = 8
+    meeting, begun = Barrier(6), count()
+
+    def work(_dispatch):
+        # Of those after the first few, none gets through unless six are run at once.
+        if next(begun) >= crew.QUICK_RUNS:
+            meeting.wait(timeout=30)
+        return Outcome()
+
+    ran = handle("example", work)
+    for _ in range(crew.QUICK_RUNS + 12):
+        make_dispatch(shop, task_name="example")
+
+    assert run_due(within=timedelta(minutes=1)) is True
+
+    assert len(ran) == crew.QUICK_RUNS + 12
+    assert meeting.broken is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_account_whose_work_is_slow_keeps_to_its_share(shop, handle, settings, monkeypatch):
+    """However fast the machine is, it counts as slow here."""
+    monkeypatch.setattr(crew, "QUICK_S", -1)
+    settings.OUTBOX_THREADS = 8
+    running, most, lock = set(), [], Lock()
+
+    def work(dispatch):
+        with lock:
+            running.add(dispatch.pk)
+            most.append(len(running))
+        time.sleep(0.01)
+        with lock:
+            running.discard(dispatch.pk)
+        return Outcome()
+
+    ran = handle("example", work)
+    for _ in range(20):
+        make_dispatch(shop, task_name="example")
+
+    assert run_due(within=timedelta(minutes=1)) is True
+
+    assert len(ran) == 20
+    assert max(most) <= 3
