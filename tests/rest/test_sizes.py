@@ -146,6 +146,7 @@ BOUNDED_OTHERWISE = {
     "outbox_dispatches.payload": OURS,
     "outbox_dispatches.target": OURS,
     "pickup_points.opening_hours": "read-only for requests",
+    "postponed_rows.last_error": OURS,
     "products.description": BY_FIELD,
     "segments.filter": BY_FIELD,
     "shipping_methods.carrier_config": BY_FIELD,
