@@ -1,44 +1,27 @@
-"""`manage.py reconcile`: each way in which the books can be wrong is found and named."""
-
-from io import StringIO
+"""`manage.py reconcile`: each way in which counts, balances and holds can be wrong is found and named."""
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from carts.models import Cart
 from checkouts.models import Checkout
-from checkouts.reconciliation import CHECKS, Check
-from commerce.inventory.models import InventoryLevel
+from checkouts.reconciliation import CHECKS
+from checkouts.reconciliation.checks import Check
+from commerce.inventory.models import InventoryLevel, Reservation
 from commerce.orders.models import Order
 from discounts.models import Discount, DiscountHold, DiscountRedemption, Voucher, VoucherHold
 from discounts.vouchers.holds import hold_vouchers
 from tests import factories
+from tests.checkouts.reconciliation.command import difference, found, run
 from tests.discounts.vouchers.cards import make_voucher
 from tests.metrics import failures_of
 from tests.storefront import checkout_in
 
 
-def run(*handles):
-    """The lines that the command writes, and whether it found all to be well."""
-    out = StringIO()
-    try:
-        call_command("reconcile", *handles, stdout=out, stderr=StringIO())
-    except CommandError as error:
-        return [*out.getvalue().splitlines(), str(error)], False
-    return out.getvalue().splitlines(), True
-
-
-def difference(shop):
-    """The one line that is found in the shop's books."""
-    (line, _), is_well = run(shop.handle)
-    assert not is_well
-    return line.removeprefix(f"{shop.handle}: ")
-
-
 def test_books_of_a_shop_that_sells_agree(shop, other_shop):
     voucher = make_voucher(shop)
     sold, open_one = (
-        checkout_in(phase, shop, (factories.make_variant(shop), 2)) for phase in ("completed", "ready")
+        checkout_in(phase, shop, (factories.make_variant(shop), 2)) for phase in ("completed", "processing")
     )
     with shop.scope():
         hold_vouchers(checkout_id=int(open_one["id"]), amounts={voucher.pk: 500}, now=timezone.now())
@@ -95,7 +78,7 @@ def test_voucher_hold_of_no_open_checkout_is_found(shop):
         hold_vouchers(checkout_id=7, amounts={voucher.pk: 500}, now=timezone.now())
         hold = VoucherHold.objects.get()
 
-    assert difference(shop) == f"voucher hold {hold.pk} is of checkout 7, but open checkouts alone may hold"
+    assert difference(shop) == f"voucher hold {hold.pk} is of checkout 7, which is not being paid"
 
 
 def test_discount_hold_of_no_open_checkout_is_found(shop):
@@ -105,7 +88,7 @@ def test_discount_hold_of_no_open_checkout_is_found(shop):
             discount=discount, checkout_id=7, customer_email="a@b.c", currency="EUR", amount_cents=1
         )
 
-    assert difference(shop) == f"discount hold {hold.pk} is of checkout 7, but open checkouts alone may hold"
+    assert difference(shop) == f"discount hold {hold.pk} is of checkout 7, which is not being paid"
 
 
 def test_usage_count_without_uses_is_found(shop):
@@ -130,19 +113,23 @@ def test_units_without_a_reservation_are_found(shop, phase, status):
 
 
 def test_reservation_of_an_ended_checkout_is_found(shop):
-    checkout = checkout_in("ready", shop, (factories.make_variant(shop), 2))
+    checkout = checkout_in("payment", shop, (factories.make_variant(shop), 2))
     with shop.scope():
         Checkout.objects.update(phase="abandoned")
 
-    assert f"is of checkout {checkout['id']}, but open checkouts alone may hold" in difference(shop)
+    with shop.scope():
+        reservation = Reservation.objects.get()
+    assert difference(shop) == (
+        f"reservation {reservation.pk} is of checkout {checkout['id']}, but open checkouts alone may hold"
+    )
 
 
 def test_order_of_a_checkout_that_is_not_completed_is_found(shop):
     checkout = checkout_in("completed", shop, (factories.make_variant(shop), 2))
     with shop.scope():
-        Checkout.objects.update(phase="abandoned", order=None, completed_at=None)
+        Checkout.objects.update(phase="abandoned", order=None, completed_at=None, completion_key=None)
 
-    assert difference(shop) == (
+    assert found(shop)[0] == (
         f"order {checkout['order_id']} is of checkout {checkout['id']}, which is not completed but abandoned"
     )
 
@@ -179,3 +166,66 @@ def test_account_that_can_not_be_read_is_told_and_the_others_are_reconciled(shop
     assert lines[0].startswith(f"{other_shop.handle}: ")
     assert lines[-1] == ("1 of 2 accounts could not be read, the log says why; 1 differences in the others")
     assert failures_of("reconcile") == before + 1
+
+
+@pytest.mark.parametrize("change", [{"value_amount": 1}, {"code": "OTHER"}, {"currency": "CZK"}])
+def test_gift_card_that_is_not_as_its_voucher_is_found(shop, change):
+    body = {
+        "type": "gift_card",
+        "title": "T",
+        "value_mode": "fixed_amount",
+        "value_amount": 500,
+        "currency": "EUR",
+    }
+    card = shop.admin.post("discounts.json", body).json()["discount"]
+    with shop.scope():
+        Discount.objects.update(**change)
+
+    assert difference(shop) == (
+        f"discount {card['id']} is a gift card, but voucher {card['voucher_id']} has another code, balance or currency"
+    )
+
+
+def test_units_committed_to_no_order_are_found(shop):
+    checkout = checkout_in("completed", shop, (factories.make_variant(shop), 2))
+    shop.admin.post(f"orders/{checkout['order_id']}/cancel.json", {})
+    with shop.scope():
+        Reservation.objects.update(status="committed")
+        InventoryLevel.objects.update(committed=2)
+        reservation = Reservation.objects.get()
+
+    assert difference(shop) == (
+        f"reservation {reservation.pk} is committed, but checkout {checkout['id']} has no order that is to be sent"
+    )
+
+
+def test_cart_of_a_completed_checkout_that_is_active_is_found(shop):
+    checkout = checkout_in("completed", shop, (factories.make_variant(shop), 1))
+    with shop.scope():
+        Cart.objects.update(status="active")
+        cart = Cart.objects.get()
+
+    assert (
+        difference(shop) == f"completed checkout {checkout['id']} is of cart {cart.pk}, which is still active"
+    )
+
+
+def test_converted_cart_without_a_completed_checkout_is_found(shop):
+    checkout_in("payment", shop, (factories.make_variant(shop), 1))
+    with shop.scope():
+        Cart.objects.update(status="converted")
+        cart = Cart.objects.get()
+
+    assert difference(shop) == f"cart {cart.pk} is converted, but none of its checkouts is completed"
+
+
+def test_merged_cart_with_an_open_checkout_is_found(shop):
+    checkout = checkout_in("payment", shop, (factories.make_variant(shop), 1))
+    target = factories.make_cart(shop)
+    with shop.scope():
+        Cart.objects.exclude(pk=target.pk).update(status="merged", merged_into=target)
+        cart = Cart.objects.get(status="merged")
+
+    assert found(shop) == [
+        f"cart {cart.pk} is merged into another, but its checkout {checkout['id']} is still payment"
+    ]

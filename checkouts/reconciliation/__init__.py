@@ -1,0 +1,29 @@
+"""What the books of an account must agree on, each proven by one statement over all of its rows.
+
+A statement sees one moment of the database, so that a shop that is selling has no false differences.
+"""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db import connection
+
+from checkouts.phases import OPEN_PHASES
+from commerce.tenancy.scope import current_account_id
+
+from . import counts, ledgers, money, stuck
+
+CHECKS = (*ledgers.CHECKS, *money.CHECKS, *counts.CHECKS, *stuck.CHECKS)
+
+
+def differences() -> Iterator[str]:
+    """What does not agree in the books of the account in scope, a line each; amounts are in cents."""
+    parameters = {
+        "account": current_account_id(),
+        "open_phases": list(OPEN_PHASES),
+        "dispatches_kept_days": settings.OUTBOX_KEEP_DAYS,
+    }
+    with connection.cursor() as cursor:
+        for check in CHECKS:
+            cursor.execute(check.sql, parameters)
+            yield from [check.text.format(*row) for row in cursor.fetchall()]

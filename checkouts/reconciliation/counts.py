@@ -1,0 +1,59 @@
+"""The figures of customers against their orders, and emails against what they tell of."""
+
+from .checks import Check, sums_up
+
+# Older ones may have been pruned, unless they are waited for.
+_CONFIRMATIONS = """
+    SELECT o.id, 'order.confirmation'
+      FROM orders o
+     WHERE o.account_id = %(account)s
+       AND o.placed_at > now() - make_interval(days => %(dispatches_kept_days)s::integer)
+       AND NOT EXISTS (SELECT FROM outbox_dispatches d
+                        WHERE d.account_id = o.account_id AND d.key_space = 'product'
+                          AND d.idempotency_key = 'order.confirmation/' || o.token)
+       AND NOT EXISTS (SELECT FROM email_deliveries e
+                        WHERE e.account_id = o.account_id AND e.key_space = 'product'
+                          AND e.idempotency_key = 'order.confirmation/' || o.token)
+     ORDER BY o.id
+"""
+_SENT = """
+    SELECT d.id, d.idempotency_key
+      FROM outbox_dispatches d
+     WHERE d.account_id = %(account)s AND d.target->>'task_name' = 'send_email' AND d.status = 'succeeded'
+       AND NOT EXISTS (SELECT FROM email_deliveries e
+                        WHERE e.account_id = d.account_id AND e.key_space = d.key_space
+                          AND e.idempotency_key = d.idempotency_key)
+     ORDER BY d.id
+"""
+_ORDERS_OF_EMAILS = """
+    SELECT e.id, e.template_key, e.reference_id
+      FROM email_deliveries e
+     WHERE e.account_id = %(account)s AND e.key_space = 'product' AND e.reference_type = 'order'
+       AND NOT EXISTS (SELECT FROM orders o WHERE o.account_id = e.account_id AND o.id = e.reference_id)
+     ORDER BY e.id
+"""
+
+CHECKS = (
+    sums_up(
+        "customer {} counts {} orders, but has {} that are not cancelled",
+        table="customers",
+        column="orders_count",
+        parts="orders",
+        reference="customer_id",
+        total="count(*)",
+        which="p.status <> 'cancelled'",
+    ),
+    sums_up(
+        "customer {} has spent {}, but the orders that are not cancelled come to {}",
+        table="customers",
+        column="total_spent_cents",
+        parts="orders",
+        reference="customer_id",
+        # As far as the column can count.
+        total="least(sum(p.total_cents), 9223372036854775807)",
+        which="p.status <> 'cancelled'",
+    ),
+    Check("order {} has no email {}, neither sent nor waiting", _CONFIRMATIONS),
+    Check("dispatch {} has sent the email {}, but there is no delivery of it", _SENT),
+    Check("email delivery {} of {} tells of order {}, which does not exist", _ORDERS_OF_EMAILS),
+)

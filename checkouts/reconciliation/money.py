@@ -1,0 +1,80 @@
+"""Payments against orders and refunds: no money is kept without an order, and none is owed and forgotten."""
+
+from .checks import Check
+
+# What was paid becomes the order's, or waits in a checkout that is about to be completed. What is noted by hand
+# (no gateway) says nothing about whether the money has come.
+_PAID = """
+    SELECT a.id, a.amount_cents, a.currency,
+           CASE WHEN o.id IS NULL THEN format('checkout %%s is %%s', k.id, k.phase)
+                ELSE format('order %%s is %%s and costs %%s %%s', o.id, o.payment_status, o.amount_due_cents, o.currency)
+           END
+      FROM checkout_payment_attempts a
+      JOIN checkouts k ON k.account_id = a.account_id AND k.id = a.checkout_id
+      LEFT JOIN orders o ON o.account_id = k.account_id AND o.checkout_id = k.id
+     WHERE a.account_id = %(account)s AND a.status = 'succeeded'
+       AND (o.id IS NULL
+            OR (a.amount_cents, a.currency) <> (o.amount_due_cents, o.currency)
+            OR a.gateway_key IS NOT NULL AND o.payment_status = 'pending')
+       AND NOT (o.id IS NULL AND k.phase = 'processing' AND k.ready_to_complete
+                AND (a.amount_cents, a.currency) = (k.amount_due_cents, k.currency))
+       AND NOT (o.id IS NULL AND a.gateway_key IS NOT NULL
+                AND (a.refunded_at IS NOT NULL OR {owed}))
+     ORDER BY a.id
+"""
+_ORDERS_PAID_ONCE = """
+    SELECT o.id, count(a.id)
+      FROM orders o
+      LEFT JOIN checkout_payment_attempts a
+        ON a.account_id = o.account_id AND a.checkout_id = o.checkout_id AND a.status = 'succeeded'
+     WHERE o.account_id = %(account)s
+       AND EXISTS (SELECT FROM checkouts k WHERE k.account_id = o.account_id AND k.id = o.checkout_id)
+     GROUP BY o.id
+    HAVING count(a.id) <> 1
+     ORDER BY o.id
+"""
+# A refund that is under way has a dispatch that will still be run.
+_OWED = """EXISTS (SELECT FROM outbox_dispatches d
+                    WHERE d.account_id = a.account_id AND d.key_space = 'product'
+                      AND d.idempotency_key = 'refund_payment/' || a.id AND d.status IN ('pending', 'processing'))"""
+_REFUNDS = """
+    SELECT a.id, a.amount_cents, a.currency, COALESCE(d.status, 'missing')
+      FROM checkout_payment_attempts a
+      LEFT JOIN orders o ON o.account_id = a.account_id AND o.checkout_id = a.checkout_id
+      LEFT JOIN outbox_dispatches d
+        ON d.account_id = a.account_id AND d.key_space = 'product'
+       AND d.idempotency_key = 'refund_payment/' || a.id
+     WHERE a.account_id = %(account)s AND a.gateway_key IS NOT NULL AND a.refunded_at IS NULL
+       AND (a.paid_late_at IS NOT NULL
+            OR a.status = 'succeeded' AND o.status = 'cancelled' AND o.payment_status = 'paid')
+       AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
+     ORDER BY a.id
+"""
+_REFUNDED = """
+    SELECT a.id, o.id, o.payment_status
+      FROM checkout_payment_attempts a
+      JOIN orders o ON o.account_id = a.account_id AND o.checkout_id = a.checkout_id
+     WHERE a.account_id = %(account)s AND a.status = 'succeeded' AND a.refunded_at IS NOT NULL
+       AND o.payment_status IN ('pending', 'paid')
+     ORDER BY a.id
+"""
+_OPEN_PAGES = """
+    SELECT a.id, k.id, a.status, COALESCE(d.status, 'missing')
+      FROM checkout_payment_attempts a
+      JOIN checkouts k ON k.account_id = a.account_id AND k.id = a.checkout_id
+      LEFT JOIN outbox_dispatches d
+        ON d.account_id = a.account_id AND d.key_space = 'product'
+       AND d.idempotency_key = 'cancel_payment/' || a.id
+     WHERE a.account_id = %(account)s AND a.gateway_key IS NOT NULL
+       AND a.status IN ('pending', 'requires_action') AND k.phase <> ALL(%(open_phases)s::text[])
+       AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
+     ORDER BY a.id
+"""
+
+CHECKS = (
+    Check("payment attempt {} took {} {}, but {}", _PAID.replace("{owed}", _OWED)),
+    Check("order {} has {} payments that succeeded, where one is right", _ORDERS_PAID_ONCE),
+    Check("payment attempt {} is to be given back ({} {}), but its refund is {}", _REFUNDS),
+    Check("payment attempt {} was given back, but order {} is still {}", _REFUNDED),
+    Check("payment attempt {} of ended checkout {} is still {}, and its cancellation is {}", _OPEN_PAGES),
+)

@@ -1,0 +1,92 @@
+"""`manage.py reconcile`: figures of customers and emails that don't agree with the orders are found and named."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from commerce.customers.models import Customer
+from commerce.orders.models import Order
+from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.worker import run_due
+from tests import factories
+from tests.checkouts.reconciliation.command import difference, found
+from tests.storefront import checkout_in
+
+
+@pytest.fixture
+def sold(shop):
+    """One of two orders of a customer, of 10.00 each; the other one is cancelled."""
+    rate = factories.make_rate(shop, price_cents=0)
+    variant = factories.make_variant(shop, price_cents=1000)
+    kept, cancelled = (checkout_in("completed", shop, (variant, 1), rate=rate) for _ in range(2))
+    assert shop.admin.post(f"orders/{cancelled['order_id']}/cancel.json", {}).status_code == 200
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("column", "line"),
+    [
+        ("orders_count", "customer {} counts 7 orders, but has 1 that are not cancelled"),
+        ("total_spent_cents", "customer {} has spent 7, but the orders that are not cancelled come to 1000"),
+    ],
+)
+def test_figure_of_a_customer_that_is_not_the_orders_is_found(shop, sold, column, line):
+    assert found(shop) == []
+    with shop.scope():
+        Customer.objects.update(**{column: 7})
+
+    assert difference(shop) == line.format(sold["customer_id"])
+
+
+def test_figure_that_went_as_far_as_it_can_agrees(shop, sold):
+    with shop.scope():
+        order = Order.objects.get(pk=sold["order_id"])
+        Order.objects.filter(pk=order.pk).update(
+            **dict.fromkeys(("total_cents", "subtotal_with_tax_cents", "amount_due_cents"), 2**63 - 1)
+        )
+        Customer.objects.update(total_spent_cents=2**63 - 1)
+
+    assert [line for line in found(shop) if line.startswith("customer")] == []
+
+
+def test_order_without_a_confirmation_is_found(shop, sold):
+    with shop.scope():
+        OutboxDispatch.objects.all().delete()
+        cancelled = Order.objects.exclude(pk=sold["order_id"]).get()
+
+    assert found(shop) == [
+        f"order {order_id} has no email order.confirmation, neither sent nor waiting"
+        for order_id in sorted([int(sold["order_id"]), cancelled.pk])
+    ]
+
+
+def test_confirmation_that_was_pruned_long_after_the_order_agrees(shop, sold, settings):
+    with shop.scope():
+        OutboxDispatch.objects.all().delete()
+        Order.objects.update(placed_at=timezone.now() - timedelta(days=settings.OUTBOX_KEEP_DAYS, hours=1))
+
+    assert found(shop) == []
+
+
+def test_email_that_was_sent_without_a_delivery_is_found(shop, sold):
+    run_due()
+    with shop.scope():
+        dispatch = OutboxDispatch.objects.get(idempotency_key__startswith="order.cancelled/")
+        OutboxDispatch.objects.exclude(pk=dispatch.pk).delete()
+        OutboxDispatch.objects.update(status="succeeded", finished_at=timezone.now())
+
+    assert (
+        f"dispatch {dispatch.pk} has sent the email {dispatch.idempotency_key}, but there is no delivery of it"
+        in (found(shop))
+    )
+
+
+def test_email_about_an_order_that_does_not_exist_is_found(shop):
+    delivery = factories.make_delivery(
+        shop, key_space="product", template_key="order.shipped", reference_type="order", reference_id=7
+    )
+
+    assert difference(shop) == (
+        f"email delivery {delivery.pk} of order.shipped tells of order 7, which does not exist"
+    )

@@ -1,0 +1,164 @@
+"""`manage.py reconcile`: payments, orders and refunds that don't agree are found and named."""
+
+import pytest
+from django.utils import timezone
+
+from checkouts.models import Checkout, CheckoutPaymentAttempt
+from commerce.orders.models import Order
+from commerce.outbox.models import OutboxDispatch
+from tests import factories
+from tests.checkouts.reconciliation.command import difference, found
+from tests.storefront import checkout_in
+
+
+@pytest.fixture
+def variant(shop):
+    return factories.make_variant(shop, price_cents=1000)
+
+
+@pytest.fixture
+def sold(shop, variant):
+    """A completed checkout."""
+    return checkout_in("completed", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+
+
+def at_gateway(shop, **columns):
+    """Have the only attempt be one of a gateway, whose order is paid for."""
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(gateway_key="key", provider_reference="ref", **columns)
+        Order.objects.update(payment_status="paid", paid_at=timezone.now())
+        return CheckoutPaymentAttempt.objects.get()
+
+
+def refund(shop, attempt, status):
+    finished_at = None if status in {"pending", "processing"} else timezone.now()
+    factories.make_dispatch(
+        shop,
+        target={"task_name": "refund_payment"},
+        payload={"attempt_id": attempt.pk},
+        idempotency_key=f"refund_payment/{attempt.pk}",
+        status=status,
+        locked_until=timezone.now(),
+        finished_at=finished_at,
+    )
+
+
+def test_payment_for_an_order_agrees(shop, sold):
+    assert found(shop) == []
+    at_gateway(shop)
+    assert found(shop) == []
+
+
+def test_payment_of_another_amount_than_the_order_costs_is_found(shop, sold):
+    attempt = at_gateway(shop, amount_cents=900)
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} took 900 EUR, but order {sold['order_id']} is paid and costs 1000 EUR"
+    )
+
+
+def test_payment_for_an_order_that_is_pending_is_found(shop, sold):
+    attempt = at_gateway(shop)
+    with shop.scope():
+        Order.objects.update(payment_status="pending", paid_at=None)
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} took 1000 EUR, but order {sold['order_id']} is pending and costs 1000 EUR"
+    )
+
+
+def test_payment_of_an_abandoned_checkout_is_found_until_it_goes_back(shop, variant):
+    checkout = checkout_in("ready", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    assert found(shop) == []
+    with shop.scope():
+        Checkout.objects.update(phase="abandoned")
+        CheckoutPaymentAttempt.objects.update(gateway_key="key")
+        attempt = CheckoutPaymentAttempt.objects.get()
+
+    lines = found(shop)
+    refund(shop, attempt, "pending")
+    while_it_goes_back = found(shop)
+
+    expected = f"payment attempt {attempt.pk} took 1000 EUR, but checkout {checkout['id']} is abandoned"
+    assert [line for line in lines if line.startswith("payment")] == [expected]
+    assert [line for line in while_it_goes_back if line.startswith("payment")] == []
+
+
+def test_order_without_a_payment_is_found(shop, sold):
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(status="failed")
+
+    assert difference(shop) == f"order {sold['order_id']} has 0 payments that succeeded, where one is right"
+
+
+@pytest.mark.parametrize("status", ["dead", "cancelled", "skipped", "succeeded", None])
+def test_late_money_that_nobody_gives_back_is_found(shop, variant, status):
+    checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(status="failed", gateway_key="key", paid_late_at=timezone.now())
+        attempt = CheckoutPaymentAttempt.objects.get()
+    if status:
+        refund(shop, attempt, status)
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is {status or 'missing'}"
+    )
+
+
+@pytest.mark.parametrize("status", ["pending", "processing"])
+def test_late_money_on_its_way_back_agrees(shop, variant, status):
+    checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(status="failed", gateway_key="key", paid_late_at=timezone.now())
+        attempt = CheckoutPaymentAttempt.objects.get()
+    refund(shop, attempt, status)
+
+    assert found(shop) == []
+
+
+def test_cancelled_order_whose_money_nobody_gives_back_is_found(shop, sold):
+    attempt = at_gateway(shop)
+    shop.admin.post(f"orders/{sold['order_id']}/cancel.json", {})
+    with shop.scope():
+        Order.objects.update(payment_status="paid", refunded_at=None)
+        OutboxDispatch.objects.filter(idempotency_key__startswith="refund_payment/").update(
+            status="dead", finished_at=timezone.now()
+        )
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is dead"
+    )
+    with shop.scope():
+        Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
+    assert found(shop) == []
+
+
+def test_refund_that_the_order_does_not_know_of_is_found(shop, sold):
+    attempt = at_gateway(shop, refunded_at=timezone.now())
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} was given back, but order {sold['order_id']} is still paid"
+    )
+
+
+@pytest.mark.parametrize("status", ["pending", "dead", None])
+def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, status):
+    checkout = checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    cart = {"cart_token": checkout["cart_token"], "email": "a@example.com"}
+    shop.storefront.post("checkouts.json", cart)
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(gateway_key="key", status="requires_action")
+        attempt = CheckoutPaymentAttempt.objects.get()
+    if status:
+        factories.make_dispatch(
+            shop,
+            idempotency_key=f"cancel_payment/{attempt.pk}",
+            status=status,
+            finished_at=timezone.now() if status == "dead" else None,
+        )
+
+    expected = (
+        f"payment attempt {attempt.pk} of ended checkout {checkout['id']} is still requires_action,"
+        f" and its cancellation is {status or 'missing'}"
+    )
+    assert found(shop) == ([] if status == "pending" else [expected])
