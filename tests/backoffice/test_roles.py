@@ -18,7 +18,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 from discounts.models import Discount, DiscountRedemption, Voucher, VoucherRedemption
-from emails.models import EmailDelivery, EmailTemplateVersion
+from emails.models import EmailDelivery, EmailTemplateVersion, SenderDomain
 from shipping.models import PickupPoint, ShippingMethod, ShippingZone
 from tests import factories
 from tests.backoffice.clients import StaffClient, make_staff, make_user
@@ -49,6 +49,7 @@ ACCESS = {
     PickupPoint: (EVERYBODY, NOBODY),
     Product: (EVERYBODY, WRITERS),
     Segment: (EVERYBODY, WRITERS),
+    SenderDomain: (EVERYBODY, NOBODY),
     ShippingMethod: (EVERYBODY, WRITERS),
     ShippingZone: (EVERYBODY, WRITERS),
     StaffAction: (OWNERS, NOBODY),
