@@ -18,8 +18,7 @@ _PAID = """
             OR a.gateway_key IS NOT NULL AND o.payment_status = 'pending')
        AND NOT (o.id IS NULL AND k.phase = 'processing' AND k.ready_to_complete
                 AND (a.amount_cents, a.currency) = (k.amount_due_cents, k.currency))
-       AND NOT (o.id IS NULL AND a.gateway_key IS NOT NULL
-                AND (a.refunded_at IS NOT NULL OR {owed}))
+       AND NOT (o.id IS NULL AND (a.gateway_key IS NULL OR a.refunded_at IS NOT NULL OR {owed}))
      ORDER BY a.id
 """
 _ORDERS_PAID_ONCE = """
