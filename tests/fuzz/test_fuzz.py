@@ -56,19 +56,22 @@ def world_of(secret: str, **shop) -> World:
 
 @pytest.fixture
 def port(tmp_path, renderer) -> int:  # noqa: F811  the fixture
-    """Where the product's own web server serves the test's database."""
+    """Where the product's own web servers serve the test's database."""
     number = free_port()
     data = DataDirectory(tmp_path)
     for folder in (data.logs, data.pids):
         folder.mkdir()
     environment = dict(os.environ) | {"RENDERER_URL": renderer.url, "COMMERCE_PAYMENTS_TEST_CARD": "true"}
-    web = Programs(data=data, environment=environment, web_port=number).web()
-    web.start()
+    servers = Programs(data=data, environment=environment, web_port=number).web()
+    for web in servers:
+        web.start()
     try:
-        web.wait_until_ready(seconds=60)
+        for web in servers:
+            web.wait_until_ready(seconds=60)
         yield number
     finally:
-        web.stop()
+        for web in servers:
+            web.stop()
 
 
 def clients_of(worlds: list[World]) -> list[Client]:
