@@ -35,7 +35,8 @@ class Opening:
 def assert_books_agree(shop: Shop, opening: Opening) -> None:
     """Every identity that holds at any time, whoever is in the middle of buying."""
     with shop.scope():
-        assert list(differences()) == []
+        found = list(differences())
+        assert not found, found
         books = Books(opening)
         books.assert_orders()
         books.assert_totals()

@@ -22,8 +22,9 @@ from tests.together.shoppers import ARRIVAL, Shoppers
 from tests.together.staff import Staff
 from tests.together.stalls import Stall, any_of
 
-# The database's now() is the beginning of the test's transaction, which a search of an hour leaves behind.
-LONG_AGO = timedelta(days=1)
+# Before the database's now(), which is the beginning of the test's transaction, so that a search may take half an hour;
+# and no longer ago than what `reconcile` takes for a sweeper that is merely behind.
+LONG_AGO = timedelta(minutes=30)
 ARRIVALS = st.fixed_dictionaries(ARRIVAL)
 
 

@@ -1,6 +1,6 @@
 """Several shops, whose shoppers, staff and processes do anything in any order: their books agree after every step.
 
-A search of an hour, by hand: pytest --hypothesis-profile=long --timeout=0 -n 0 tests/together
+A search of minutes, by hand, to be repeated for an hour: pytest --hypothesis-profile=long --timeout=0 -n 0 tests/together
 """
 
 import pytest
