@@ -138,9 +138,8 @@ def test_server_answers_whatever_it_is_sent(port):
             answer = wire.send(request)
             statuses[answer.status] += 1
             if what := wrong_about(client, request, answer, secrets):
-                wrong.append(
-                    f"{SEED}-{number}: {what}: {request} {answer.status} {answer.body[:300]!r}"[:3_000]
-                )
+                sent, got = str(request), f"{answer.status} {answer.headers} {answer.body[:300]!r}"
+                wrong.append(f"{SEED}-{number}: {what}: {sent[:1500]} ... {sent[-1000:]} {got}")
         wire.close()
         statuses["dropped"] = wire.dropped
         return wrong, statuses
