@@ -65,7 +65,7 @@ class EmailUnderWay(Refusal):
 
 
 class EmailFromMissing(Refusal):
-    status = 404
+    status = 409
     code = "email_from_missing"
     title = "The account has no email_from whose domain could be verified"
 

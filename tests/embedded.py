@@ -110,6 +110,9 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "DATABASE_URL": _role_url(roles.APP, database=database),
         "DATABASE_OWNER_URL": _role_url(roles.OWNER, database=database),
         "OUTBOX_THREADS": "1",
+        # A test may take as long as it takes in its one transaction.
+        "DATABASE_TRANSACTION_TIMEOUT_S": "0",
+        "DATABASE_IDLE_TIMEOUT_S": "0",
         "REDIS_URL": urlunsplit(urlsplit(os.environ["TEST_REDIS_URL"])._replace(path=f"/{redis_database}")),
         "SECRET_KEY": "only-for-tests",
         "DEBUG": "false",

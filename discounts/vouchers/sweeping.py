@@ -1,5 +1,6 @@
 """Gift cards of every account whose time is over."""
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,21 +18,34 @@ LOOP = "vouchers"
 BATCH = 500
 
 
-def expire_overdue_vouchers(*, now: datetime) -> int:
-    """Expire one batch, each account's in a transaction of its own; how many there were.
+def expire_overdue_vouchers(*, now: datetime, within_s: float = 0) -> int:
+    """Expire a batch, and further ones while each is full and time is left; return how many expired.
 
-    One that fails is postponed, and the others expire all the same.
+    Each account's are expired in a transaction of its own. One that fails is postponed.
     """
-    overdue = _overdue()
-    for account_id, voucher_ids in overdue.items():
-        with contained(LOOP, account=account_id):
-            handle_rows(
-                LOOP,
-                account_id=account_id,
-                row_ids=voucher_ids,
-                work=lambda ids: expire_vouchers(voucher_ids=ids, now=now),
-            )
-    return sum(len(voucher_ids) for voucher_ids in overdue.values())
+    deadline = time.monotonic() + within_s
+    expired = 0
+    is_full = True
+    while is_full:
+        overdue = _overdue()
+        expired += sum(
+            _expire(account_id, voucher_ids, now=now) for account_id, voucher_ids in overdue.items()
+        )
+        found = sum(len(voucher_ids) for voucher_ids in overdue.values())
+        is_full = found == BATCH and time.monotonic() < deadline
+    return expired
+
+
+def _expire(account_id: int, voucher_ids: Sequence[int], *, now: datetime) -> int:
+    expired: list[int] = []
+    with contained(LOOP, account=account_id):
+        expired = handle_rows(
+            LOOP,
+            account_id=account_id,
+            row_ids=voucher_ids,
+            work=lambda ids: expire_vouchers(voucher_ids=ids, now=now),
+        )
+    return sum(expired)
 
 
 def expire_vouchers(*, voucher_ids: Sequence[int], now: datetime) -> int:

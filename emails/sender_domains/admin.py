@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from commerce.backoffice.dialogs import asking
-from commerce.backoffice.display import label_column
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
@@ -19,7 +18,8 @@ from .operations import wanted_domain
 class SenderDomainAdmin(ReadOnlyAdmin):
     """Whether mail may come from the shop's own address, and the DNS record that proves it."""
 
-    list_display = ("domain", label_column("status", "Status"), "record_name", "record_value", "checked_at")
+    list_display = ("domain", "verified_at", "record_name", "record_value", "checked_at")
+    search_fields = ("domain",)
     actions_detail = ("look_up",)
     fields = (
         ("domain", "status"),

@@ -3,42 +3,10 @@
 from collections import Counter, defaultdict
 
 import pytest
-from django.apps import apps
 from django.conf import settings
-from django.db import connection, models
+from django.db import connection
 
 from commerce.rest.catalogue import error_document, refusals
-
-# Unique keys that no request can violate, each with its reason.
-NEVER_VIOLATED = {
-    "account_settings_name": "written by upsert",
-    "accounts_of_workspace": "holds an id, for references to it",
-    "cart_line_items_equal": "written by upsert",
-    "carts_token": "random",
-    "checkout_line_items_position": "numbered by the operation that makes them",
-    "checkout_payment_attempts_one_open": "written under the checkout's lock",
-    "checkout_payment_attempts_one_success": "written under the checkout's lock",
-    "checkouts_token": "random",
-    "discount_holds_one": "written under the checkout's lock",
-    "discount_redemptions_one": "written under the checkout's lock, or the order's",
-    "email_delivery_events_key": "written by ON CONFLICT DO NOTHING",
-    "email_deliveries_key": "written with the dispatch, which one worker closes",
-    "email_template_versions_number": "written by ON CONFLICT DO NOTHING",
-    "inventory_levels_place": "written by upsert",
-    "inventory_reservations_once": "written by upsert",
-    "order_counters_account": "written by upsert",
-    "order_line_items_position": "numbered by the operation that makes them",
-    "orders_checkout": "written under the checkout's lock",
-    "orders_number": "numbered under the counter's lock",
-    "orders_token": "random",
-    "outbox_dispatches_key": "written by ON CONFLICT DO NOTHING",
-    "pickup_points_external_id": "read-only for requests",
-    "shipping_rates_one_automatic": "written by ON CONFLICT DO NOTHING",
-    "test_card_payments_key": "written by ON CONFLICT DO NOTHING",
-    "variant_pricing_market": "written by upsert",
-    "voucher_holds_one": "written under the checkout's lock",
-    "vouchers_code": "random",
-}
 
 
 def test_code_has_one_status():
@@ -74,16 +42,3 @@ def test_constraints_of_refusals_exist():
         existing = {row[0] for row in cursor.fetchall()}
 
     assert {name for refusal in refusals() for name in refusal.constraints} - existing == set()
-
-
-def test_unique_keys_are_refusals_or_never_violated():
-    meant = {name for refusal in refusals() for name in refusal.constraints}
-    unique_keys = {
-        constraint.name
-        for model in apps.get_models()
-        if not model.__module__.startswith("django.")
-        for constraint in model._meta.constraints
-        if isinstance(constraint, models.UniqueConstraint)
-    }
-
-    assert unique_keys - meant == NEVER_VIOLATED.keys()

@@ -25,6 +25,7 @@ COMPANIONS = {
     "checkouts_market_id_fk": {"phase": "abandoned"},
     "checkouts_customer_id_fk": {"phase": "abandoned"},
     "discount_redemptions_customer_id_fk": {"kind": "reversal", "amount_cents": -1},
+    "discounts_voucher_id_fk": {"type": "gift_card", "code": "GIFT"},
     "checkouts_order_id_fk": {"phase": "completed", "completed_at": datetime.now(UTC)},
 }
 

@@ -104,7 +104,9 @@ def test_money_that_comes_before_the_page_is_closed_goes_back(paying, stripe):
 def test_stripes_event_for_an_archived_shop_is_heard_and_its_money_goes_back_once(paying, stripe):
     archive(paying.shop)
     with paying.shop.scope():
-        OutboxDispatch.objects.filter(target__task_name="cancel_payment").update(status="cancelled")
+        OutboxDispatch.objects.filter(target__task_name="cancel_payment").update(
+            status="cancelled", finished_at=timezone.now()
+        )
     stripe.pay()
 
     answer = send(paying.shop, event_of(stripe))

@@ -59,7 +59,6 @@ def test_number_of_statements_does_not_depend_on_the_number_of_vouchers(shop, dj
 
 def test_task_goes_on_until_nothing_is_overdue(shop, monkeypatch):
     monkeypatch.setattr(sweeping, "BATCH", 2)
-    monkeypatch.setattr("discounts.tasks.BATCH", 2)
     vouchers = [make_voucher(shop, is_overdue=True) for _ in range(5)]
 
     sweep_vouchers()
@@ -71,7 +70,6 @@ def test_task_goes_on_until_nothing_is_overdue(shop, monkeypatch):
 def test_vouchers_expire_beside_those_that_can_not(shop, other_shop, monkeypatch):
     """A batch of nothing but such vouchers, which are met first."""
     monkeypatch.setattr(sweeping, "BATCH", 2)
-    monkeypatch.setattr("discounts.tasks.BATCH", 2)
     bad = [make_voucher(shop, is_overdue=True) for _ in range(3)]
     with shop.scope():
         Voucher.objects.update(expires_at=timezone.now() - timedelta(days=1))

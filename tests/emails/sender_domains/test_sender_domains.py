@@ -313,7 +313,7 @@ def test_name_that_cannot_be_has_no_record(names, domain):
 def test_account_without_an_address_has_no_domain(shop):
     response = shop.workspace.get(f"accounts/{shop.handle}/sender_domain.json")
 
-    assert problem(response) == (404, "email_from_missing")
+    assert problem(response) == (409, "email_from_missing")
 
 
 def test_domain_of_another_workspaces_account_is_not_found(shop, other_shop, names):
