@@ -78,12 +78,13 @@ def shoppers_key(
 
 
 def _member(request: HttpRequest, name: str) -> str:
-    """A member of the body as text; a body that can't be read is refused later."""
+    """A text member of the body, else ""; a body that can't be read, or has no such text, is refused later."""
     try:
         body = orjson.loads(request.body)
     except orjson.JSONDecodeError:
         return ""
-    return str(body.get(name)) if isinstance(body, dict) else ""
+    value = body.get(name) if isinstance(body, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def answer_once(
