@@ -70,4 +70,10 @@ ZONE_CHANGES = st.sampled_from(
 EMAIL_KEYS = st.sampled_from(
     ["refund_payment/{}", "cancel_payment/{}", "order.confirmation/{}", "webhook/1/{}", "k{}"]
 )
-TEMPLATE = {"subject_template": "S {{ order.number }}", "body_source": "<mjml><mj-body></mj-body></mjml>"}
+TEMPLATE = {"subject": "S {{ order.number }}", "body_source": "<mjml><mj-body></mj-body></mjml>"}
+VARIANT_CHANGES = st.one_of(
+    st.builds(lambda on: {"track_inventory": on}, st.booleans()),
+    st.builds(lambda on: {"allow_backorder": on}, st.booleans()),
+    st.builds(lambda grams: {"weight_grams": grams}, st.sampled_from([0, 40_000])),
+    st.builds(lambda tax_class: {"tax_class": tax_class}, st.sampled_from(["standard", "reduced"])),
+)

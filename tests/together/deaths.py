@@ -5,6 +5,7 @@ the test card. At the point where it is to die, `Killed` is raised, which no `ex
 the database takes nothing of it but the rollback, so that no `finally` tidies up what a dead process could not.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -17,6 +18,8 @@ from django.db.transaction import Atomic
 from commerce.payments.test_card.gateway import FakeCard
 
 GATEWAY_CALLS = ("start", "report", "cancel", "refund")
+COMMIT_POINTS = ("before commit", "after commit")
+CALL_POINTS = tuple(f"{when} {call}" for call in GATEWAY_CALLS for when in ("before", "after"))
 
 
 class Killed(BaseException):
@@ -24,10 +27,11 @@ class Killed(BaseException):
 
 
 class Mortality:
-    """Counts the points that an act passes; `dies_at` is how many the next act has to live."""
+    """The first act that passes the point `dies_at[0]` for the `dies_at[1]`th time dies there; `deaths` counts them."""
 
     def __init__(self) -> None:
-        self.dies_at: int | None = None
+        self.dies_at: tuple[str, int] | None = None
+        self.deaths: Counter[str] = Counter()
         self._is_living = False
         self._is_dead = False
         self._passed = 0
@@ -40,25 +44,26 @@ class Mortality:
             if not (atomic.durable and kind is None):
                 return end(atomic, kind, error, trace)
             try:
-                self.pass_point()
+                self.pass_point("before commit")
             except Killed as killed:
                 end(atomic, Killed, killed, killed.__traceback__)
                 raise
             end(atomic, None, None, None)
-            return self.pass_point()
+            return self.pass_point("after commit")
 
         patch.setattr(Atomic, "__exit__", mortal_end)
         for name in GATEWAY_CALLS:
             patch.setattr(FakeCard, name, self._mortal(getattr(FakeCard, name)))
 
-    def pass_point(self) -> None:
+    def pass_point(self, point: str) -> None:
         if self._is_dead:
             raise Killed
-        if not self._is_living or self.dies_at is None:
+        if not self._is_living or self.dies_at is None or self.dies_at[0] != point:
             return
         self._passed += 1
-        if self._passed >= self.dies_at:
+        if self._passed >= self.dies_at[1]:
             self._is_dead = True
+            self.deaths[point] += 1
             raise Killed
 
     @contextmanager
@@ -84,9 +89,9 @@ class Mortality:
     def _mortal(self, call: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(call)
         def mortal(*args: Any, **kwargs: Any) -> Any:
-            self.pass_point()
+            self.pass_point(f"before {call.__name__}")
             result = call(*args, **kwargs)
-            self.pass_point()
+            self.pass_point(f"after {call.__name__}")
             return result
 
         return mortal

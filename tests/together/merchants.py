@@ -49,8 +49,10 @@ class Merchants(Fair):
     @act(stall=STALLS, index=INDEXES, delta=st.integers(-2, 2).filter(bool), location=INDEXES)
     def adjust_stock(self, stall: int, index: int, delta: int, location: int) -> None:
         shop = self.stall(stall)
-        variant_id = any_of(shop.variant_ids, index)
-        body = {"variant_id": variant_id, "location_id": any_of(shop.location_ids, location), "delta": delta}
+        self._bring(shop, any_of(shop.variant_ids, index), any_of(shop.location_ids, location), delta)
+
+    def _bring(self, shop: Stall, variant_id: int, location_id: int, delta: int) -> None:
+        body = {"variant_id": variant_id, "location_id": location_id, "delta": delta}
         before = self._on_hand(shop, variant_id)
         try:
             self._manage(shop, "POST", "inventory_levels/adjust.json", body | {"reason": "count"})

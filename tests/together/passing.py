@@ -17,6 +17,7 @@ from commerce.webhooks.models import WebhookEndpoint
 from discounts.models import Voucher
 from discounts.tasks import sweep_vouchers
 from tests.checkouts.books import assert_nothing_is_held
+from tests.together.catalogue import Catalogue
 from tests.together.fair import INDEXES, STALLS, act
 from tests.together.shoppers import ARRIVAL, Shoppers
 from tests.together.staff import Staff
@@ -28,7 +29,7 @@ LONG_AGO = timedelta(minutes=30)
 ARRIVALS = st.fixed_dictionaries(ARRIVAL)
 
 
-class Market(Shoppers, Staff):
+class Market(Shoppers, Catalogue, Staff):
     """The whole machine."""
 
     @initialize(

@@ -57,8 +57,12 @@ class Staff(Merchants):
     @act(stall=STALLS, is_kept=st.booleans())
     def change_template(self, stall: int, is_kept: bool) -> None:
         shop = self.stall(stall)
-        verb, body = ("PUT", TEMPLATE) if is_kept else ("DELETE", None)
-        self._manage(shop, verb, "email/templates/order.confirmation/en.json", body)
+        path = "email/templates/order.confirmation/en.json"
+        if not is_kept:
+            self._manage(shop, "DELETE", path)
+        elif (shown := self._manage(shop, "GET", path)).status_code == 200:
+            version = shown.json()["email_template"]["version"] or 0
+            self._manage(shop, "PUT", path, TEMPLATE | {"expected_version": version})
 
     @act(stall=STALLS, key=EMAIL_KEYS, number=st.integers(1, 400), index=INDEXES)
     def send_email(self, stall: int, key: str, number: int, index: int) -> None:
@@ -97,11 +101,32 @@ class Staff(Merchants):
         if rotated.status_code == 201 and rotated.json()["api_key"]["secret"]:
             self._take_key(shop, rotated.json()["api_key"]["secret"])
 
+    @act(stall=STALLS, kind=st.sampled_from(["storefront", "admin"]))
+    def issue_key(self, stall: int, kind: str) -> None:
+        """What shoppers use from now on, where it is theirs."""
+        shop = self.stall(stall)
+        body = {"kind": kind, "name": shop.secret, "scopes": ["write_orders"] if kind == "admin" else None}
+        answer = self._manage(shop, "POST", "api_keys.json", body)
+        if answer.status_code == 201 and kind == "storefront" and answer.json()["api_key"]["secret"]:
+            self._take_key(shop, answer.json()["api_key"]["secret"])
+
+    @act(stall=STALLS, index=INDEXES)
+    def revoke_key(self, stall: int, index: int) -> None:
+        """Of an app, or the one that all shoppers of today use."""
+        shop = self.stall(stall)
+        answer = self._manage(shop, "GET", "api_keys.json")
+        keys = answer.json()["api_keys"] if answer.status_code == 200 else []
+        if keys:
+            try:
+                self._manage(shop, "DELETE", f"api_keys/{any_of(keys, index)['id']}.json")
+            finally:
+                self._take_key(shop, shop.shop.issue("storefront"))
+
     @act(stall=STALLS, is_suspended=st.booleans())
     def suspend_account(self, stall: int, is_suspended: bool) -> None:
         self._suspend(self.stall(stall), is_suspended)
 
-    @act(stall=STALLS)
+    @act(stall=st.sampled_from([2, 1, 0]))
     def archive_account(self, stall: int) -> None:
         shop = self.stall(stall)
         # One stays open, or there is nothing more to see.

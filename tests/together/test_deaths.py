@@ -1,0 +1,39 @@
+"""Each point at which a process may die is passed by somebody, and what died there is made good."""
+
+import pytest
+
+from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
+from tests.together.deaths import CALL_POINTS, COMMIT_POINTS, Mortality
+from tests.together.passing import Market
+
+SHOPPER = {
+    "stall": 0,
+    "index": 0,
+    "quantity": 1,
+    "email": "ada@example.com",
+    "code": 0,
+    "method": "test_card",
+}
+
+
+@pytest.mark.parametrize("point", [*COMMIT_POINTS, *CALL_POINTS])
+@pytest.mark.usefixtures("db", "renderer", "mail_dir", "vies")
+def test_process_dies_where_it_is_to(point, monkeypatch, settings):
+    settings.OUTSIDE_ALLOW_PRIVATE = True
+    Market.mortality = mortality = Mortality()
+    mortality.install(monkeypatch)
+    market = Market()
+    market.open(modes=[True, True, True], reserves_late=False, shoppers=[])
+    if point in COMMIT_POINTS:
+        market.die_at_commit(point=point, number=1)
+    else:
+        market.die_at_call(point=point)
+
+    market.arrive(**SHOPPER, steps=8)
+    market.take_step_of_order(stall=0, index=0, step="cancel")
+    market.run_outbox()
+    market.arrive(**SHOPPER, steps=4)
+    market.cancel_payment(stall=0, checkout=-1)
+
+    assert mortality.deaths == {point: 1}
+    market.teardown()
