@@ -19,6 +19,8 @@ from commerce.payments.test_card.gateway import FakeCard
 
 GATEWAY_CALLS = ("start", "report", "cancel", "refund")
 COMMIT_POINTS = ("before commit", "after commit")
+# A point, and how many times an act passes it.
+Death = tuple[str, int]
 CALL_POINTS = tuple(f"{when} {call}" for call in GATEWAY_CALLS for when in ("before", "after"))
 
 
@@ -30,7 +32,7 @@ class Mortality:
     """The first act that passes the point `dies_at[0]` for the `dies_at[1]`th time dies there; `deaths` counts them."""
 
     def __init__(self) -> None:
-        self.dies_at: tuple[str, int] | None = None
+        self.dies_at: Death | None = None
         self.deaths: Counter[str] = Counter()
         self._is_living = False
         self._is_dead = False

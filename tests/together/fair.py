@@ -17,28 +17,40 @@ from commerce.redis import client as redis_client
 from commerce.rest import limits
 from tests.checkouts.books import assert_books_agree
 from tests.clients import ApiClient
-from tests.together.deaths import CALL_POINTS, COMMIT_POINTS, Killed, Mortality
+from tests.together.deaths import CALL_POINTS, COMMIT_POINTS, Death, Killed, Mortality
 from tests.together.stalls import Stall, any_of, open_stall
 
 INDEXES = st.integers(0, 7)
 # Mostly the first, so that acts meet each other.
 STALLS = st.sampled_from([0, 0, 0, 0, 1, 2])
+# Mostly none; else the point and its number within an act, most often one that every act passes.
+DEATHS = st.sampled_from(
+    [
+        *[None] * 40,
+        *[(point, number) for point in COMMIT_POINTS for number in (1, 1, 2, 3)],
+        *[(point, 1) for point in CALL_POINTS],
+    ]
+)
 # Where a renderer or an outside service that does not answer is told to whoever asked.
 MAY_FAIL = ("/email/", "/vat.json")
 
 
 def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
-    """A rule whose process may die on the way: what it would have done after is left undone."""
+    """A rule whose process may die on the way: what it would have done after is left undone.
+
+    A `death` that finds no such commit or call in the act waits for one in those that follow.
+    """
 
     def decorate(method: Callable[..., None]) -> Any:
         @wraps(method)
-        def acted(self: "Fair", **given: Any) -> None:
+        def acted(self: "Fair", death: Death | None = None, **given: Any) -> None:
             self.is_broken = True
+            self.mortality.dies_at = death or self.mortality.dies_at
             with suppress(Killed):
                 method(self, **given)
             self.is_broken = False
 
-        return rule(**strategies)(acted)
+        return rule(death=DEATHS, **strategies)(acted)
 
     return decorate
 
@@ -134,22 +146,6 @@ class Fair(RuleBasedStateMachine):
         """What happens in the background, and what hangs on its commits."""
         with self.mortality.life(), TestCase.captureOnCommitCallbacks(execute=True):
             job()
-
-    @act(point=st.sampled_from(COMMIT_POINTS), number=st.sampled_from([1, 1, 2, 3]))
-    def die_at_commit(self, point: str, number: int) -> None:
-        """Of the first act that has so many commits."""
-        self.mortality.dies_at = (point, number)
-
-    @act(point=st.sampled_from(CALL_POINTS))
-    def die_at_call(self, point: str) -> None:
-        """Of the first act that makes such a call."""
-        self.mortality.dies_at = (point, 1)
-
-    # There are as many rules as names, and most acts are to be met by a death.
-    die_at_another_commit = die_at_commit
-    die_at_some_commit = die_at_commit
-    die_at_another_call = die_at_call
-    die_at_some_call = die_at_call
 
     @act(how=st.sampled_from(["keyed", "double-clicked"]))
     def next_request_is_sent_twice(self, how: str) -> None:

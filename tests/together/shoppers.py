@@ -170,6 +170,8 @@ class Shoppers(Fair):
     arrive_too = arrive
     go_on_from_there = go_on
     go_on_at_last = go_on
+    go_on_once_more = go_on
+    arrive_again = arrive
     merge_again = merge
     pay = choose_on_page
 

@@ -115,8 +115,9 @@ class Staff(Merchants):
         """Of an app, or the one that all shoppers of today use."""
         shop = self.stall(stall)
         answer = self._manage(shop, "GET", "api_keys.json")
-        keys = answer.json()["api_keys"] if answer.status_code == 200 else []
-        if keys:
+        listed = answer.json()["api_keys"] if answer.status_code == 200 else []
+        # Not the workspace's, which is the machine's own.
+        if keys := [key for key in listed if key["kind"] != "workspace"]:
             try:
                 self._manage(shop, "DELETE", f"api_keys/{any_of(keys, index)['id']}.json")
             finally:

@@ -24,12 +24,8 @@ def test_process_dies_where_it_is_to(point, monkeypatch, settings):
     mortality.install(monkeypatch)
     market = Market()
     market.open(modes=[True, True, True], reserves_late=False, shoppers=[])
-    if point in COMMIT_POINTS:
-        market.die_at_commit(point=point, number=1)
-    else:
-        market.die_at_call(point=point)
 
-    market.arrive(**SHOPPER, steps=8)
+    market.arrive(**SHOPPER, steps=8, death=(point, 1))
     market.take_step_of_order(stall=0, index=0, step="cancel")
     market.run_outbox()
     market.arrive(**SHOPPER, steps=4)
