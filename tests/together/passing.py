@@ -35,7 +35,7 @@ class Market(Shoppers, Catalogue, Staff):
     @initialize(
         modes=st.lists(st.booleans(), min_size=3, max_size=3),
         reserves_late=st.booleans(),
-        shoppers=st.lists(ARRIVALS, min_size=2, max_size=5),
+        shoppers=st.lists(ARRIVALS, min_size=3, max_size=6),
     )
     def open(self, modes: list[bool], reserves_late: bool, shoppers: list[dict[str, Any]]) -> None:
         self.open_stalls(modes, reserves_late)

@@ -106,6 +106,12 @@ class Shoppers(Fair):
         if shop.checkouts:
             self._go_on(shop, any_of(shop.checkouts, checkout), steps, method, choice)
 
+    @act(stall=STALLS, checkout=INDEXES, choice=CHOICES)
+    def pay_by_card(self, stall: int, checkout: int, choice: str) -> None:
+        shop = self.stall(stall)
+        if shop.checkouts:
+            self._go_on(shop, any_of(shop.checkouts, checkout), 8, "test_card", choice)
+
     @act(
         stall=STALLS,
         checkout=INDEXES,
@@ -170,7 +176,8 @@ class Shoppers(Fair):
     arrive_too = arrive
     go_on_from_there = go_on
     go_on_at_last = go_on
-    go_on_once_more = go_on
+    pay_by_card_at_last = pay_by_card
+    pay_by_card_too = pay_by_card
     arrive_again = arrive
     merge_again = merge
     pay = choose_on_page
