@@ -82,8 +82,11 @@ class Shoppers(Fair):
         if shop.carts:
             token, source_token = any_of(shop.carts, cart), any_of(shop.carts, source)
             body = {"source_cart_token": source_token}
-            self._change_cart(shop, token, "POST", f"carts/{token}/merge.json", body)
-            shop.lines[source_token] = {line["id"]: line for line in self._cart(shop, source_token, new=True)}
+            try:
+                self._change_cart(shop, token, "POST", f"carts/{token}/merge.json", body)
+            finally:
+                if (lines := self._cart(shop, source_token, new=True)) is not None:
+                    shop.lines[source_token] = {line["id"]: line for line in lines}
 
     @act(stall=STALLS, cart=INDEXES, index=INDEXES)
     def say_who_it_is(self, stall: int, cart: int, index: int) -> None:
@@ -186,11 +189,14 @@ class Shoppers(Fair):
         line = {"variant_id": any_of(shop.variant_ids, index), "quantity": quantity}
         self._change_cart(shop, token, "POST", f"carts/{token}/lines.json", line)
 
-    def _cart(self, shop: Stall, token: str, *, new: bool = False) -> list[dict[str, Any]]:
-        """Its lines; none has another price than when it was shown last, unless it was changed since."""
+    def _cart(self, shop: Stall, token: str, *, new: bool = False) -> list[dict[str, Any]] | None:
+        """Its lines; none has another price than when it was shown last, unless it was changed since.
+
+        None where its shop is closed.
+        """
         answer = self.storefront(shop, "GET", f"carts/{token}.json")
         if self._is_turned_away(shop, answer):
-            return []
+            return None
         lines: list[dict[str, Any]] = answer.json()["cart"]["line_items"]
         if not new:
             shown = shop.lines[token].values()
@@ -199,13 +205,15 @@ class Shoppers(Fair):
 
     def _change_cart(self, shop: Stall, token: str, verb: str, path: str, body: Any) -> None:
         """What is refused has changed nothing; and what is changed leaves other lines as they were."""
-        before = {line["id"]: line for line in self._cart(shop, token)}
-        shop.lines.pop(token)
+        shown = self._cart(shop, token)
+        if shown is None:
+            return
+        before = {line["id"]: line for line in shown}
         try:
             self.storefront(shop, verb, path, body)
         finally:
-            after = {line["id"]: line for line in self._cart(shop, token, new=True)}
-            shop.lines[token] = after or before
+            after = {line["id"]: line for line in self._cart(shop, token, new=True) or ()}
+            shop.lines[token] = after
         for name in before.keys() & after.keys():
             is_same = before[name]["quantity"] == after[name]["quantity"]
             is_untouched = is_same and verb == "POST" and "merge" not in path
@@ -214,6 +222,8 @@ class Shoppers(Fair):
     def _enter(self, shop: Stall, cart_token: str, email: str) -> bool:
         """Whether there was enough in stock, and anything in the cart. Its prices are those that the cart showed."""
         lines = self._cart(shop, cart_token)
+        if lines is None:
+            return False
         body = {"cart_token": cart_token, "email": email}
         answer = self.storefront(shop, "POST", "checkouts.json", body)
         if answer.status_code != 201:
