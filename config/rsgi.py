@@ -3,11 +3,11 @@
 import logging
 import os
 
-from django.core.wsgi import get_wsgi_application
+from config.front.handler import django_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-_django = get_wsgi_application()
+_django = django_application()
 
 from django.conf import settings  # noqa: E402  the framework has to be set up first
 

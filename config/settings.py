@@ -232,6 +232,8 @@ LOGGING = {
     "loggers": {
         # A refusal is an answer, not an event of the log.
         "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},
+        "django.security.csrf": {"level": "WARNING"},
         # It tells of every call.
         "stripe": {"level": "WARNING"},
         # The polls of every few seconds would drown the rest.

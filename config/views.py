@@ -28,6 +28,11 @@ _DOCS_POLICY = (
 class Docs(SpectacularSwaggerSplitView):
     """Swagger UI. Its script is an answer of its own, so that the page itself may run none."""
 
+    http_method_names = ["get", "head"]
+    # Anybody may read it, so no header of theirs is looked at.
+    authentication_classes = ()
+    permission_classes = ()
+
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         response = super().get(request, *args, **kwargs)
         response["Content-Security-Policy"] = _DOCS_POLICY

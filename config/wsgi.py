@@ -2,8 +2,8 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+from config.front.handler import django_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-application = get_wsgi_application()
+application = django_application()

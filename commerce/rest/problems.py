@@ -45,9 +45,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     refusal = as_refusal(exc)
     if refusal is None:
         logger.error("Unhandled error", exc_info=exc)
-        return Response(
-            _document(500, "internal_error", "Internal error", request), status=500, content_type=CONTENT_TYPE
-        )
+        return Response(internal_error_document(request), status=500, content_type=CONTENT_TYPE)
     response = Response(
         refusal_document(refusal, request),
         status=refusal.status,
@@ -80,8 +78,12 @@ def takes_post_alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpRes
 
 
 def internal_error_response(request: HttpRequest) -> HttpResponse:
-    body = orjson.dumps(_document(500, "internal_error", "Internal error", request))
+    body = orjson.dumps(internal_error_document(request))
     return HttpResponse(body, status=500, content_type=CONTENT_TYPE)
+
+
+def internal_error_document(request: Any) -> dict[str, Any]:
+    return _document(500, "internal_error", "Internal error", request)
 
 
 def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:

@@ -1,11 +1,8 @@
 """What a WSGI application answers, handed to the server."""
 
 import io
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
-
-logger = logging.getLogger(__name__)
 
 _BLOCK_BYTES = 64 * 1024
 
@@ -53,11 +50,9 @@ def send_answer(
     try:
         if isinstance(result, FileAnswer) and start.status == 200 and (path := result.path):
             protocol.response_file(start.status, start.headers, path)
-        elif getattr(result, "streaming", True):
-            transport = protocol.response_stream(start.status, start.headers)
-            for part in result:
-                transport.send_bytes(part)
         else:
+            # Whole, since the server would hold all that a client does not take of a stream, and would end a stream
+            # that fails as if it were complete.
             protocol.response_bytes(start.status, start.headers, b"".join(result))
     finally:
         if hasattr(result, "close"):

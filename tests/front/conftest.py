@@ -49,10 +49,10 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., in
     """Starts a server that lasts for the session: `serve("showing")`."""
     with ExitStack() as stack:
 
-        def start(name: str, **environment: str) -> int:
+        def start(name: str, *, log: Path | None = None, **environment: str) -> int:
             directory = tmp_path_factory.mktemp(name)
             environment.setdefault("FRONT_GATE", str(directory / "gate"))
-            return stack.enter_context(served(name, log=directory / "log", **environment))
+            return stack.enter_context(served(name, log=log or directory / "log", **environment))
 
         yield start
 

@@ -10,7 +10,8 @@ from config.front.application import Front
 from config.front.environ import REFUSAL
 from config.wsgi import application
 
-PATIENCE_S = 3.0
+PATIENCE_S = SILENCE_S = 3.0
+LARGE = 50_000_000
 THREADS, PLACES = 2, 3
 GATE = Path(os.environ.get("FRONT_GATE", "gate"))
 
@@ -31,5 +32,34 @@ def show(environ, start_response):
     return [json.dumps(shown).encode()]
 
 
+class Whole(list):
+    """Parts of an answer, as Django gives them."""
+
+    streaming = False
+    is_broken = False
+
+    def close(self):
+        if self.is_broken:
+            raise ValueError("Broken in close")
+
+
+def fail(environ, start_response):
+    place = environ["PATH_INFO"][1:]
+    if place == "raise":
+        raise ValueError("Broken in raise")
+    start_response("200 OK", [])
+    if place == "iterate":
+        return _broken_parts()
+    answer = Whole([b"whole"] if place == "close" else [b"x" * LARGE])
+    answer.is_broken = place == "close"
+    return answer
+
+
+def _broken_parts():
+    yield b"half"
+    raise ValueError("Broken in iterate")
+
+
 showing = Front(show, threads=THREADS, max_waiting=PLACES, max_wait_s=30, patience_s=PATIENCE_S)
 django = Front(application, threads=2, patience_s=PATIENCE_S)
+failing = Front(fail, threads=1, patience_s=PATIENCE_S, max_silence_s=SILENCE_S)

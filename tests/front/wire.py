@@ -2,6 +2,7 @@
 
 import json
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -82,6 +83,14 @@ class Wire:
             return self._reader.read(1) == b""
         except ConnectionError:
             return True
+
+    def rest(self) -> bytes:
+        """All that still comes."""
+        data = bytearray()
+        with suppress(ConnectionError):
+            while part := self._reader.read1(1024 * 1024):
+                data += part
+        return bytes(data)
 
     def _chunked(self) -> bytes:
         parts = []

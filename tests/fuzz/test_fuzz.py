@@ -152,6 +152,7 @@ def test_server_answers_whatever_it_is_sent(port):
     sys.stdout.write(f"{REQUESTS} requests: {dict(statuses)}\n")
     wrong = [line for lines, _ in results for line in lines]
     assert not wrong, "\n".join(wrong)
+    assert statuses["dropped"] == 0
     # The shops are still there, so that the requests were about something.
     for world in worlds:
         assert world.shop.admin.get("orders.json").status_code == 200

@@ -15,10 +15,13 @@ CONTENT_TYPES = (
     b"application/json; charset=utf-8", b"application/json; charset=utf-16", b"application/json; charset=nonsense",
     b"text/plain", b"application/xml", b"multipart/form-data", b"multipart/form-data; boundary=x", b"", b"json", b"\xff",
     b"application/x-www-form-urlencoded", b"application/json" * 200,
+    b"application/json; charset=zlib", b"application/json; charset=undefined", b"application/json; charset*=idna''%41",
+    b"application/json; x*=nonsense''1", b"application/json; x*0*=utf-8''a; x*=y", b"a/b; x*" + b"9" * 5_000 + b"=1",
 )  # fmt: skip
 HEADERS: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
     (b"Idempotency-Key", (b"a", b"", b" ", b"x" * 256, b"x" * 5_000, b"\xff\xfe", b"\xc3\xa4", b"refund_payment/1")),
-    (b"Accept", (b"*/*", b"text/html", b"application/xml", b"", b"*", b"application/json;q=x", b"\xff", b"a" * 3_000)),
+    (b"Accept", (b"*/*", b"text/html", b"application/xml", b"", b"*", b"application/json;q=x", b"\xff", b"a" * 3_000,
+                 b"*/*; q*=nonsense''1", b"text/html, */*; x*0*=utf-8''a; x*=y")),
     (b"Accept-Language", (b"de", b"xx-" + b"x" * 500, b"\xff", b"*;q=0")),
     (b"Accept-Encoding", (b"gzip", b"identity;q=0", b"\xff")),
     (b"Content-Encoding", (b"gzip", b"br", b"nonsense")),

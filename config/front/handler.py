@@ -1,0 +1,51 @@
+"""Django as it is served, with requests that any Content-Type can be given to."""
+
+import re
+from typing import Any
+
+import django
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http.multipartparser import MultiPartParserError
+from django.utils.http import parse_header_parameters
+
+# `; name*=charset''value` and `; name*0=part` (RFC 2231) mean nothing here, and break the parsers of media types.
+_EXTENDED_PARAMETER = re.compile(r";[^;=]*\*")
+
+
+class Request(WSGIRequest):
+    """Query strings and forms are UTF-8, whatever charset the Content-Type names.
+
+    Django would decode them with that charset, even with a codec that is not one of text, and would read the query
+    string as the request is made, where nothing catches the errors of either.
+    """
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        _drop_extended_parameters(environ)
+        super().__init__(environ)
+
+    def parse_file_upload(self, META: dict[str, Any], post_data: Any) -> Any:  # noqa: N803  Django's name
+        try:
+            return super().parse_file_upload(META, post_data)
+        except TypeError as error:  # what the parser raises for extended parameters of a part
+            raise MultiPartParserError("A part has a header that makes no sense.") from error
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+
+
+class Handler(WSGIHandler):
+    request_class = Request
+
+
+def django_application() -> Handler:
+    django.setup(set_prefix=False)
+    return Handler()
+
+
+def _drop_extended_parameters(environ: dict[str, Any]) -> None:
+    """A type is kept without any of its parameters; an Accept header is dropped, which means that anything will do."""
+    content_type = environ.get("CONTENT_TYPE", "")
+    if _EXTENDED_PARAMETER.search(content_type):
+        environ["CONTENT_TYPE"] = content_type.partition(";")[0]
+    if any(_EXTENDED_PARAMETER.search(part) for part in environ.get("HTTP_ACCEPT", "").split(",")):
+        del environ["HTTP_ACCEPT"]

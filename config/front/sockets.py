@@ -1,0 +1,31 @@
+"""An option of the socket that the server listens on, which the server can't be told to set."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_FILES = Path("/proc/self/fd")
+
+
+def drop_silent_clients(seconds: float) -> None:
+    """End a connection whose client takes nothing of its answer for that long, and free the answer.
+
+    The server itself would hold both for ever. Connections inherit the option from the socket that accepts them.
+    """
+    for listening in _listening_sockets():
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
+
+
+def _listening_sockets() -> Iterator[socket.socket]:
+    for entry in _FILES.iterdir():
+        with suppress(OSError):  # most are no sockets, and the one that lists them is gone
+            found = socket.socket(fileno=int(entry.name))
+            try:
+                is_tcp = (
+                    found.family in {socket.AF_INET, socket.AF_INET6} and found.type == socket.SOCK_STREAM
+                )
+                if is_tcp and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    yield found
+            finally:
+                found.detach()  # it stays the server's
