@@ -64,7 +64,9 @@ class AccountScopeMiddleware:
         if _content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
         grant = self._admitted(request, view_class, handle, kwargs.get("token"))
-        action = view.actions.get(str(request.method).lower(), "")
+        # The view answers HEAD as it answers GET.
+        method = "get" if request.method == "HEAD" else str(request.method).lower()
+        action = view.actions.get(method, "")
         _require_scope(grant, view_class, action, request.method or "")
         request.principal = grant.principal  # type: ignore[attr-defined]
         request.open_scope = _scope_of(grant, view_class)  # type: ignore[attr-defined]

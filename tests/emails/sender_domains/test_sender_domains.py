@@ -5,6 +5,7 @@ from email import message_from_bytes, policy
 
 import dns.rcode
 import pytest
+from django.urls import resolve
 from django.utils import timezone
 
 from accounts.models import Account
@@ -308,6 +309,16 @@ def test_domain_of_an_address_is_as_dns_has_it(email, domain):
 @pytest.mark.parametrize("domain", ["[127.0.0.1]", "a..example", "x" * 250 + ".example", "x" * 64])
 def test_name_that_cannot_be_has_no_record(names, domain):
     assert records.txt_records(f"_commerce.{domain}") == []
+
+
+def test_head_is_answered_like_get_from_the_first_request_on(shop, names):
+    set_sender(shop, "hats@hats.example")
+    # DRF adds HEAD to a view's actions as it serves the first request.
+    resolve(f"/admin/2026-01/accounts/{shop.handle}/sender_domain.json").func.actions.pop("head", None)
+
+    response = shop.workspace.send("HEAD", f"accounts/{shop.handle}/sender_domain.json", b"")
+
+    assert (response.status_code, response.content) == (200, b"")
 
 
 def test_account_without_an_address_has_no_domain(shop):
