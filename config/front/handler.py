@@ -1,6 +1,7 @@
 """Django as it is served, with requests that any Content-Type can be given to."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import django
@@ -23,7 +24,7 @@ class Request(WSGIRequest):
         _drop_extended_parameters(environ)
         super().__init__(environ)
 
-    def parse_file_upload(self, META: dict[str, Any], post_data: Any) -> Any:  # noqa: N803  Django's name
+    def parse_file_upload(self, META: Mapping[str, Any], post_data: Any) -> Any:  # noqa: N803  Django's name
         try:
             return super().parse_file_upload(META, post_data)
         except TypeError as error:  # what the parser raises for extended parameters of a part
