@@ -10,7 +10,7 @@ class CartEmpty(Refusal):
 class MarketNotActive(Refusal):
     status = 409
     code = "market_not_active"
-    title = "The cart's market no longer sells"
+    title = "The cart's market is not active"
 
 
 class AmountTooLarge(Refusal):
@@ -52,7 +52,7 @@ class CheckoutInPayment(Refusal):
 
     status = 409
     code = "checkout_in_payment"
-    title = "A checkout of one of the carts is being paid, or has been"
+    title = "A checkout of one of the carts is being paid or has been paid"
 
 
 class CheckoutAlreadyOpen(Refusal):

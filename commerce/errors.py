@@ -71,7 +71,7 @@ class TooLarge(ValidationFailed):
 
     status = 422
     code = "too_large"
-    title = "The request would store more than fits"
+    title = "A value in the request is too large to store"
 
 
 class MalformedRequest(Refusal):

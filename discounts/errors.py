@@ -94,4 +94,4 @@ class DiscountExhausted(Refusal):
 class DiscountInUse(Refusal):
     status = 409
     code = "discount_in_use"
-    title = "Open checkouts have entered the code of this discount"
+    title = "The discount's code is entered in open checkouts"

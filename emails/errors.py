@@ -53,7 +53,7 @@ class ProviderFailed(Refusal):
 class EmailProviderResting(Refusal):
     status = 503
     code = "email_provider_resting"
-    title = "The account's email provider gave no answer before, and is left alone for a while"
+    title = "The account's email provider did not answer recently; try again later"
 
 
 class EmailUnderWay(Refusal):
@@ -61,7 +61,7 @@ class EmailUnderWay(Refusal):
 
     status = 503
     code = "email_under_way"
-    title = "The email provider is slow; the message is sent without this request waiting for it"
+    title = "The email provider is slow; the message will be sent in the background"
 
 
 class EmailFromMissing(Refusal):

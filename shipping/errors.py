@@ -39,7 +39,7 @@ class TooManyRates(Refusal):
 
     status = 422
     code = "too_many_rates"
-    title = "The method has as many rates as fit"
+    title = "The method has the maximum number of rates"
 
 
 class RateMustBeFree(Refusal):

@@ -26,4 +26,4 @@ class TooManyVariants(Refusal):
 
     status = 422
     code = "too_many_variants"
-    title = "The product has as many variants as fit"
+    title = "The product has the maximum number of variants"

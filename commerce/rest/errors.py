@@ -80,7 +80,7 @@ class UnknownField(Refusal):
 
     status = 422
     code = "unknown_field"
-    title = "The request has fields that nobody knows"
+    title = "The request has unknown fields"
 
 
 class BodyTooSlow(Refusal):

@@ -63,13 +63,13 @@ _PREFER = {
     "name": "Prefer",
     "in": "header",
     "schema": {"type": "string"},
-    "description": "`handling=strict` (RFC 7240, recommended) has fields and parameters that nobody knows refused: "
+    "description": "`handling=strict` (RFC 7240, recommended) refuses unknown fields and parameters: "
     "422 `unknown_field` with an error for each. Otherwise the answer names them in `X-Unknown-Fields`.",
 }
 _HEADERS = {
     "X-Unknown-Fields": {
         "schema": {"type": "string"},
-        "description": "The first 20 fields and parameters that were sent and that nobody knows: dotted paths, "
+        "description": "The first 20 unknown fields and parameters of the request: dotted paths, "
         "percent-encoded, parted by commas.",
     },
     "Preference-Applied": {

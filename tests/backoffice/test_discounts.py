@@ -105,7 +105,7 @@ def test_code_that_is_entered_can_not_be_taken_away(shop, owner):
 
     answer = owner.fill(change_path(discount), code="")
 
-    assert errors_of(answer)["__all__"] == ["Open checkouts have entered the code of this discount"]
+    assert errors_of(answer)["__all__"] == ["The discount's code is entered in open checkouts"]
     assert only_row(shop).code == "WELCOME"
 
 
