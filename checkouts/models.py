@@ -129,6 +129,9 @@ class CheckoutPaymentAttempt(AccountOwned):
         null=True,
         help_text="Stands for it at its gateway in every call; null where there is none",
     )
+    start_key = models.CharField(
+        max_length=255, null=True, help_text="The Idempotency-Key of the request that started it"
+    )
     provider_reference = models.CharField(max_length=255, null=True)
     failure_code = models.CharField(max_length=64, null=True)
     created_at = models.DateTimeField(auto_now_add=True)

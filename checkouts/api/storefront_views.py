@@ -76,7 +76,9 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_PAYMENT, request=shapes.StartPaymentInput)
     def start_payment(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.StartPaymentInput)
-        view, attempt = operations.start_payment(token=token, **fields, scope=self.scope, now=timezone.now())
+        view, attempt = operations.start_payment(
+            token=token, **fields, key=_key_of(request), scope=self.scope, now=timezone.now()
+        )
         return _answer(view, also=shapes.attempt_answer(attempt))
 
     @answers(_PAYMENT, request=shapes.ConfirmInput)
@@ -90,12 +92,16 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
-        key = idempotency.key_of(request._request)  # noqa: SLF001  as the middleware has read it
-        view = operations.complete_checkout(token=token, key=key, now=timezone.now())
+        view = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
         answer = _answer(view)
         if view.is_replayed:
             answer[idempotency.REPLAYED_HEADER] = "true"
         return answer
+
+
+def _key_of(request: Request) -> str | None:
+    """The Idempotency-Key, as the middleware has read it."""
+    return idempotency.key_of(request._request)  # noqa: SLF001
 
 
 def _answer(view: CheckoutView, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:

@@ -7,7 +7,8 @@ call is made, then another writes down the answer (docs/architecture.md, "Paymen
   goes on with another attempt;
 - whether the call did anything is not known, or this process died: the attempt stays `pending`, the phase
   `processing`. Confirm asks again under the attempt's key, which names one payment at the gateway however often it
-  is sent, and answers with the page to pay on, or with the outcome.
+  is sent, and answers with the page to pay on, or with the outcome. So does the same start_payment, sent again under
+  its Idempotency-Key.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from checkouts.errors import CheckoutExpired
+from checkouts.errors import CheckoutExpired, InvalidPhase
 from checkouts.models import Checkout, CheckoutPaymentAttempt
-from checkouts.phases import Phase
-from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
+from checkouts.phases import ALLOWED_PHASES, Phase
+from checkouts.queries import (
+    CheckoutView,
+    lines_of,
+    lock_checkout,
+    lock_checkout_for,
+    phase_shown,
+    require_phase,
+)
 from commerce.errors import FieldError, ValidationFailed
 from commerce.payments.connectors import gateway_of, not_supported, offered_connector
 from commerce.payments.errors import PaymentGatewayFailed
@@ -46,7 +54,12 @@ Scope = Callable[[], AbstractContextManager[None]]
 # For all calls of a gateway in one request.
 WITHIN_S = 12
 
+Status = CheckoutPaymentAttempt.Status
+
 _PAID = Report(state=State.SUCCEEDED)
+_STARTED_ALREADY = (
+    "The payment was started before. Confirm it: the answer has its outcome, or the page to pay on."
+)
 
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
@@ -69,25 +82,34 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
 
 
 def start_payment(
-    *, token: str, return_url: str | None, cancel_url: str | None, scope: Scope, now: datetime
+    *,
+    token: str,
+    return_url: str | None,
+    cancel_url: str | None,
+    scope: Scope,
+    now: datetime,
+    key: str | None = None,
 ) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
-    """Begin paying what is due; called with no scope open.
+    """Begin paying what is due; called with no scope open. Repeated under its `key`, it goes on with its attempt.
 
-    Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return to,
-    `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
+    An answer that was lost is given again so, from the attempt as it is by then; the gateway is asked under the
+    attempt's own key. Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return
+    to, `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
     """
     with ExitStack() as waiting:
         with scope():
-            checkout = lock_checkout_for("start_payment", token, now=now)
+            checkout = lock_checkout(token)
+            attempt = _started_before(checkout, key=key, now=now)
             view = CheckoutView(checkout, lines_of(checkout))
-            attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, now=now)
-            if attempt.gateway_key is None:
+            if attempt is None:
+                attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, key=key, now=now)
+            if attempt.gateway_key is None or attempt.status != Status.PENDING:
                 return view, attempt
             gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
             _take_place(gateway, waiting)
         report = _begun(gateway, payment)
     view, attempt = _settled(token, attempt.pk, report, scope=scope, now=now)
-    if report.state is State.FAILED or attempt.status == CheckoutPaymentAttempt.Status.FAILED:
+    if report.state is State.FAILED or attempt.status == Status.FAILED:
         raise PaymentGatewayFailed(phase=view.checkout.phase)
     return view, attempt
 
@@ -141,8 +163,25 @@ def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Re
     return report
 
 
+def _started_before(checkout: Checkout, *, key: str | None, now: datetime) -> CheckoutPaymentAttempt | None:
+    """The attempt that a request with this key has started, unless it has failed; None if it is yet to start.
+
+    Raises as `require_phase` does.
+    """
+    phase = phase_shown(checkout, now=now)
+    if key is not None and phase in (Phase.PROCESSING, Phase.COMPLETED):
+        attempts = CheckoutPaymentAttempt.objects.filter(checkout=checkout, start_key=key)
+        attempt = attempts.exclude(status=Status.FAILED).first()
+        if attempt is not None:
+            return attempt
+    if phase == Phase.PROCESSING:
+        raise InvalidPhase(_STARTED_ALREADY, phase=phase, allowed=[*ALLOWED_PHASES["start_payment"]])
+    require_phase(checkout, "start_payment", now=now)
+    return None
+
+
 def _open_attempt(
-    view: CheckoutView, *, return_url: str | None, cancel_url: str | None, now: datetime
+    view: CheckoutView, *, return_url: str | None, cancel_url: str | None, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt:
     """Hold what is scarce, and put the attempt down before anybody is asked for money."""
     checkout = view.checkout
@@ -161,6 +200,7 @@ def _open_attempt(
         return_url=return_url or "",
         cancel_url=cancel_url or "",
         gateway_key=opaque_token() if has_gateway else None,
+        start_key=key,
     )
 
 

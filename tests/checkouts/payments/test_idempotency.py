@@ -15,11 +15,6 @@ def records(payment):
         return list(IdempotencyRecord.objects.values_list("status", flat=True))
 
 
-def claimed_before(payment, age):
-    with payment.shop.scope():
-        IdempotencyRecord.objects.update(created_at=timezone.now() - age)
-
-
 def test_same_start_again_replays_the_answer(till, stripe):
     payment = till("stripe")
 
@@ -82,22 +77,145 @@ def test_request_in_flight_refuses_its_repetition(till, stripe, monkeypatch):
     assert [problem(one) for one in seen] == [(409, "request_in_progress")]
 
 
-@pytest.mark.parametrize(
-    ("age", "is_taken"), [(timedelta(seconds=110), True), (timedelta(seconds=130), False)]
-)
-def test_claim_of_a_process_that_died_holds_for_two_minutes(till, stripe, age, is_taken):
-    payment = till("stripe")
-
-    payment.start(idempotency_key="a")
-    # As its process left it that died before it could store the answer.
+def lose_the_answer(payment, age=timedelta(minutes=3)):
+    """As a process leaves it that has died before it could store its answer, some time ago."""
     with payment.shop.scope():
-        IdempotencyRecord.objects.update(status=0, body=b"")
-    claimed_before(payment, age)
+        IdempotencyRecord.objects.update(status=0, body=b"", created_at=timezone.now() - age)
 
-    answer = payment.start(idempotency_key="a")
 
-    expected = (409, "request_in_progress") if is_taken else (409, "invalid_phase")
-    assert problem(answer) == expected
+def test_claim_of_a_process_that_died_holds_for_two_minutes(till, stripe):
+    payment = till("stripe")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment, timedelta(seconds=110))
+
+    assert problem(payment.start(idempotency_key="a")) == (409, "request_in_progress")
+
+
+def test_start_whose_answer_was_lost_is_answered_again(till, stripe):
+    payment = till("stripe")
+    first = payment.start(idempotency_key="a")
+    lose_the_answer(payment, timedelta(seconds=130))
+
+    again = payment.start(idempotency_key="a")
+
+    assert again.status_code == 200
+    assert again.json() == first.json()
+    assert stripe.calls == ["POST /v1/checkout/sessions"]
+    assert len(payment.attempts) == 1
+
+
+@pytest.mark.parametrize("method", ["cod", "test_card"])
+def test_start_by_any_method_is_answered_again(till, method):
+    payment = till(method)
+    first = payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+
+    assert payment.start(idempotency_key="a").json() == first.json()
+    assert len(payment.attempts) == 1
+
+
+def test_start_of_which_the_outcome_is_unknown_goes_on_under_its_key(till, stripe):
+    payment = till("stripe")
+    stripe.fail_next("reset", after=True)
+
+    lost = payment.start(idempotency_key="a")
+    again = payment.start(idempotency_key="a")
+
+    assert (problem(lost), lost.json()["phase"]) == ((502, "payment_gateway_failed"), "processing")
+    assert again.status_code == 200
+    assert again.json()["payment_attempt"]["redirect_url"] == stripe.session["url"]
+    assert len(payment.attempts) == len(stripe.sessions) == 1
+
+
+def test_start_that_was_paid_meanwhile_shows_that(till, stripe):
+    payment = till("stripe")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+    stripe.pay()
+    payment.confirm()
+
+    again = payment.start(idempotency_key="a").json()
+
+    assert again["payment_attempt"]["status"] == "succeeded"
+    assert again["checkout"]["ready_to_complete"] is True
+
+
+def test_start_whose_checkout_was_completed_meanwhile_shows_that(till, stripe):
+    payment = till("stripe")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+    stripe.pay()
+    payment.confirm()
+    payment.complete()
+
+    again = payment.start(idempotency_key="a")
+
+    assert again.status_code == 200
+    assert again.json()["checkout"]["order_token"] == payment.shown["order_token"] is not None
+    assert len(stripe.sessions) == 1
+
+
+def test_start_that_failed_meanwhile_says_so(till, stripe):
+    payment = till("stripe")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+    payment.confirm({"cancel": True})
+
+    again = payment.start(idempotency_key="a")
+
+    assert problem(again) == (409, "invalid_phase")
+    assert (again.json()["phase"], again.json()["allowed"]) == ("failed", ["payment"])
+    assert [attempt.status for attempt in payment.attempts] == ["failed"]
+
+
+def test_start_of_a_checkout_that_ended_meanwhile_is_refused(till):
+    payment = till("cod")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+    payment.let_expire()
+
+    assert problem(payment.start(idempotency_key="a")) == (409, "checkout_expired")
+
+
+def test_key_starts_another_payment_after_another_method_was_chosen(till, stripe):
+    payment = till("stripe")
+    payment.start(idempotency_key="a")
+    lose_the_answer(payment)
+    payment.confirm({"cancel": True})
+    payment.choose("cod")
+    with payment.shop.scope():
+        IdempotencyRecord.objects.all().delete()
+
+    again = payment.start(idempotency_key="a").json()
+
+    assert again["payment_attempt"]["payment_method"] == "cod"
+    assert [attempt.status for attempt in payment.attempts] == ["failed", "pending"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"idempotency_key": "b"}])
+def test_another_start_is_told_to_confirm(till, stripe, headers):
+    payment = till("stripe")
+    started = payment.start(idempotency_key="a").json()
+
+    again = payment.start(**headers)
+
+    assert problem(again) == (409, "invalid_phase")
+    assert "Confirm it" in again.json()["detail"]
+    assert again.json()["allowed"] == ["payment"]
+    confirmed = payment.confirm().json()["payment_attempt"]
+    assert confirmed["redirect_url"] == started["payment_attempt"]["redirect_url"]
+    assert len(payment.attempts) == 1
+
+
+def test_shopper_of_another_checkout_has_keys_of_its_own(till, stripe):
+    first, second = till("stripe"), till("stripe")
+    first.start(idempotency_key="a")
+    lose_the_answer(first)
+
+    answer = second.start(idempotency_key="a")
+
+    assert answer.json()["checkout"]["token"] == second.token
+    assert len(stripe.sessions) == 2
 
 
 def test_key_that_is_none_is_refused(till, stripe):

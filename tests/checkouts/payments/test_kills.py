@@ -139,9 +139,9 @@ def ask_again(payment, operation, stripe):
     """With the keys of before, up to the order; what was begun and not answered, confirm goes on with."""
     if operation == "start_payment":
         again = payment.start(idempotency_key=f"start_payment-{payment.token}")
-        is_begun = again.status_code == 409 and again.json()["phase"] == "processing"
-        assert again.status_code == 200 or is_begun
-        payment.confirm()
+        assert again.status_code == 200
+        assert again.json()["payment_attempt"]["redirect_url"]
+        assert len(payment.attempts) == 1
         stripe.pay_all()
     if operation != "complete":
         assert payment.confirm(idempotency_key=f"confirm-{payment.token}").status_code == 200
