@@ -55,7 +55,7 @@ _NAMES = {
     if one.name not in {"is_own", "may_send_as_anybody", "allow_private"}
 }
 # What must never reach a server that somebody else has named.
-_OF_ONE_OWNER = set(_NAMES.values()) - {_PROVIDER, _PREFIX + "reply_to"}
+_OF_ONE_OWNER = {name for name in _NAMES.values() if SETTINGS[name].of_one_owner}
 
 
 def mail_settings() -> MailSettings:

@@ -3,16 +3,23 @@ from typing import Any
 from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
-from .registry import MASK, SETTINGS, InvalidValue
+from .queries import lock_own_settings
+from .registry import MASK, SETTINGS, InvalidValue, Setting, Value, installation_value
+
+# The secrets that go wherever other settings say.
+_SENT = [setting for setting in SETTINGS.values() if setting.sent_by]
 
 
 def change_settings(*, changes: dict[str, Any]) -> None:
     """Set an account's own values by name; None takes its own value away.
 
-    Raises `ValidationFailed` with an error for each unknown name and each value that is not taken.
+    A secret stays where it was given for: whoever changes where it is sent gives it again in the same request, or
+    takes it away. Raises `ValidationFailed` with an error for each unknown name, each value that is not taken and each
+    secret that is missing.
     """
     changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
     own = {name: value for name, value in _checked(changes).items() if value is not None}
+    _require_secrets(changes)
     AccountSetting.objects.filter(name__in=changes.keys() - own.keys()).delete()
     AccountSetting.objects.bulk_create(
         # In the order of names, so that two changes at once can't deadlock.
@@ -21,6 +28,34 @@ def change_settings(*, changes: dict[str, Any]) -> None:
         unique_fields=["account", "name"],
         update_fields=["value", "updated_at"],
     )
+
+
+def _require_secrets(changes: dict[str, Any]) -> None:
+    if not any(secret.name in changes or _moves(secret, changes) for secret in _SENT):
+        return
+    before = lock_own_settings()
+    after = before | changes
+    errors = []
+    for secret in _SENT:
+        is_kept = bool(before.get(secret.name)) and secret.name not in changes
+        moved = [name for name in _moves(secret, changes) if _used(name, before) != _used(name, after)]
+        if is_kept and moved:
+            detail = f"Changing {', '.join(moved)} changes where this secret is sent: give it again, or null."
+            errors.append(FieldError(f"settings.{secret.name}", "secret_required", detail))
+    if errors:
+        raise ValidationFailed(errors=tuple(errors))
+
+
+def _moves(secret: Setting, changes: dict[str, Any]) -> list[str]:
+    return [name for name in secret.sent_by if name in changes]
+
+
+def _used(name: str, own: dict[str, Any]) -> Value:
+    """The value that is used beside a secret of the account's own."""
+    if own.get(name) is not None:
+        return own[name]
+    setting = SETTINGS[name]
+    return setting.default if setting.of_one_owner else installation_value(name)
 
 
 def _is_masked(name: str, value: Any) -> bool:

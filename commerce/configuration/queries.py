@@ -1,3 +1,7 @@
+from django.db import connection
+
+from commerce.tenancy.scope import current_account_id
+
 from .models import AccountSetting
 from .registry import MASK, SETTINGS, Value, installation_value
 
@@ -11,6 +15,13 @@ def effective(name: str) -> Value:
 def own_settings() -> dict[str, Value]:
     """The values that the account in scope has set itself, by name."""
     return dict(AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value"))
+
+
+def lock_own_settings() -> dict[str, Value]:
+    """As `own_settings`; nobody else changes them until the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
+    return own_settings()
 
 
 def effective_all() -> dict[str, Value]:

@@ -33,12 +33,19 @@ class InvalidValue(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(ABC):
-    """A configuration name. A secret one is never shown again."""
+    """A configuration name. A secret one is never shown again.
+
+    `sent_by` names the settings that say where a secret is sent, or how. An account that changes one of them gives the
+    secret again, since whoever may change settings must not learn what was stored before.
+    """
 
     name: str
     default: Value
     help: str
     is_secret: bool = False
+    sent_by: tuple[str, ...] = ()
+    # Whether it belongs to credentials: an account that has some of its own gets none of the installation's.
+    of_one_owner: bool = False
 
     @property
     def variable(self) -> str:
@@ -179,31 +186,43 @@ SETTINGS: dict[str, Setting] = {
             default="",
             is_secret=True,
             help="Key of the provider's API, for all but local and smtp.",
+            of_one_owner=True,
+            sent_by=("commerce.email.provider",),
         ),
-        Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server."),
+        Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
         Integer(
             name="commerce.email.smtp_port",
             default=587,
             min_value=1,
             max_value=65535,
             help="Port of the SMTP server.",
+            of_one_owner=True,
         ),
         Choice(
             name="commerce.email.smtp_security",
             default="starttls",
             choices=("starttls", "tls", "none"),
             help="How the connection to the SMTP server is encrypted.",
+            of_one_owner=True,
         ),
         Text(
             name="commerce.email.smtp_username",
             default="",
             help="Name to log in to the SMTP server with; without one there is no log-in.",
+            of_one_owner=True,
         ),
         Text(
             name="commerce.email.smtp_password",
             default="",
             is_secret=True,
             help="Password of that name.",
+            of_one_owner=True,
+            sent_by=(
+                "commerce.email.smtp_host",
+                "commerce.email.smtp_port",
+                "commerce.email.smtp_security",
+                "commerce.email.smtp_username",
+            ),
         ),
         Email(
             name="commerce.email.reply_to",

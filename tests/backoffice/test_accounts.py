@@ -235,6 +235,24 @@ def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):
         assert not AccountSetting.objects.exists()
 
 
+def test_mail_server_is_not_changed_while_its_password_stays(shop, owner):
+    page, email = "configuration/accountsetting/", "commerce.email."
+    before = {f"{email}smtp_host": "mail.example.com", f"{email}smtp_password": "hush"}
+    owner.post(page, before)
+    masked = {f"{email}smtp_host": "mail.thief.example", f"{email}smtp_password": "********"}
+
+    refused = owner.post(page, masked)
+    with shop.scope():
+        kept = dict(AccountSetting.objects.values_list("name", "value"))
+    given = owner.post(page, masked | {f"{email}smtp_password": "hush"})
+
+    assert list(refused.context["form"].errors) == [f"{email}smtp_password"]
+    assert kept == before
+    assert given.status_code == 302
+    with shop.scope():
+        assert effective(f"{email}smtp_host") == "mail.thief.example"
+
+
 def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
     name = "commerce.email.provider_webhook_secret"
     owner.post("configuration/accountsetting/", {name: "hush"})
