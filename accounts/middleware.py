@@ -15,11 +15,11 @@ from accounts.authentication import Grant
 from commerce.errors import BodyTooLarge, Refusal
 from commerce.rest import guessing, idempotency, limits
 from commerce.rest.client_address import client_address
-from commerce.rest.errors import IdempotencyKeyRequired, InsufficientScope
+from commerce.rest.errors import IdempotencyKeyRequired, lacking
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.unknown_fields import name_in_replay
-from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, access_of, takes_of
+from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
 from commerce.tenancy.scope import account_scope, workspace_scope
 
 logger = logging.getLogger(__name__)
@@ -129,11 +129,9 @@ def _run_aftermath(request: HttpRequest, response: HttpResponse) -> None:
 
 
 def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, method: str) -> None:
-    if not view_class.area:
-        return
-    scope = f"{access_of(view_class, action, method)}_{view_class.area}"
-    if not grant.principal.may(scope):
-        raise InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
+    scopes = scopes_of(view_class, action, method)
+    if scopes and not any(map(grant.principal.may, scopes)):
+        raise lacking(scopes[0])
 
 
 def _answer(

@@ -34,7 +34,7 @@ class _Case:
         )
 
 
-@handles("settle_payment")
+@handles("settle_payment", area="orders")
 def settle_payment(dispatch: OutboxDispatch) -> Outcome:
     """Ask what has become of a payment, after its gateway said that something has."""
     case = _case_of(dispatch)
@@ -43,7 +43,7 @@ def settle_payment(dispatch: OutboxDispatch) -> Outcome:
     return _asked(case, is_cancelled=False)
 
 
-@handles("cancel_payment")
+@handles("cancel_payment", area="orders")
 def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
     """Close the page of a payment that nobody waits for any more."""
     case = _case_of(dispatch)
@@ -52,7 +52,7 @@ def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
     return _asked(case, is_cancelled=True)
 
 
-@handles("refund_payment")
+@handles("refund_payment", area="orders")
 def refund_payment(dispatch: OutboxDispatch) -> Outcome:
     """Give back what was paid for nothing."""
     case = _case_of(dispatch)

@@ -31,7 +31,7 @@ from emails.sender import Draft, Sender, current_sender
 BUSY_PATIENCE = timedelta(days=1)
 
 
-@handles("send_email")
+@handles("send_email", area="emails")
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)

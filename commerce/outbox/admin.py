@@ -10,9 +10,11 @@ from unfold.enums import ActionVariant
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.export import export_as_csv
+from commerce.backoffice.membership import membership_of
 from commerce.backoffice.options import ReadOnlyAdmin
 
 from . import operations
+from .handlers import tasks_of
 from .models import OutboxDispatch
 
 
@@ -43,7 +45,12 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
-        return super().get_queryset(request).defer("message")
+        """Endpoints of webhooks are the owners' business, and so is what is sent to them."""
+        dispatches = super().get_queryset(request).defer("message")
+        membership = membership_of(request)
+        if membership is not None and membership.may_view(owners_only=True):
+            return dispatches
+        return dispatches.exclude(target__task_name__in=tasks_of(["events"]))
 
     @display(description="Task")
     def task(self, dispatch: OutboxDispatch) -> str:

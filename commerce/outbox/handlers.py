@@ -1,6 +1,6 @@
 """Which function does the work of which task. Each app registers its own when it is loaded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from commerce.outbox.errors import UnknownTask
@@ -32,22 +32,29 @@ class _Registration:
     newest_version: int
     share: float
     keeps_dead: bool
+    area: str | None
 
 
 _registrations: dict[str, _Registration] = {}
 
 
 def handles(
-    task_name: str, *, newest_version: int = 1, share: float = 1, keeps_dead: bool = True
+    task_name: str,
+    *,
+    newest_version: int = 1,
+    share: float = 1,
+    keeps_dead: bool = True,
+    area: str | None = None,
 ) -> Callable[[Handler], Handler]:
     """Register a function for a task, with the newest payload version that it understands.
 
     It runs in at most this share of a process's threads at once. Work that was given up is kept until a person has
     retried or cancelled it, unless nothing is owed to anybody: then it is forgotten like what has succeeded.
+    `area` names the scopes that a key needs to see, retry or cancel it; without one it takes those of all areas.
     """
 
     def register(handler: Handler) -> Handler:
-        _registrations[task_name] = _Registration(handler, newest_version, share, keeps_dead)
+        _registrations[task_name] = _Registration(handler, newest_version, share, keeps_dead, area)
         return handler
 
     return register
@@ -66,6 +73,17 @@ def handler_of(dispatch: OutboxDispatch) -> Handler:
 def task_shares() -> dict[str, float]:
     """How much of a process's threads each task may have."""
     return {name: registration.share for name, registration in _registrations.items()}
+
+
+def area_of(task_name: str) -> str | None:
+    """The area of scopes that a task belongs to; None for one that is not known here."""
+    registration = _registrations.get(task_name)
+    return registration.area if registration else None
+
+
+def tasks_of(areas: Collection[str]) -> list[str]:
+    """The tasks of these areas of scopes."""
+    return [name for name, registration in _registrations.items() if registration.area in areas]
 
 
 def tasks_to_forget() -> list[str]:

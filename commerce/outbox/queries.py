@@ -33,13 +33,17 @@ def backlog() -> Backlog:
         return Backlog(*cursor.fetchone())
 
 
-def dispatches(*, status: str | None = None, task_name: str | None = None) -> QuerySet[OutboxDispatch]:
-    """The dispatches of the account in scope, without the messages rendered for them."""
+def dispatches(
+    *, status: str | None = None, task_name: str | None = None, tasks: list[str] | None = None
+) -> QuerySet[OutboxDispatch]:
+    """The dispatches of the account in scope, without the messages rendered for them; of these `tasks` alone."""
     found = OutboxDispatch.objects.defer("message")
     if status is not None:
         found = found.filter(status=status)
     if task_name is not None:
         found = found.filter(target__task_name=task_name)
+    if tasks is not None:
+        found = found.filter(target__task_name__in=tasks)
     return found
 
 

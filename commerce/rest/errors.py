@@ -19,6 +19,10 @@ class InsufficientScope(Refusal):
     title = "The key may not do this"
 
 
+def lacking(scope: str) -> InsufficientScope:
+    return InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
+
+
 class RateLimited(Refusal):
     status = 429
     code = "rate_limited"

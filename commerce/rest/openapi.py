@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema
 
 from . import openapi_fields  # noqa: F401  registers how the conventions' fields look
-from .views import SurfaceViewSet, access_of
+from .views import SurfaceViewSet, scopes_of
 
 _SURFACE = re.compile(r"^/(admin|storefront)/")
 
@@ -108,9 +108,8 @@ class SurfaceSchema(AutoSchema):
         if self.method == "POST":
             required = action in self.view.idempotent_actions
             operation["parameters"].append(_IDEMPOTENCY_KEY | {"required": required})
-        if self.view.area:
-            access = access_of(type(self.view), action, self.method)
-            operation["x-required-scope"] = f"{access}_{self.view.area}"
+        if scopes := scopes_of(type(self.view), action, self.method):
+            operation["x-required-scope"] = " | ".join(scopes)
         return operation
 
     def get_operation_id(self) -> str:

@@ -25,6 +25,8 @@ class SurfaceViewSet(ViewSet):
     outlives_archiving: ClassVar[bool] = False
     # The area of scopes that guards it, and the actions that only read although they are POSTs.
     area: ClassVar[str] = ""
+    # Areas whose keys are let in as well: its actions look at what the key may do with each row.
+    further_areas: ClassVar[tuple[str, ...]] = ()
     reading_actions: ClassVar[tuple[str, ...]] = ()
     # Actions that need an Idempotency-Key, and fields that a stored answer must not keep.
     idempotent_actions: ClassVar[tuple[str, ...]] = ()
@@ -91,6 +93,13 @@ class StorefrontViewSet(SurfaceViewSet):
 
 def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Access:
     return "read" if method in {"GET", "HEAD"} or action in view_class.reading_actions else "write"
+
+
+def scopes_of(view_class: type[SurfaceViewSet], action: str, method: str) -> list[str]:
+    """The scopes of which a key needs one; none where any key is let in."""
+    access = access_of(view_class, action, method)
+    areas = (view_class.area, *view_class.further_areas)
+    return [f"{access}_{area}" for area in areas if area]
 
 
 def takes_of(view_class: type[SurfaceViewSet], action: str | None) -> Takes | None:

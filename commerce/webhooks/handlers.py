@@ -25,7 +25,7 @@ _GONE = 410
 
 
 # The events that could not be delivered are in the feed, and a ping is nobody's loss.
-@handles("deliver_webhook", share=1 / 2, keeps_dead=False)
+@handles("deliver_webhook", share=1 / 2, keeps_dead=False, area="events")
 def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one event to one endpoint, unless that was paused or deleted meanwhile."""
     payload = dispatch.payload
@@ -53,7 +53,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     raise _failure(answer)
 
 
-@handles("ping_webhook", share=1 / 8, keeps_dead=False)
+@handles("ping_webhook", share=1 / 8, keeps_dead=False, area="events")
 def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one ping, whatever comes of it, and log it."""
     payload = dispatch.payload

@@ -17,7 +17,7 @@ class RecordNotSeen(Exception):
     """The name servers gave no answer."""
 
 
-@handles("check_sender_domain")
+@handles("check_sender_domain", area="emails")
 def check_sender_domain(dispatch: OutboxDispatch) -> Outcome:
     with account_scope(dispatch.account_id):  # type: ignore[arg-type]  # its default makes it look nullable
         row = SenderDomain.objects.get(pk=dispatch.payload["domain_id"])

@@ -5,10 +5,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.outbox import operations, queries
+from commerce.outbox.handlers import area_of, tasks_of
 from commerce.outbox.models import OutboxDispatch
+from commerce.rest.errors import lacking
 from commerce.rest.paging import newest_first
+from commerce.rest.principal import Principal
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
-from commerce.rest.views import AdminViewSet
+from commerce.rest.views import Access, AdminViewSet
 
 from .serializers import DispatchFilters, DispatchOutput
 
@@ -16,7 +19,9 @@ from .serializers import DispatchFilters, DispatchOutput
 class DispatchesViewSet(AdminViewSet):
     """The work that follows the account's commits: what is due, done, and given up."""
 
+    # Each key has to do with the work of its own areas.
     area = "emails"
+    further_areas = ("events", "orders")
     # A refund that has failed is retried here.
     outlives_archiving = True
 
@@ -29,22 +34,43 @@ class DispatchesViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
-        dispatches = queries.dispatches(**self.valid_query(DispatchFilters))
+        dispatches = queries.dispatches(**self.valid_query(DispatchFilters), tasks=_tasks_for(self.principal))
         return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", _dispatch))
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retrieve(self, request: Request, dispatch_id: int) -> Response:
-        return Response({"outbox_dispatch": _dispatch(queries.get_dispatch(dispatch_id))})
+        return Response({"outbox_dispatch": _dispatch(_permitted(dispatch_id, self.principal, "read"))})
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retry(self, request: Request, dispatch_id: int) -> Response:
+        _permitted(dispatch_id, self.principal, "write")
         dispatch = operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": _dispatch(dispatch)})
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def cancel(self, request: Request, dispatch_id: int) -> Response:
+        _permitted(dispatch_id, self.principal, "write")
         dispatch = operations.cancel_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": _dispatch(dispatch)})
+
+
+_AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)
+
+
+def _tasks_for(principal: Principal) -> list[str] | None:
+    """What the key may read of; None where that is all."""
+    readable = [area for area in _AREAS if principal.may(f"read_{area}")]
+    return None if len(readable) == len(_AREAS) else tasks_of(readable)
+
+
+def _permitted(dispatch_id: int, principal: Principal, access: Access) -> OutboxDispatch:
+    """Raises `NotFound`, and `InsufficientScope` for work of an area that the key has nothing to do with."""
+    dispatch = queries.get_dispatch(dispatch_id)
+    area = area_of(dispatch.task_name)
+    for scope in (f"{access}_{needed}" for needed in ([area] if area else _AREAS)):
+        if not principal.may(scope):
+            raise lacking(scope)
+    return dispatch
 
 
 def _dispatch(dispatch: OutboxDispatch) -> dict[str, Any]:

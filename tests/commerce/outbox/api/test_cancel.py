@@ -70,7 +70,7 @@ def test_cancelled_dispatch_can_be_retried(shop):
 
 
 def test_cancel_needs_the_right_to_write(shop):
-    dispatch = make_dispatch(shop)
+    dispatch = make_dispatch(shop, task_name="send_email")
 
     assert problem(cancel(shop, dispatch, shop.client_with("read_emails"))) == (403, "insufficient_scope")
     assert cancel(shop, dispatch, shop.client_with("write_emails")).status_code == 200

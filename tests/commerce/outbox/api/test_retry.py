@@ -44,7 +44,7 @@ def test_retry_of_an_unknown_dispatch_is_not_found(shop):
 
 
 def test_retry_needs_the_right_to_write(shop):
-    dispatch = make_dispatch(shop, status="dead")
+    dispatch = make_dispatch(shop, task_name="send_email", status="dead")
     path = f"outbox_dispatches/{dispatch.pk}/retry.json"
 
     response = shop.client_with("read_emails").post(path)
