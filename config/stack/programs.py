@@ -26,6 +26,9 @@ CONNECTION_OPTIONS = (
     *("--http1-header-read-timeout", "60000", "--http1-buffer-size", "65536"),
 )
 
+# The renderer runs templates that merchants wrote, so it is given no address and no secret of anything else.
+_RENDERER_NAMES = {"HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR", "TZ"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
@@ -84,12 +87,15 @@ class Programs:
 
     def renderer(self) -> Service:
         address = urlsplit(self.environment["RENDERER_URL"]).netloc
-        return self._service(
+        service = self._service(
             "renderer",
             *("gunicorn", "--config", "python:emails.renderer.gunicorn_conf", "--bind", address),
             "emails.renderer.wsgi:application",
             is_ready=partial(answers, address, "/healthz"),
         )
+        allowed = _RENDERER_NAMES | self.interpreter.environment.keys()
+        service.environment = {k: v for k, v in (service.environment or {}).items() if k in allowed}
+        return service
 
     def _step(self, *arguments: str) -> Process:
         return Process(
@@ -102,12 +108,14 @@ class Programs:
         )
 
     def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
+        """A program that serves. Only the steps before it may change the schema, so it isn't told the owner's URL."""
+        unprivileged = {**self.environment, "DATABASE_OWNER_URL": self.environment["DATABASE_URL"]}
         return Service(
             name=name,
             command=[self.interpreter.executable, "-m", *arguments],
             log=self.data.log(name),
             pid_file=self.data.pid_file(name),
-            environment={**defaults, **self.environment, **self.interpreter.environment},
+            environment={**defaults, **unprivileged, **self.interpreter.environment},
             user=self.interpreter.user,
             is_ready=is_ready,
         )
