@@ -1,4 +1,4 @@
-"""The Redis transport of Celery, for a worker that survives the loss of its broker."""
+"""The Redis transport of Celery, changed so that a worker survives the loss of its broker."""
 
 from kombu.transport import redis
 

@@ -1,4 +1,4 @@
-"""Whether this process answers, and whether what it needs does."""
+"""Liveness and readiness of this process."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -16,7 +16,7 @@ from config.probes import Probe
 
 T = TypeVar("T")
 
-# Load balancers and `make run` wait for two seconds; what hangs is as good as down before that.
+# Load balancers and `make run` wait for two seconds. What doesn't answer before that counts as down.
 PATIENCE_S = 1.5
 
 
@@ -26,7 +26,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """What serving needs is there, and the serving role can't bypass row-level security."""
+    """Whether the process may serve: the database answers, and its role can't bypass row-level security."""
     asked = _serving_role.ask(), _redis.ask(), _late_tasks.ask()
     wait(asked, timeout=PATIENCE_S)
     failures = _failures(asked[0])
@@ -35,7 +35,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         "failures": failures,
         # Redis carries rate limits and the task queue: without it shops still sell.
         "redis": "ok" if is_up(asked[1]) else "unavailable",
-        # Nor is it this process's fault that a sweep is late. Null where Redis does not say.
+        # A late sweep isn't this process's fault either. Null if Redis doesn't answer.
         "late_tasks": asked[2].result() if is_up(asked[2]) else None,
     }
     return JsonResponse(document, status=503 if failures else 200)
@@ -52,12 +52,12 @@ def late_tasks_probe() -> Probe[list[str]]:
 
 
 def database_probe(question: Callable[[], T]) -> Probe[T]:
-    """A question to the database, on a connection that is given back after it."""
+    """Ask the database, on a connection that is returned afterwards."""
     return Probe(partial(_on_own_connection, question))
 
 
 def is_up(asked: "Future[Any]") -> bool:
-    """Whether there was an answer, by now, from a server that may be down."""
+    """Whether a server that may be down has answered in time."""
     try:
         asked.result(timeout=0)
     except (Error, redis.RedisError, OSError):  # a TimeoutError is an OSError

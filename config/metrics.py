@@ -1,4 +1,4 @@
-"""`/metrics`, in Prometheus' text format, for this machine or for who has the token."""
+"""`/metrics` in Prometheus' text format, for this machine and for holders of the token."""
 
 import hmac
 import time
@@ -29,7 +29,7 @@ _redis = Probe(periodic_tasks)
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """What all processes have counted, and the state of things now. To anybody else there is no such address."""
+    """The counts of all processes, and the current state. Everyone else gets 404."""
     if not (_has_token(request) or _is_of_this_machine(request)):
         return not_found(request)
     registry = shared_registry()
@@ -44,7 +44,7 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 def _is_of_this_machine(request: HttpRequest) -> bool:
-    """Loopback, and not by way of a proxy, behind which everything looks like it."""
+    """From the loopback interface, and not forwarded by a proxy on this machine."""
     if any(name.startswith(_FORWARDED) for name in request.META):
         return False
     try:
@@ -54,7 +54,7 @@ def _is_of_this_machine(request: HttpRequest) -> bool:
 
 
 class _State(Collector):
-    """What is found out while the scrape waits. What can't be is left out, and `commerce_up` says why."""
+    """The state that is queried while the scrape waits. What can't be queried is left out, and `commerce_up` says so."""
 
     def collect(self) -> Iterator[Metric]:
         asked: dict[str, Future[Any]] = {"database": _backlog.ask(), "redis": _redis.ask()}

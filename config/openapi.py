@@ -1,4 +1,4 @@
-"""The last touch on the API document: what is no view of the REST framework."""
+"""Adds the addresses to the API document that aren't views of the REST framework."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""When each periodic task last succeeded, and which of them are late.
+"""Records when each periodic task last succeeded, and tells which are late.
 
-Nothing else tells of a scheduler or a worker that is gone: processes that are missing report no errors.
+This is how a missing scheduler or worker is noticed: a process that is gone reports no errors.
 """
 
 import logging
@@ -16,17 +16,17 @@ from commerce.redis import client
 
 logger = logging.getLogger(__name__)
 
-# A hash of Redis: names of tasks, and the Unix times at which they last succeeded.
+# A Redis hash of task names and the Unix times of their last success.
 SUCCESSES = "periodic-tasks"
 
-# Some runs may fail or take long before it is worth telling.
+# A few runs may fail or take long before a task counts as late.
 _MISSED_RUNS = 3
 _GRACE_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodicTask:
-    """An entry of the schedule. Before its first success, the time counts from when somebody first looked."""
+    """An entry of the schedule. Before its first success, lateness counts from the first look at it."""
 
     name: str
     interval_s: float

@@ -1,4 +1,4 @@
-"""Questions that may hang, asked in a thread of their own so that whoever asks is answered in time."""
+"""Runs checks that may hang in threads of their own, so that the caller gets an answer in time."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Probe(Generic[T]):
-    """One question. While it has not been answered it is not asked again: a hanging one costs one thread."""
+    """One check. It isn't started again while it runs, so a hanging one costs one thread."""
 
     def __init__(self, question: Callable[[], T]) -> None:
         self._question = question
@@ -17,18 +17,18 @@ class Probe(Generic[T]):
         self._asked: Future[T] | None = None
 
     def ask(self) -> "Future[T]":
-        """The answer, or exception, to come."""
+        """Start the check; the future holds its result or exception."""
         with self._lock:
             if self._asked is None or self._asked.done():
                 self._asked = Future()
-                # A daemon, since a process that is to end must not wait for the answer.
+                # A daemon, so that the process can end without waiting for it.
                 Thread(target=self._answer, args=(self._asked,), daemon=True).start()
             return self._asked
 
     def _answer(self, asked: "Future[T]") -> None:
         try:
             answer = self._question()
-        except Exception as error:  # noqa: BLE001  whoever asked gets it
+        except Exception as error:  # noqa: BLE001  raised in the caller
             asked.set_exception(error)
         else:
             asked.set_result(answer)

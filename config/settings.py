@@ -95,7 +95,7 @@ TEMPLATES = [
 ]
 
 
-# In seconds; 0 is without end. Where one is not set, that of the database role holds (config/stack/roles.py).
+# In seconds; 0 means no limit. Unset, the database role's own limit applies (config/stack/roles.py).
 _DATABASE_TIMEOUTS = {
     "statement_timeout": env.int("DATABASE_STATEMENT_TIMEOUT_S", default=None),
     "transaction_timeout": env.int("DATABASE_TRANSACTION_TIMEOUT_S", default=None),
@@ -111,7 +111,7 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     options = config.setdefault("OPTIONS", {})
     # Prepared statements: planning costs more than running the short queries of a request.
     options |= {"server_side_binding": True, "prepare_threshold": 2}
-    # A server that is gone without a word is noticed within half a minute, and by a new connection in 5 s.
+    # A server that vanished silently is noticed within half a minute, and by a new connection within 5 s.
     options |= {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
     options |= {"tcp_user_timeout": 25_000}
     timeouts = [
@@ -147,7 +147,7 @@ REST_FRAMEWORK = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
-# Requests that one process of the web server works on at once; others wait their turn.
+# Requests that one web process handles at once; others wait.
 WEB_THREADS = env.int("WEB_THREADS", default=4)
 
 # Requests a minute; 0 switches a limit off.
@@ -161,7 +161,7 @@ WRONG_CODES_PER_CHECKOUT = env.int("WRONG_CODES_PER_CHECKOUT", default=30)
 WRONG_CODES_PER_ADDRESS = env.int("WRONG_CODES_PER_ADDRESS", default=300)
 WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
 
-# Where processes leave what they count, and the bearer token that reads it from elsewhere than this machine.
+# Where processes store their counts, and the bearer token for reading them from other machines.
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
 
@@ -175,13 +175,14 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
 ANYMAIL = env.dict("ANYMAIL", default={})
 # Whether accounts may send as any address through the installation's provider; else a domain has to be verified.
 EMAIL_TRUST_SENDER_DOMAINS = env.bool("EMAIL_TRUST_SENDER_DOMAINS", default=False)
-# Whether events of the email provider are taken unsigned where no secret is set: from whoever knows a message's id.
+# Whether unsigned events of the email provider are accepted if no secret is set. Anyone who knows a message's id can
+# then forge them.
 EMAIL_WEBHOOK_ALLOW_UNSIGNED = env.bool("EMAIL_WEBHOOK_ALLOW_UNSIGNED", default=False)
 # Name servers that verify domains, such as 192.0.2.1 or 192.0.2.1:5353; those of the machine unless given.
 DNS_SERVERS = env.list("DNS_SERVERS", default=[])
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
-# The demo page is there only where this names the file that `seed_demo` has written.
+# The demo page exists only if this names the file that `seed_demo` has written.
 DEMO_SEED = env.str("DEMO_SEED", default="")
 
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
@@ -208,9 +209,9 @@ SESSION_COOKIE_PATH = "/backoffice/"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[BASE_URL])
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
-# Without the proxy's header every request would look like one without TLS, and be redirected for ever.
+# Without the proxy's header every request would look unencrypted, and be redirected for ever.
 SECURE_SSL_REDIRECT = IS_HTTPS and BEHIND_TLS_PROXY
-# Asked from within, past the proxy.
+# Called from inside, past the proxy.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=31_536_000 if IS_HTTPS else 0)
 SILENCED_SYSTEM_CHECKS = [
@@ -230,11 +231,11 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
-        # A refusal is an answer, not an event of the log.
+        # A refusal is a normal answer and isn't logged.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "WARNING"},
-        # It tells of every call.
+        # It logs every call.
         "stripe": {"level": "WARNING"},
         # The polls of every few seconds would drown the rest.
         "celery.app.trace": {"level": "WARNING"},
@@ -270,8 +271,8 @@ UNFOLD = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT = "config.broker:Transport"
 CELERY_TASK_IGNORE_RESULT = True
-# Messages are wake-ups, and the work itself is claimed in the database: one that is lost costs a poll's time,
-# while one acknowledged after Redis went away would end the worker.
+# Messages only wake workers, which claim the work in the database: a lost one costs a poll interval, while late
+# acknowledgement would end the worker when Redis is away.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -283,7 +284,7 @@ OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
 OUTBOX_THREADS = env.int("OUTBOX_THREADS", default=8)
 OUTBOX_KEEP_DAYS = env.int("OUTBOX_KEEP_DAYS", default=30)
 
-# Merchants name where webhooks and their mail go to; private addresses are our own network's.
+# Merchants configure where webhooks and mail go. Private addresses belong to our own network.
 OUTSIDE_ALLOW_PRIVATE = env.bool("OUTSIDE_ALLOW_PRIVATE", default=False)
 WEBHOOKS_DISABLE_AFTER_HOURS = env.int("WEBHOOKS_DISABLE_AFTER_HOURS", default=72)
 WEBHOOKS_KEEP_DAYS = env.int("WEBHOOKS_KEEP_DAYS", default=30)

@@ -1,4 +1,4 @@
-"""Every address of the installation. The version of the API stands here and nowhere below."""
+"""Every URL of the installation."""
 
 from importlib import import_module
 
@@ -35,7 +35,7 @@ _STOREFRONT_APPS = ("carts", "checkouts", "commerce.catalog", "shipping", "accou
 
 
 def _surface(name: str, apps: tuple[str, ...]) -> URLResolver:
-    """All routes of one surface in one flat list: every nested `include` would be a step of each look-up."""
+    """All routes of one surface in one flat list, as each nested `include` would slow every look-up down."""
     modules = [import_module(f"{app}.api.{name}_urls") for app in apps]
     routes = [route for module in modules for route in module.urlpatterns]
     return path(f"{name}/{settings.API_VERSION}/", include(routes))

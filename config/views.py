@@ -1,4 +1,4 @@
-"""What belongs to the installation as a whole: the API document, and errors outside of any view."""
+"""Views of the installation as a whole: the API document, and errors outside of any view."""
 
 from functools import cache
 from pathlib import Path
@@ -26,10 +26,10 @@ _DOCS_POLICY = (
 
 
 class Docs(SpectacularSwaggerSplitView):
-    """Swagger UI. Its script is an answer of its own, so that the page itself may run none."""
+    """Swagger UI. Its script is served separately, so that the page needs no inline script."""
 
     http_method_names = ["get", "head"]
-    # Anybody may read it, so no header of theirs is looked at.
+    # Public, so no authentication header is looked at.
     authentication_classes = ()
     permission_classes = ()
 

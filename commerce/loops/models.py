@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class PostponedRow(AccountOwned):
-    """A row that a loop could not deal with, and leaves alone until `retry_at`. It says nothing about the row itself."""
+    """A row that a loop failed on and skips until `retry_at`."""
 
     loop = models.CharField(max_length=32)
     row_id = models.BigIntegerField()

@@ -1,8 +1,8 @@
-"""Loops over rows and accounts that go on past what fails.
+"""Loops over rows and accounts that go on past failures.
 
-A row that fails is logged with its id, counted in `commerce_loop_failures_total`, and left alone for a while, longer
-each time, so that the loop doesn't meet it first again. What fails because a server is away is no row's failure: it
-ends the loop, which will run again.
+A row that fails is logged with its id, counted in `commerce_loop_failures_total`, and skipped for a while, longer each
+time, so that the loop doesn't meet it first again. A failure of the database server isn't the row's: it ends the loop,
+which will run again.
 """
 
 import logging
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# PostgreSQL's classes of errors of a connection or of the whole server.
+# PostgreSQL's error classes for connections and for the server as a whole.
 _OF_THE_SERVER = ("08", "53", "57P")
 _POSTPONE = """
     INSERT INTO postponed_rows AS p (account_id, loop, row_id, failures, retry_at, last_error, created_at)
@@ -34,7 +34,7 @@ _FORGET = "DELETE FROM postponed_rows WHERE account_id = %s AND loop = %s AND ro
 
 @contextmanager
 def contained(loop: str, **ids: object) -> Iterator[None]:
-    """Log and count what goes wrong with one part of a loop, which goes on."""
+    """Log and count an error in one part of a loop, and let the loop go on."""
     try:
         yield
     except Exception as error:
@@ -52,9 +52,9 @@ def note_failure(loop: str, error: Exception, **ids: object) -> None:
 def handle_rows(
     loop: str, *, account_id: int, row_ids: Sequence[int], work: Callable[[Sequence[int]], T]
 ) -> list[T]:
-    """What `work` returns for rows of an account, all at once in its scope; where that fails, for ever fewer of them.
+    """Call `work` for rows of an account in one scope. If that fails, split them, down to single rows.
 
-    Rows that fail by themselves are postponed.
+    A row that fails alone is postponed. Returns what `work` returned.
     """
     try:
         with account_scope(account_id):
@@ -75,16 +75,16 @@ def handle_rows(
 
 
 def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> None:
-    """Leave a row alone for a while; called outside of any scope."""
+    """Skip a row for a while. Call it outside of any scope."""
     note_failure(loop, error, account=account_id, row=row_id)
-    # No more than its name: what an error says may be about a person.
+    # Only the error's name: its text may contain personal data.
     reason = type(error).__name__
     with contained(loop, account=account_id, row=row_id), account_scope(account_id):
         _execute(_POSTPONE, [account_id, loop, row_id, reason])
 
 
 def forget_postponed(loop: str, row_ids: Iterable[int]) -> None:
-    """These rows of the account in scope have been dealt with: should they fail again, it is for the first time."""
+    """Reset the failures of these rows of the account in scope, as they have been dealt with."""
     _execute(_FORGET, [current_account_id(), loop, list(row_ids)])
 
 
@@ -104,7 +104,7 @@ def prune_in_batches(
 
 
 def is_of_the_server(error: BaseException) -> bool:
-    """Whether it says that the database can't be worked with, rather than anything about a row."""
+    """Whether the error is about the database server rather than about a row."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     sqlstate = getattr(error.__cause__, "sqlstate", None)

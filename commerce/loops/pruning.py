@@ -1,4 +1,4 @@
-"""The migration operation for functions that forget old rows of every account."""
+"""The migration operation for functions that delete old rows of every account."""
 
 from commerce.tenancy.operations import ResolverFunction
 
@@ -47,11 +47,11 @@ def prune_function(
     locking: str = "",
     is_account_owned: bool = True,
 ) -> ResolverFunction:
-    """A function that deletes a batch of a table's rows that are older than an age, the oldest first.
+    """Create a function that deletes a batch of a table's rows older than an age, the oldest first.
 
-    It answers with how many it has deleted and with the ids of those that can't be. A caller that has met such rows
-    passes their number over in its next call. `columns` are those that it reads; a condition names the table `t`, and
-    may use one more `parameter`.
+    It returns how many it has deleted, and the ids of those that can't be deleted, whose number the caller passes to
+    its next call, to skip them. `columns` are those that it reads. The condition calls the table `t`, and may use one
+    more `parameter`.
     """
     keys = ("account_id", "id") if is_account_owned else ("id",)
     definition = _DEFINITION.format(

@@ -11,7 +11,7 @@ BATCHES = 20
 
 @shared_task
 def prune(**kwargs: Any) -> None:
-    """Forget rows that were postponed and have not failed again for a week: somebody has seen to them."""
+    """Forget postponed rows that have not failed again for a week."""
     prune_in_batches("postponed_prune", _prune, batch=BATCH, batches=BATCHES)
 
 

@@ -45,7 +45,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
-        """Endpoints of webhooks are the owners' business, and so is what is sent to them."""
+        """Only owners see webhook endpoints, so only they see webhook dispatches."""
         dispatches = super().get_queryset(request).defer("message")
         membership = membership_of(request)
         if membership is not None and membership.may_view(owners_only=True):

@@ -1,4 +1,4 @@
-"""Taking due work, in turns among accounts and within the bounds of the process that takes it."""
+"""Claiming due dispatches: accounts take turns, and each worker process has its limits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,10 @@ _CLAIM = """
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One dispatch that this worker may run until `lease_until`; None when its last worker was lost too."""
+    """One dispatch that this worker may run until `lease_until`, or, with None, one that has just been given up.
+
+    A dispatch is given up when its worker was lost on the last attempt.
+    """
 
     account_id: int
     dispatch_id: int
@@ -30,7 +33,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a worker may take beside what it runs already: see the function in the database."""
+    """How much more a worker may claim. `claim_outbox_turns` in the database explains each field."""
 
     busy: Sequence[Claim] = ()
     share: int = BATCH
@@ -40,7 +43,7 @@ class Limits:
 
 
 class Claims(list[Claim]):
-    """What was claimed. `failed` could not be, and `after` names the queue behind which the next turn begins."""
+    """The claimed dispatches. `failed` lists those that couldn't be claimed; the next turn begins after the queue `after`."""
 
     def __init__(self, rows: Iterable[Any], *, after: tuple[int, str]) -> None:
         super().__init__()
@@ -65,7 +68,7 @@ def claim_dispatches(
     after: tuple[int, str] = (0, ""),
     limits: Limits = _UNLIMITED,
 ) -> Claims:
-    """Due work of every account for one worker alone; called outside of any scope."""
+    """Claim due dispatches of any account for the calling worker. Call it outside of any scope."""
     with connection.cursor() as cursor:
         parameters: list[Any] = [
             *(batch, lease.total_seconds(), *after),

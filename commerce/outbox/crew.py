@@ -1,8 +1,7 @@
-"""The threads of one process of a worker, each of which runs one dispatch at a time.
+"""The threads of one worker process. Each runs one dispatch at a time.
 
-Work is claimed for threads that are free and for no others, so that nothing waits behind a slow server. Of one
-account and of one task there is never more under way than their share of the threads: however slow a shop's servers
-are, the rest of the threads are there for others.
+Work is claimed only for threads that are free, so nothing waits behind a slow server. No account and no task gets
+more than its share of the threads: however slow one shop's servers are, the other threads serve the other shops.
 """
 
 import logging
@@ -21,22 +20,22 @@ from commerce.outbox.handlers import task_shares
 
 logger = logging.getLogger(__name__)
 
-# How much of the threads one account may have, and how much for work of one kind: its emails leave while its webhooks
-# are slow.
+# The share of the threads that one account may use, and that one task of an account may use: a shop with slow webhooks
+# still sends its emails.
 ACCOUNT_SHARE = 1 / 2
 ACCOUNT_TASK_SHARE = 3 / 8
-# A queue whose last few runs were quick may have more of them: its threads are free again before anybody misses them.
+# A queue whose last few runs were quick may use more than its share, as it frees its threads soon.
 QUICK_RUNS = 5
 QUICK_S = 2.0
 _REMEMBERED = 10_000
-# Of dispatches whose worker was lost: whatever ended it might end this one too, and all that runs beside it.
+# How many dispatches whose worker was lost run at a time: one of them may crash this process as well.
 LOST_AT_ONCE = 1
-# How often a process that has threads to spare looks for work while others are running.
+# How often a process with idle threads looks for work while its other threads are busy.
 LOOK_AGAIN_S = 0.1
 
 
 class _Paces:
-    """How many quick runs each queue, the work of one account and one task, has had in a row."""
+    """Counts quick runs in a row by queue. A queue is the work of one account and one task."""
 
     def __init__(self) -> None:
         self._runs: Counter[tuple[int, str]] = Counter()
@@ -58,7 +57,7 @@ def _queue(claim: Claim) -> tuple[int, str]:
 
 
 class Crew:
-    """With one thread, the caller's own does the work."""
+    """Runs dispatches in a pool of threads or, if `threads` is 1, in the caller's thread."""
 
     def __init__(self, threads: int, run: Callable[[Claim], None]) -> None:
         self._threads = threads
@@ -71,9 +70,9 @@ class Crew:
         self._after = (0, "")
 
     def run_due(self, *, within: timedelta) -> bool:
-        """Run due dispatches until none is left; False when there was more than time.
+        """Run due dispatches until none is left; False if time ran out first.
 
-        What is under way by then goes on. The next call counts it.
+        Dispatches that are still running then go on, and count in the next call.
         """
         deadline = time.monotonic() + within.total_seconds()
         while True:
@@ -90,7 +89,7 @@ class Crew:
                 self._has_ended.wait(left_s if is_full else min(left_s, LOOK_AGAIN_S))
 
     def finish(self) -> None:
-        """Wait for what is under way, as the process is about to end."""
+        """Wait for running dispatches before the process ends."""
         if self._pool:
             self._pool.shutdown()
 
@@ -119,7 +118,7 @@ class Crew:
         )
 
     def _counted(self, running: dict[Claim, float]) -> list[Claim]:
-        """What counts against the shares of accounts: of a queue that is quick, some do not. One thread is spared."""
+        """The running dispatches that count against shares. Some of a quick queue don't; one thread always stays free."""
         now = time.monotonic()
         slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
         extra = max(0, self._threads - 1 - self._part(ACCOUNT_SHARE))

@@ -1,4 +1,4 @@
-"""What is kept of an error: words of outside services, which may repeat what they were sent."""
+"""Makes error texts of outside services safe to store: they may repeat the credentials that they were sent."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from urllib.parse import quote
 MASK = "***"
 MAX_LENGTH = 2000
 
-# A shorter one would be found by chance in ordinary words, and show itself by what is missing there.
+# A shorter secret would also match ordinary words, and the gaps would reveal it.
 _SHORTEST_SECRET = 4
 
 _PATTERNS = (
@@ -29,8 +29,8 @@ _PATTERNS = (
 
 
 def storable_error(text: str) -> str:
-    """Text without what looks like credentials, nor what PostgreSQL can't hold, cut to `MAX_LENGTH`."""
-    # Far more than is kept, so that no secret is cut in two before it is found.
+    """Remove what looks like credentials and what PostgreSQL can't store, and cut to `MAX_LENGTH`."""
+    # Much longer than what is kept, so that no secret is cut in two before it is found.
     text = text[: 4 * MAX_LENGTH]
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
@@ -38,7 +38,7 @@ def storable_error(text: str) -> str:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Text in which none of these values stands, as it is or percent-encoded."""
+    """Remove these values, also where they are percent-encoded."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, MASK).replace(quote(secret, safe=""), MASK)

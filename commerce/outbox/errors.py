@@ -20,15 +20,15 @@ class DispatchNotCancellable(Refusal):
 
 
 class PermanentFailure(Exception):
-    """The work of a dispatch was refused and would be refused again, so that it ends as dead at once."""
+    """The work was refused and would be refused again: the dispatch is dead at once."""
 
 
 class UnknownTask(Exception):
-    """Nothing here handles the task, or not this version of its payload: a newer worker may."""
+    """This worker doesn't know the task or the version of its payload. A newer worker may."""
 
 
 class Postponed(Exception):
-    """The work has to wait until a time; this was no try."""
+    """The work has to wait until `until`. This doesn't count as an attempt."""
 
     def __init__(self, reason: str, *, until: datetime) -> None:
         super().__init__(reason)
@@ -36,4 +36,4 @@ class Postponed(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker has taken the dispatch over: what this one has to say about it no longer counts."""
+    """Another worker has taken the dispatch over, so this worker must not change it."""

@@ -1,4 +1,4 @@
-"""Which function does the work of which task. Each app registers its own when it is loaded."""
+"""The registry of tasks and the functions that run them. Each app registers its own when it is loaded."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. `record` writes what came of it, in the transaction that closes the dispatch.
+    """How a run ended. `record` stores its result in the transaction that closes the dispatch.
 
-    So it is written once, even if two workers have done the same work.
+    So the result is stored once, even if two workers have done the same work.
     """
 
     status: OutboxDispatch.Status = OutboxDispatch.Status.SUCCEEDED
     record: Callable[[], object] = _nothing
 
 
-# Runs with no scope open. Raises `PermanentFailure`, `Postponed`; after any other exception the work is tried again.
+# Called outside of any scope. May raise `PermanentFailure` or `Postponed`; any other exception leads to a retry.
 Handler = Callable[[OutboxDispatch], Outcome]
 
 
@@ -61,7 +61,7 @@ def handles(
 
 
 def handler_of(dispatch: OutboxDispatch) -> Handler:
-    """Raises `UnknownTask`, also for a payload newer than the handler, as in the midst of a deployment."""
+    """Raises `UnknownTask`, also for a payload newer than the handler, as may happen during a deployment."""
     registration = _registrations.get(dispatch.task_name)
     if dispatch.dispatch_type != "task":
         raise UnknownTask(f"No handler for a dispatch of the type {dispatch.dispatch_type!r}.")
@@ -71,7 +71,7 @@ def handler_of(dispatch: OutboxDispatch) -> Handler:
 
 
 def task_shares() -> dict[str, float]:
-    """How much of a process's threads each task may have."""
+    """The share of a process's threads that each task may use."""
     return {name: registration.share for name, registration in _registrations.items()}
 
 
@@ -87,5 +87,5 @@ def tasks_of(areas: Collection[str]) -> list[str]:
 
 
 def tasks_to_forget() -> list[str]:
-    """Those whose dead dispatches nobody has to look after."""
+    """The tasks whose dead dispatches are pruned like finished ones."""
     return [name for name, registration in _registrations.items() if not registration.keeps_dead]

@@ -1,4 +1,4 @@
-"""The wake-up: a thread beside the Celery worker that listens for committed dispatches."""
+"""A thread beside the Celery worker that listens for committed dispatches and wakes the worker."""
 
 import logging
 from collections.abc import Callable
@@ -15,16 +15,16 @@ logger = logging.getLogger(__name__)
 
 CHANNEL = "outbox_new"
 
-# A server that vanished without a word is noticed after a minute.
+# So that a server that vanished silently is noticed within a minute.
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _MAX_WAIT_S = 30
 _STOP_CHECK_S = 0.5
-# Notifications of one burst wake once.
+# A burst of notifications wakes the worker once.
 _BURST_S = 0.1
 
 
 class Listener(Thread):
-    """Calls `wake` after commits that enqueued something, and after each time that it could not listen."""
+    """Calls `wake` after commits that enqueued something, and after each reconnection."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         super().__init__(name="outbox-listener", daemon=True)
@@ -36,7 +36,7 @@ class Listener(Thread):
         while not self._stopping.is_set():
             try:
                 self._listen()
-            except Exception as error:  # noqa: BLE001  whatever broke the connection, it is made again
+            except Exception as error:  # noqa: BLE001  reconnects whatever the error
                 self._wait_after(error)
 
     def stop(self, *, timeout_s: float = 5) -> None:
@@ -62,13 +62,13 @@ class Listener(Thread):
 
 
 def _direct_connection() -> psycopg.Connection:
-    """One of its own, outside of Django's pool: LISTEN belongs to a session, and this one lasts."""
+    """A connection outside of Django's pool, because LISTEN belongs to a session and this one lasts."""
     parameters = connection.get_connection_params() | _KEEPALIVES | {"connect_timeout": 5}
     return psycopg.connect(**parameters, autocommit=True)
 
 
 class ListenerStep(bootsteps.StartStopStep):
-    """Runs the listener for as long as a Celery worker runs, in the process that its pool is forked from."""
+    """Runs the listener for as long as the Celery worker runs, in its main process."""
 
     requires = ("celery.worker.components:Pool",)
 

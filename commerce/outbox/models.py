@@ -5,14 +5,14 @@ from commerce.tenancy.models import AccountOwned
 
 
 class KeySpace(models.TextChoices):
-    """Who has chosen an idempotency key. Equal keys of different spaces are different keys."""
+    """Who chose an idempotency key. Equal keys in different spaces are different keys."""
 
     PRODUCT = "product"
     CALLER = "caller"
 
 
 def key_space_field() -> models.CharField:
-    """The database's default marks rows of processes that are older than the column: a trigger sets their space."""
+    """Processes of an older release don't set the column. Its default marks their rows, whose space a trigger sets."""
     return models.CharField(max_length=16, choices=KeySpace, default=KeySpace.PRODUCT, db_default="")
 
 
@@ -60,7 +60,7 @@ class OutboxDispatch(AccountOwned):
             ),
         ]
         indexes = [
-            # What a worker looks for across accounts: due work, and work whose lease has run out.
+            # For workers: due work, and work whose lease has run out, of all accounts.
             models.Index(
                 fields=["due_at"], name="outbox_dispatches_due", condition=models.Q(status="pending")
             ),
@@ -69,7 +69,7 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_leased",
                 condition=models.Q(status="processing"),
             ),
-            # The same by account and task, which take turns.
+            # Due work by account and task, which take turns.
             models.Index(
                 models.F("account"),
                 KT("target__task_name"),
@@ -77,7 +77,7 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_queues",
                 condition=models.Q(status="pending"),
             ),
-            # What operators look for: work that was given up.
+            # For operators: dead work.
             models.Index(
                 fields=["finished_at"], name="outbox_dispatches_dead", condition=models.Q(status="dead")
             ),

@@ -1,4 +1,4 @@
-"""The life of a dispatch: enqueued, claimed under a lease, and closed by whoever holds that lease still."""
+"""The life of a dispatch: enqueued, claimed under a lease, and closed by the worker that still holds the lease."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,10 +26,10 @@ RETRY_DELAYS = (
     timedelta(minutes=30),
     timedelta(hours=2),
 )
-# How long work waits that is not for this worker, as in the midst of a deployment.
+# How long a dispatch waits that this worker can't run, as may happen during a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
 
-# A claim is run at once: its lease is renewed only where it had to wait.
+# A claim is usually run at once. Its lease is renewed only if it had to wait.
 _FRESH = LEASE - timedelta(seconds=30)
 
 _GIVE_BACK = """
@@ -40,7 +40,7 @@ _GIVE_BACK = """
      WHERE account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s
 """
 
-# What is under way stays so: whoever holds it closes it. What waits is not to be run any more.
+# A running dispatch is left to the worker that holds it. A waiting one won't be run.
 _ERASE = """
     UPDATE outbox_dispatches
        SET payload = payload - %s::text[], message = NULL, last_error = '',
@@ -58,10 +58,10 @@ def enqueue(
     now: datetime,
     payload_version: int = 1,
 ) -> None:
-    """Have `task_name` run once the caller's scope commits.
+    """Enqueue `task_name`, to be run once the caller's scope has committed.
 
-    A key that was used before makes no second dispatch. It must be the product's own: what a client has chosen
-    belongs to `KeySpace.CALLER`.
+    A repeated key makes no second dispatch. The key must be made by the product: those that clients choose belong
+    to `KeySpace.CALLER`.
     """
     enqueue_many(
         task_name=task_name, payloads={idempotency_key: payload}, now=now, payload_version=payload_version
@@ -71,7 +71,7 @@ def enqueue(
 def enqueue_many(
     *, task_name: str, payloads: dict[str, dict[str, Any]], now: datetime, payload_version: int = 1
 ) -> None:
-    """The same for payloads by their idempotency keys, in one statement."""
+    """Enqueue payloads by their idempotency keys, in one statement."""
     dispatches = [
         OutboxDispatch(
             target={"task_name": task_name},
@@ -121,7 +121,7 @@ def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
 
 
 def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
-    """Let go of a dispatch that could not be closed, so that it doesn't wait for the end of its lease; a try all the same."""
+    """Release a dispatch that could not be closed, instead of waiting for the end of its lease. Counts as an attempt."""
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, lease_until]
@@ -129,17 +129,17 @@ def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: da
 
 
 def store_message(*, dispatch: OutboxDispatch, message: dict[str, Any]) -> None:
-    """Keep what is about to be handed off, so that every later try sends the same. Raises `LeaseLost`."""
+    """Store the message before it is handed off, so that every retry sends the same. Raises `LeaseLost`."""
     _update_held(dispatch, message=message)
 
 
 def close_dispatch(*, dispatch: OutboxDispatch, status: Status, now: datetime) -> None:
-    """End a dispatch that needs no further try. Raises `LeaseLost`."""
+    """End a dispatch that needs no further attempt. Raises `LeaseLost`."""
     _update_held(dispatch, status=status, locked_until=None, finished_at=now, message=None)
 
 
 def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
-    """Have a failed run tried again later, or give up after the last retry. Raises `LeaseLost`."""
+    """Schedule a retry of a failed run, or give up after the last one. Raises `LeaseLost`."""
     if dispatch.attempts >= dispatch.max_attempts:
         return bury_dispatch(dispatch=dispatch, error=error, now=now)
     delay = RETRY_DELAYS[min(dispatch.attempts, len(RETRY_DELAYS) - 1)]
@@ -155,7 +155,7 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
 
 
 def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime) -> Status:
-    """Leave a dispatch for later, or for another worker; this was no try. Raises `LeaseLost`."""
+    """Leave a dispatch for later, or for another worker. Doesn't count as an attempt. Raises `LeaseLost`."""
     _update_held(
         dispatch,
         status=Status.PENDING,
@@ -167,14 +167,14 @@ def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime)
 
 
 def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
-    """Forget a dispatch that the caller enqueued for itself, as if it had never been. Raises `LeaseLost`."""
+    """Delete a dispatch that the caller enqueued for itself. Raises `LeaseLost`."""
     deleted, _ = _held(dispatch.pk, dispatch.locked_until).delete()
     if not deleted:
         raise LeaseLost
 
 
 def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
-    """Give a dispatch up. Raises `LeaseLost`."""
+    """Give up a dispatch. Raises `LeaseLost`."""
     _update_held(
         dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=storable_error(error)
     )
@@ -182,7 +182,7 @@ def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Sta
 
 
 def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
-    """Start a dead or cancelled dispatch anew, with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
+    """Restart a dead or cancelled dispatch with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
     retryable = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.DEAD, Status.CANCELLED])
     restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
     dispatch = get_dispatch(dispatch_id)
@@ -193,7 +193,7 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
 
 
 def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
-    """Call off work that waits or was given up; repeated, the same answer.
+    """Cancel a waiting or dead dispatch; repeated, it changes nothing.
 
     Raises `NotFound`, `DispatchNotCancellable`.
     """
@@ -209,16 +209,16 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
 def erase_dispatches(
     *, task_name: str, about: dict[str, Any], personal_keys: list[str], now: datetime
 ) -> None:
-    """Take a person out of the dispatches whose payload says `about`, and call off those that wait."""
+    """Erase personal data from the dispatches whose payload contains `about`, and cancel those that wait."""
     with connection.cursor() as cursor:
         matching = orjson.dumps(about).decode()
         cursor.execute(_ERASE, [personal_keys, now, current_account_id(), task_name, matching])
 
 
 def prune_dispatches(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
-    """Forget work of every account that ended long ago; how much it was, and the ids of what can't be deleted.
+    """Delete dispatches of every account that ended long ago. Returns their number, and the ids of those that can't be.
 
-    What was given up stays: somebody is owed it, unless its task says otherwise. Called outside of any scope.
+    Dead ones stay, as somebody is still owed them, unless their task says otherwise. Call it outside of any scope.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -234,6 +234,6 @@ def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDisp
 
 
 def _update_held(dispatch: OutboxDispatch, **values: Any) -> None:
-    """Change a dispatch unless its lease has gone to another worker, which `locked_until` tells."""
+    """Change a dispatch unless another worker holds its lease by now, which `locked_until` tells."""
     if not _held(dispatch.pk, dispatch.locked_until).update(**values):
         raise LeaseLost

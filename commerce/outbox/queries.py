@@ -9,13 +9,13 @@ from django.db.models.fields.json import KT
 from commerce.errors import NotFound
 from commerce.outbox.models import KeySpace, OutboxDispatch
 
-# So many dispatches of a status are counted at most: a look at a long queue must not add to what is wrong.
+# The most dispatches of a status that are counted: looking at a long queue must not slow it down further.
 COUNTED_AT_MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Unfinished and failed dispatches of every account, and since when the oldest could have been run."""
+    """Unfinished and failed dispatches of every account, and since when the oldest has been due."""
 
     pending: int
     processing: int
@@ -36,7 +36,7 @@ def backlog() -> Backlog:
 def dispatches(
     *, status: str | None = None, task_name: str | None = None, tasks: list[str] | None = None
 ) -> QuerySet[OutboxDispatch]:
-    """The dispatches of the account in scope, without the messages rendered for them; of these `tasks` alone."""
+    """Dispatches of the account in scope for these `tasks`, without their rendered messages."""
     found = OutboxDispatch.objects.defer("message")
     if status is not None:
         found = found.filter(status=status)

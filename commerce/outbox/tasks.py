@@ -13,21 +13,21 @@ from commerce.outbox.worker import finish_running, run_due
 
 logger = logging.getLogger(__name__)
 
-# Few enough rows that a deletion is short, and few enough batches that a run ends before the next one.
+# Small batches keep each deletion short, and few of them end before the next run begins.
 PRUNE_BATCH = 5_000
 PRUNE_BATCHES = 20
 
 
 @shared_task
 def drain(**kwargs: Any) -> None:
-    """Run what is due. A long queue is run in turns, so that a worker can stop in between."""
+    """Run due dispatches. A long queue takes several runs, so that a worker can stop in between."""
     if not run_due():
         wake_worker()
 
 
 @shared_task
 def prune(**kwargs: Any) -> None:
-    """Forget dispatches that ended longer ago than they are kept."""
+    """Delete dispatches that ended longer ago than the retention time."""
     max_age = timedelta(days=settings.OUTBOX_KEEP_DAYS)
     prune_in_batches(
         "outbox_prune",
@@ -39,14 +39,14 @@ def prune(**kwargs: Any) -> None:
 
 @worker_process_shutdown.connect
 def _finish(**kwargs: Any) -> None:
-    """A process that ends waits for what its threads are sending."""
+    """Before a process ends, wait for what its threads are sending."""
     finish_running()
 
 
 def wake_worker() -> None:
     """Have a worker look at the outbox now. Without the broker, the next poll does."""
     try:
-        # A wake-up that waited for longer than a poll takes would only repeat it.
+        # A wake-up that is older than the poll interval is of no use any more.
         drain.apply_async(retry=False, expires=settings.OUTBOX_POLL_INTERVAL_S)
     except OperationalError as error:
         logger.warning("The broker can't be reached to wake a worker: %s", error)

@@ -1,4 +1,4 @@
-"""Running what is due. No transaction is open while a handler talks to the outside world."""
+"""Runs due dispatches. No transaction is open while a handler talks to the outside world."""
 
 import logging
 import os
@@ -31,18 +31,18 @@ _crews = threading.local()
 
 
 def run_due(*, within: timedelta = timedelta(seconds=15)) -> bool:
-    """Run due dispatches of every account until none is left; False when there was more than time."""
+    """Run due dispatches of every account until none is left; False if time ran out first."""
     return _own_crew().run_due(within=within)
 
 
 def finish_running() -> None:
-    """Wait for the dispatches that this process is running, before it ends."""
+    """Wait for running dispatches before this process ends."""
     _own_crew().finish()
     _crews.key = None
 
 
 def _own_crew() -> Crew:
-    """Kept for the sessions that its threads hold with providers. A process that was forked has one of its own."""
+    """The crew is kept because its threads hold sessions with providers. A forked process makes its own."""
     key = (os.getpid(), settings.OUTBOX_THREADS)
     if getattr(_crews, "key", None) != key:
         _crews.key, _crews.crew = key, Crew(settings.OUTBOX_THREADS, run_dispatch)
@@ -50,7 +50,7 @@ def _own_crew() -> Crew:
 
 
 def run_dispatch(claim: Claim) -> None:
-    """Run one claimed dispatch and close it; whatever goes wrong with it stays with it."""
+    """Run one claimed dispatch and close it. Its errors don't affect other dispatches."""
     if claim.lease_until is None:
         logger.error("%s: given up, as its worker was lost on the last try", _name(claim))
         count_run(task_name=claim.task_name, outcome="dead")
@@ -88,7 +88,7 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
 
 def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
     with account_scope(claim.account_id):
-        # First the close, which locks the row and proves the lease; then what is to be written once.
+        # Closing comes first, as it locks the row and checks the lease. So the result is stored once.
         close_dispatch(dispatch=dispatch, status=outcome.status, now=timezone.now())
         outcome.record()
 
@@ -116,14 +116,14 @@ def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:
 
 
 def _let_go(claim: Claim, lease_until: datetime, error: BaseException) -> None:
-    """What could not be closed is let go of, at least; if not even that works, its lease will end."""
+    """Release a dispatch that could not be closed. If that fails too, its lease will run out."""
     count_loop_failure("outbox")
     logger.error("%s: could not be closed", _name(claim), exc_info=error)
     try:
         with account_scope(claim.account_id):
             reason = f"It could not be closed: {type(error).__name__}"
             give_back(claim=claim, lease_until=lease_until, error=reason, now=timezone.now())
-    except Exception:  # whatever the reason, the others go on
+    except Exception:  # the other dispatches go on, whatever the error
         logger.exception("%s: waits for the end of its lease", _name(claim))
 
 

@@ -1,1 +1,1 @@
-"""Calls to addresses that a merchant has named: the world outside may be reached, our own network may not."""
+"""Calls to addresses that merchants configure. They may reach the internet, but not our own network."""

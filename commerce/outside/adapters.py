@@ -1,4 +1,4 @@
-"""HTTP connections for `requests` that keep to the current deadline, and to public addresses where they must."""
+"""HTTP connections for `requests` that keep to the current deadline and, where required, to public addresses."""
 
 import socket
 from functools import cache
@@ -16,9 +16,9 @@ CONNECT_TIMEOUT_S = 3
 
 
 class BoundedAdapter(HTTPAdapter):
-    """For sessions: connects where `addresses.connect` allows it, and ends with the deadline of the call.
+    """Mount it on a session: connects by `addresses.connect`, and ends with the deadline of the call.
 
-    Certificates and the Host header are of the URL's name.
+    The certificate and the Host header are those of the URL's host name.
     """
 
     def __init__(self, *, allow_private: bool = True) -> None:
@@ -79,7 +79,7 @@ class _Bounded:
         return made
 
     def putrequest(self, *args: Any, **kwargs: Any) -> None:
-        """A connection that was kept from an earlier call comes under the deadline of this one."""
+        """Put a connection that was kept from an earlier call under the deadline of this one."""
         limit = current_deadline()
         if limit is not None:
             limit.require_time()

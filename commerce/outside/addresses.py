@@ -1,7 +1,7 @@
-"""Which addresses may be reached, and connections to the very address that was checked.
+"""Decides which addresses may be reached, and connects to the very address that was checked.
 
-A name is resolved once for each connection: asked twice, a hostile name server would show a public address to the
-check and another one to the call (DNS rebinding).
+A name is resolved once for each connection. Asked twice, a hostile name server could answer the check with a public
+address and the call with a private one (DNS rebinding).
 """
 
 import socket
@@ -12,17 +12,17 @@ from typing import Any
 from .deadline import cover, time_left
 from .lookups import look_up
 
-# RFC 4291, 2.4: of IPv6 only this is given out. It leaves out what stands for an IPv4 address: mapped, compatible, NAT64.
+# RFC 4291, 2.4: global unicast. Leaves out the forms that stand for IPv4 addresses: mapped, compatible, NAT64.
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _TUNNELS = (ip_network("2001::/32"), ip_network("2002::/16"))
-# RFC 6890, 2.2.2, where a cloud keeps its metadata, and the address at which another one answers its machines.
+# Link-local (RFC 6890, 2.2.2), where clouds serve metadata, and the address of Azure's platform services.
 _KEPT_BY_CLOUDS = (ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32"))
 _MAX_ADDRESSES = 3
 LOOKUP_TIMEOUT_S = 3
 
 
 class AddressRefused(Exception):
-    """This must not be reached, or can't be; `code` is the code of the field error."""
+    """The address must not or can't be reached; `code` is the code of the field error."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -32,9 +32,9 @@ class AddressRefused(Exception):
 def addresses_of(
     host: str, port: int, *, allow_private: bool = False, timeout_s: float = LOOKUP_TIMEOUT_S
 ) -> list[tuple[Any, ...]]:
-    """What a name stands for now, as `socket.getaddrinfo` gives it.
+    """Resolve a name, like `socket.getaddrinfo`.
 
-    Raises `AddressRefused` if any of it is not public: a name with both is none to trust.
+    Raises `AddressRefused` if any address is not public: a name that resolves to both is refused.
     """
     try:
         found = look_up(host, port, timeout_s=time_left(timeout_s))
@@ -46,9 +46,9 @@ def addresses_of(
 
 
 def connect(host: str, port: int, *, timeout_s: float, allow_private: bool = False) -> socket.socket:
-    """A connection to the first address that answers, within this time for the look-up and all of them.
+    """Connect to the first address that answers. The time-out covers the look-up and all attempts.
 
-    It is shut down at the end of the current deadline. Raises `AddressRefused`, `OSError`.
+    The connection is shut down at the end of the current deadline. Raises `AddressRefused`, `OSError`.
     """
     timeout_s = time_left(timeout_s)
     deadline = time.monotonic() + timeout_s
@@ -74,7 +74,7 @@ def connect(host: str, port: int, *, timeout_s: float, allow_private: bool = Fal
 
 
 def is_public(text: str) -> bool:
-    """Whether an IP address is one of the internet's, where nothing of ours, or of the machine itself, answers."""
+    """Whether an IP address is on the internet: neither in a private network nor of this machine."""
     address = ip_address(text)
     return _is_public_v6(address) if isinstance(address, IPv6Address) else _is_public_v4(address)
 

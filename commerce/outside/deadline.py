@@ -1,7 +1,7 @@
-"""A bound on the whole of an outside call.
+"""Bounds the total time of an outside call.
 
-A socket's time-out bounds one read, so a server that sends a byte now and then never meets it. Here a timer shuts
-down every connection of the call when its time is up, and whatever reads from or writes to one fails at once.
+A socket's time-out bounds one read, so a server that sends a byte now and then never reaches it. Here a timer shuts
+down every connection of the call when its time is up, and its reads and writes fail at once.
 """
 
 import os
@@ -14,7 +14,7 @@ from threading import Lock, Timer
 
 
 class Deadline:
-    """When a call has to be over. Clients register each connection that they use with `cover`."""
+    """The time by which a call has to end. Clients register each connection that they use with `cover`."""
 
     def __init__(self, ends_at: float) -> None:
         self._ends_at = ends_at
@@ -37,7 +37,7 @@ class Deadline:
     def cover(self, connection: socket.socket) -> None:
         """Have the connection shut down when the time is up. Raises `TimeoutError` if it is up already."""
         self.require_time()
-        # A handle of its own, as TLS takes over the connection's, and only the connection's user may close that.
+        # A duplicated handle: TLS takes over the connection's own, and only its user may close that.
         handle = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._handles.append(handle)
@@ -47,7 +47,7 @@ class Deadline:
                 self._timer.start()
 
     def release(self) -> None:
-        """The call has ended: leave its connections alone."""
+        """Stop watching the connections, as the call has ended."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -66,13 +66,13 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def current_deadline() -> Deadline | None:
-    """The innermost deadline that this thread is under, which is never later than the outer ones."""
+    """The innermost deadline of this thread. It is never later than the outer ones."""
     return _current.get()
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[Deadline]:
-    """Bound all outside calls of the block together; within another deadline, by the earlier of the two."""
+    """Bound the total time of all outside calls in the block. Of nested deadlines, the earliest counts."""
     outer = _current.get()
     ends_at = time.monotonic() + (seconds if outer is None else min(seconds, outer.left_s))
     limit = Deadline(ends_at)
@@ -85,7 +85,7 @@ def deadline(seconds: float) -> Iterator[Deadline]:
 
 
 def time_left(timeout_s: float) -> float:
-    """A time-out, shortened to what the current deadline leaves."""
+    """The time-out, or what is left of the current deadline if that is less."""
     limit = _current.get()
     return timeout_s if limit is None else min(timeout_s, limit.left_s)
 

@@ -1,4 +1,4 @@
-"""HTTP to addresses that a merchant has named: checked, never redirected, and bounded in time and size."""
+"""HTTP to addresses that merchants configure: checked, without redirects, bounded in time and size."""
 
 import time
 from collections.abc import Mapping
@@ -13,18 +13,18 @@ from .adapters import CONNECT_TIMEOUT_S, BoundedAdapter
 from .addresses import AddressRefused, addresses_of
 from .deadline import deadline
 
-# For the whole call, whatever it is spent on.
+# For the whole call.
 ANSWER_TIMEOUT_S = 10
 EXCERPT_BYTES = 1024
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Below, other protocols live, whose servers might take a request for one of theirs.
+# Lower ports belong to other protocols, whose servers might misread an HTTP request as their own.
 _FIRST_FREE_PORT = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a call. `status` is None where no answer came; `error` then says why."""
+    """The result of a call. Without an answer, `status` is None and `error` says why."""
 
     status: int | None
     excerpt: str
@@ -37,7 +37,7 @@ class Answer:
 
 
 def check_url(url: str, *, allow_private: bool) -> None:
-    """Whether a URL may be called, as far as can be said now. Asks the name servers; raises `AddressRefused`."""
+    """Check that a URL may be called, as far as DNS tells now. Raises `AddressRefused`."""
     host, port = target_of(url, allow_private=allow_private)
     addresses_of(host, port, allow_private=allow_private)
 
@@ -60,7 +60,7 @@ def target_of(url: str, *, allow_private: bool) -> tuple[str, int]:
 
 
 def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bool) -> Answer:
-    """Send a body; whatever happens is an `Answer`. Only the beginning of a long one is read."""
+    """Send a body. Every failure is an `Answer` too. Only the beginning of a long answer is read."""
     began = time.monotonic()
     status, excerpt, error = None, "", ""
     try:
@@ -77,7 +77,7 @@ def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bo
 
 def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: bool) -> tuple[int, str]:
     with requests.Session() as session:
-        # A proxy would make the connection for us, to whatever address it likes.
+        # A proxy would connect for us, past our check of the address.
         session.trust_env = False
         for scheme in _DEFAULT_PORTS:
             session.mount(f"{scheme}://", BoundedAdapter(allow_private=allow_private))
@@ -93,7 +93,7 @@ def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: 
 
 
 def _excerpt(response: requests.Response) -> str:
-    """The beginning of the answer's body, in characters that can be stored; the status counts without it too."""
+    """The beginning of the answer's body, in characters that can be stored. The status is valid without it."""
     content = b""
     with suppress(HTTPError, OSError):
         content = response.raw.read(EXCERPT_BYTES, decode_content=False)

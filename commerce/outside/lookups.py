@@ -1,4 +1,4 @@
-"""Name look-ups that end: `socket.getaddrinfo` has no time-out, and a name server may be a stranger's."""
+"""DNS look-ups with a time-out, which `socket.getaddrinfo` lacks: name servers may be hostile."""
 
 import socket
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Any
 
 Addresses = list[tuple[Any, ...]]
 
-# Look-ups of one process that may be waiting at once. One that was given up goes on until the resolver's own limit.
+# How many look-ups of one process may wait at once. One that timed out goes on until the resolver's own limit.
 MAX_LOOKUPS = 64
 MAX_LOOKUPS_OF_A_NAME = 4
 
@@ -16,7 +16,7 @@ _under_way: Counter[str] = Counter()
 
 
 def look_up(host: str, port: int, *, timeout_s: float) -> Addresses:
-    """What `socket.getaddrinfo` finds for TCP. Raises `OSError`, which `TimeoutError` is, and `ValueError`."""
+    """Like `socket.getaddrinfo` for TCP. Raises `OSError`, which includes `TimeoutError`, and `ValueError`."""
     if _is_literal(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     _begin(host)
@@ -40,7 +40,7 @@ class _Lookup(Thread):
     def run(self) -> None:
         try:
             self._found = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-        except Exception as error:  # noqa: BLE001  raised by whoever waits for it
+        except Exception as error:  # noqa: BLE001  raised in the waiting thread
             self._error = error
         finally:
             _end(self._host)

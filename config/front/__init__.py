@@ -1,5 +1,5 @@
-"""What stands between the network and Django.
+"""The layer between the network and Django.
 
-Granian's RSGI gives each request to an event loop. There the body is read, within a time and a rate, before a
-thread, and with it a database connection, is taken. A few threads run Django, as WSGI, on what has arrived whole.
+Granian's RSGI gives each request to an event loop, which reads the body within a time and at a minimum rate. Only then
+a thread, and with it a database connection, is taken. A few threads run Django, as WSGI, on complete requests.
 """

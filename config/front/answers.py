@@ -1,4 +1,4 @@
-"""What a WSGI application answers, handed to the server."""
+"""Hands the answers of a WSGI application to the server."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ _BLOCK_BYTES = 64 * 1024
 
 
 class FileAnswer:
-    """`wsgi.file_wrapper`: a file as a body. The server sends a whole file itself, as fast as it is taken."""
+    """`wsgi.file_wrapper`: a file as a body. The server sends a whole file itself, as fast as the client reads."""
 
     def __init__(self, file: IO[bytes], block_size: int = _BLOCK_BYTES) -> None:
         self.file = file
@@ -22,14 +22,14 @@ class FileAnswer:
 
     @property
     def path(self) -> str | None:
-        """None where it isn't a whole file on disk."""
+        """None unless it is a whole file on disk."""
         name = getattr(self.file, "name", None)
         is_whole = isinstance(self.file, io.BufferedReader) and self.file.tell() == 0
         return name if is_whole and isinstance(name, str) else None
 
 
 class _Start:
-    """`start_response`, without its `write`, which no application of ours calls."""
+    """`start_response`, without its `write`, which Django doesn't call."""
 
     status = 500
     headers: list[tuple[str, str]]
@@ -44,15 +44,15 @@ def send_answer(
     environ: dict[str, Any],
     protocol: Any,
 ) -> None:
-    """Run the application and send what it answers; what it has opened for the request is closed afterwards."""
+    """Run the application, send its answer, and close what it opened for the request."""
     start = _Start()
     result = wsgi(environ, start)
     try:
         if isinstance(result, FileAnswer) and start.status == 200 and (path := result.path):
             protocol.response_file(start.status, start.headers, path)
         else:
-            # Whole, since the server would hold all that a client does not take of a stream, and would end a stream
-            # that fails as if it were complete.
+            # Never streamed: the server would buffer all that a slow client doesn't read, and would end a stream that
+            # fails as if it were complete.
             protocol.response_bytes(start.status, start.headers, b"".join(result))
     finally:
         if hasattr(result, "close"):
@@ -60,5 +60,5 @@ def send_answer(
 
 
 def _sendable(value: str) -> str:
-    """The server takes no other characters in a header."""
+    """Granian accepts only ASCII in headers."""
     return value if value.isascii() else value.encode("ascii", "replace").decode()

@@ -21,7 +21,7 @@ _MAX_FILES = 65_536
 
 
 class Front:
-    """Answers `/healthz` itself, so that a process whose threads are all taken is still seen to live."""
+    """Answers `/healthz` itself, so that a process whose threads are all busy still proves that it is alive."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class Front:
         self._has_begun = False
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
-        """Called in the process that serves, once it was forked."""
+        """Called in the serving process, after the fork."""
         _allow_many_connections()
         self._threads.start()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         try:
             if not self._has_begun:
-                # Only now, since the server opens the socket that it listens on after it has called __rsgi_init__.
+                # Not in __rsgi_init__, as the server opens its listening socket after that.
                 self._has_begun = True
                 drop_silent_clients(self._max_silence_s)
             await self._answer(scope, protocol)
@@ -105,7 +105,7 @@ def _set_done(answered: "Future[None]") -> None:
 
 
 def _allow_many_connections() -> None:
-    """As many files as the process may open: each waiting connection is one."""
+    """Raise the limit of open files, as each waiting connection needs one."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,4 +1,4 @@
-"""Bodies of requests, read whole before anything else is done for them."""
+"""Reads request bodies completely before anything else is done for the request."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from commerce.errors import BodyTooLarge, MalformedRequest, Refusal
 from commerce.rest.errors import BodyTooSlow
 from commerce.rest.rendering import MAX_BODY_BYTES
 
-# A body that has not arrived in time may take longer only while it comes faster than this.
+# A body may take longer than the patience only while it arrives faster than this.
 MIN_BYTES_PER_S = 1024
-# Larger ones wait on disk.
+# Larger ones are kept on disk.
 _KEPT_IN_MEMORY = 64 * 1024
 
 
@@ -23,7 +23,7 @@ class BodyRefused(Exception):
 
     @classmethod
     def closing(cls, refusal: Refusal) -> Self:
-        """What is left of the body is not read, so the connection ends, and says so."""
+        """The rest of the body isn't read, so the connection is closed, which the answer says."""
         refusal.headers["Connection"] = "close"
         return cls(refusal)
 
@@ -46,8 +46,8 @@ class Body:
 
 
 async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
-    """Raises `BodyRefused` where it is too large, too slow, or breaks off."""
-    # The server has refused a length that is no number, or that differs from a second one.
+    """Raises `BodyRefused` if the body is too large, too slow, or ends early."""
+    # The server has already refused a length that isn't a number, and two lengths that differ.
     length = None if "transfer-encoding" in headers else int(headers["content-length"])
     if length is not None and length > MAX_BODY_BYTES:
         raise BodyRefused.closing(BodyTooLarge())
@@ -74,7 +74,7 @@ async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float
 
 
 async def _copy(protocol: Any, file: IO[bytes], length: int | None, *, patience_s: float) -> int:
-    """The bytes received."""
+    """Returns how many bytes were received."""
     received = empty_parts = 0
     began = asyncio.get_running_loop().time()
     async with asyncio.timeout(patience_s) as patience:
@@ -85,7 +85,7 @@ async def _copy(protocol: Any, file: IO[bytes], length: int | None, *, patience_
                 raise BodyRefused.closing(BodyTooLarge())
             file.write(part)
             patience.reschedule(began + patience_s + received / MIN_BYTES_PER_S)
-    # One empty part marks the end. An error, or fields after a chunked body, which we don't read, make another.
+    # One empty part marks the end. An error makes another, and so do trailer fields, which we don't read.
     if empty_parts > 1 or length not in {None, received}:
         raise BodyRefused.closing(_broken_off())
     return received

@@ -1,4 +1,4 @@
-"""What can be seen at the start of how an installation stands behind its proxy, and of its database's time-outs."""
+"""Checks at start: the settings for a proxy in front, and the time-outs of the database role."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,7 +55,7 @@ def check_timeouts(databases: Sequence[str] | None = None, **kwargs: Any) -> lis
 
 
 def _is_served(host: str) -> bool:
-    """As Django compares them: a leading dot stands for all names below."""
+    """Compares like Django: a leading dot stands for all subdomains."""
     return any(
         host == allowed or (allowed.startswith(".") and host.endswith(allowed))
         for allowed in settings.ALLOWED_HOSTS

@@ -1,4 +1,4 @@
-"""The environment of WSGI (PEP 3333) for a request of RSGI."""
+"""Makes the WSGI environment (PEP 3333) of an RSGI request."""
 
 import sys
 from functools import lru_cache
@@ -7,10 +7,10 @@ from typing import Any
 from config.front.answers import FileAnswer
 from config.front.bodies import Body
 
-# Why the request is refused, where its body could not be taken.
+# Why the body was refused, if it was.
 REFUSAL = "commerce.refusal"
 
-# Named apart in WSGI, or no longer true of a body that has been read.
+# WSGI has its own names for these, or they no longer hold for a body that has been read.
 _OWN_NAMES = {"content-length", "content-type", "transfer-encoding"}
 
 _SAME_FOR_ALL: dict[str, Any] = {
@@ -49,7 +49,7 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
 
 
 def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> None:
-    """Every header under its name, a repeated one as the list of its values (RFC 9110, 5.3)."""
+    """Add every header under its name. Repeated ones are joined to a list (RFC 9110, 5.3)."""
     for name, value in headers:
         key = _key_of(name)
         if key is None:
@@ -63,7 +63,7 @@ def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> Non
 
 @lru_cache(maxsize=1024)
 def _key_of(name: str) -> str | None:
-    """None for a header that is left out.
+    """The name of a header in WSGI; None if it is to be dropped.
 
     WSGI writes `-` as `_`, so that `X_Forwarded_For` would be taken for the proxy's own `X-Forwarded-For`. No header
     that we read has an underscore in its name.
@@ -79,5 +79,5 @@ def _host_and_port(address: str) -> tuple[str, str]:
 
 
 def _as_latin1(text: str) -> str:
-    """WSGI's strings hold bytes."""
+    """WSGI's strings are bytes decoded as Latin-1."""
     return text if text.isascii() else text.encode().decode("latin-1")

@@ -1,4 +1,4 @@
-"""Django as it is served, with requests that any Content-Type can be given to."""
+"""Django's request handler, hardened against odd Content-Type headers."""
 
 import re
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ _EXTENDED_PARAMETER = re.compile(r";[^;=]*\*")
 
 
 class Request(WSGIRequest):
-    """Query strings and forms are UTF-8, whatever charset the Content-Type names.
+    """Decodes query strings and forms as UTF-8, whatever charset the Content-Type names.
 
-    Django would decode them with that charset, even with a codec that is not one of text, and would read the query
-    string as the request is made, where nothing catches the errors of either.
+    Django would use that charset, even if it names a codec that isn't for text, and would decode the query string
+    while it constructs the request, where nothing catches the errors.
     """
 
     def __init__(self, environ: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def django_application() -> Handler:
 
 
 def _drop_extended_parameters(environ: dict[str, Any]) -> None:
-    """A type is kept without any of its parameters; an Accept header is dropped, which means that anything will do."""
+    """Strip all parameters of such a Content-Type. Drop such an Accept header, which then means any type."""
     content_type = environ.get("CONTENT_TYPE", "")
     if _EXTENDED_PARAMETER.search(content_type):
         environ["CONTENT_TYPE"] = content_type.partition(";")[0]

@@ -7,7 +7,7 @@ from config.front.environ import REFUSAL
 
 
 class RefusedBodies:
-    """Answers for a body that the front could not take, as any other refusal is answered."""
+    """Turns a body that the front refused into the same kind of answer as any other refusal."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""What the front answers itself, where Django is not asked or has failed."""
+"""Answers that the front gives itself, without Django or because Django failed."""
 
 import logging
 from typing import Any
@@ -23,12 +23,12 @@ def answer_health(scope: Any, protocol: Any) -> None:
 
 
 def answer_busy(scope: Any, protocol: Any) -> None:
-    """Where Django can't be asked, since its threads are what is missing."""
+    """Answer 503 because all threads are busy and the queue is full."""
     _answer_problem(scope, protocol, refusal_document(ServerBusy(), None), {"retry-after": "1"})
 
 
 def answer_error(scope: Any, protocol: Any, error: Exception) -> None:
-    """For an error that nothing else has caught; the server's own answer to it would be empty."""
+    """Log and answer an error that nothing else has caught. The server's own answer would be empty."""
     request_id = _request_id(scope)
     token = logged_id.set(request_id)
     try:
@@ -45,7 +45,7 @@ def _answer_problem(
 ) -> None:
     request_id = request_id or _request_id(scope)
     headers = [("content-type", CONTENT_TYPE), ("x-request-id", request_id), *more.items()]
-    # A page of any origin may ask the storefront, and so may read why it was refused.
+    # Pages of any origin may call the storefront, so they may read why it refused.
     headers.append(("access-control-allow-origin", "*"))
     body = orjson.dumps(document | {"request_id": request_id})
     protocol.response_bytes(document["status"], headers, body)

@@ -1,4 +1,4 @@
-"""An option of the socket that the server listens on, which the server can't be told to set."""
+"""Sets an option of the listening socket for which the server has no setting."""
 
 import socket
 from collections.abc import Iterator
@@ -9,9 +9,10 @@ _FILES = Path("/proc/self/fd")
 
 
 def drop_silent_clients(seconds: float) -> None:
-    """End a connection whose client takes nothing of its answer for that long, and free the answer.
+    """Close connections whose client reads nothing of its answer for that long.
 
-    The server itself would hold both for ever. Connections inherit the option from the socket that accepts them.
+    The server itself would keep them, and their answers, for ever. Connections inherit the option from the listening
+    socket.
     """
     for listening in _listening_sockets():
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))

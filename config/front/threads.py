@@ -16,11 +16,11 @@ class Threads:
 
     def start(self) -> None:
         for number in range(self._number):
-            # A daemon: whoever stops the process has waited for requests under way already.
+            # A daemon, as the server has already waited for running requests when the process stops.
             Thread(target=self._work, name=f"django-{number + 1}", daemon=True).start()
 
     def submit(self, job: Callable[[], None]) -> bool:
-        """Have a thread do it; False where too much waits already."""
+        """Queue the work for a thread; False if the queue is full."""
         if self._jobs.qsize() >= self._max_waiting:
             return False
         self._jobs.put(job)
@@ -31,6 +31,6 @@ class Threads:
             job = self._jobs.get()
             try:
                 job()
-            except BaseException:  # a thread that ends is missed for ever
+            except BaseException:  # a thread that ends is never replaced
                 logger.exception("A request was not answered")
             del job
