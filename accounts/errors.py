@@ -29,6 +29,12 @@ class MarketExists(Refusal):
     constraints = ("markets_surface",)
 
 
+class DomainTaken(Refusal):
+    status = 409
+    code = "domain_taken"
+    title = "Another account has verified this domain as its own"
+
+
 class AlreadyMember(Refusal):
     status = 409
     code = "already_member"

@@ -1,15 +1,20 @@
 from datetime import datetime
 from typing import Any
 
+from accounts.domains import require_free_domain
 from accounts.models import Market
 
 
 def create_market(*, fields: dict[str, Any]) -> Market:
-    """A new selling surface. Raises `MarketExists` and `HandleTaken` through the unique keys."""
+    """A new selling surface. Raises `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys."""
+    require_free_domain(fields.get("domain"))
     return Market.objects.create(**fields)
 
 
 def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
+    """Change fields of a market, which keeps a domain that another account has verified since. Raises as `create_market`."""
+    if changes.get("domain") != market.domain:
+        require_free_domain(changes.get("domain"))
     for name, value in changes.items():
         setattr(market, name, value)
     market.save(update_fields=[*changes, "updated_at"])

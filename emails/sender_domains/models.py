@@ -25,6 +25,14 @@ class SenderDomain(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "sender_domains"
         constraints = [models.UniqueConstraint(fields=["account", "domain"], name="sender_domains_domain")]
+        # Those of a domain, across accounts.
+        indexes = [
+            models.Index(
+                fields=["domain"],
+                condition=models.Q(verified_at__isnull=False),
+                name="sender_domains_verified",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.domain

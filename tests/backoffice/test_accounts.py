@@ -10,6 +10,7 @@ from accounts.models import Account, ApiKey, Market, User
 from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
 from commerce.configuration.queries import effective
+from emails.sender_domains.models import SenderDomain
 from tests.backoffice.clients import make_user, messages_of
 from tests.clients import ApiClient
 
@@ -284,3 +285,15 @@ def test_users_can_not_be_deleted(operator):
 
     assert answer.status_code == 403
     assert User.objects.filter(pk=user.pk).exists()
+
+
+def test_market_is_not_given_a_domain_that_another_account_has_verified(shop, other_shop, owner):
+    with other_shop.scope():
+        SenderDomain.objects.create(domain="hats.example", token="t" * 32, verified_at=timezone.now())
+
+    answer = owner.post("accounts/market/add/", MARKET | {"domain": "hats.example"})
+
+    assert answer.status_code == 200
+    assert "Another account has verified this domain" in answer.content.decode()
+    with shop.scope():
+        assert Market.objects.count() == 1

@@ -1,0 +1,15 @@
+"""A domain that an account has verified as its sender's is no other account's market domain."""
+
+from django.db import connection
+
+from accounts.domains import owns_domains
+
+from .operations import domain_of
+
+
+@owns_domains
+def is_anothers(domain: str) -> bool:
+    """Whether another account has verified a domain, and the one in scope hasn't."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT is_anothers_domain(%s)", [domain_of(domain)])
+        return cursor.fetchone()[0]
