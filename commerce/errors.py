@@ -1,4 +1,4 @@
-"""Refusals: what the product says no with. Each carries its stable code, HTTP status and named data."""
+"""Refusals: the errors that clients get. Each has a stable code, an HTTP status and named data."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class FieldError:
-    """One field of a request that was refused; `field` is a dotted path such as `variants.0.sku`."""
+    """An invalid field of a request; `field` is a dotted path such as `variants.0.sku`."""
 
     field: str
     code: str
@@ -18,13 +18,13 @@ class FieldError:
 
 
 class Refusal(Exception):
-    """A request that is refused as a whole: nothing of it is kept.
+    """Refuses a request as a whole: nothing of it is stored.
 
-    Subclasses name `status`, `code` and `title`; `constraints` lists the database constraints whose
-    violation means the same, so that a lost race answers like the check before it.
+    Subclasses set `status`, `code` and `title`. `constraints` lists the database constraints whose violation means the
+    same, so that a lost race gets the same answer as the check before it.
 
-    What must be kept of a refused request nevertheless, such as the try itself, is written by its
-    `aftermath`: it is run in a transaction of its own, once that of the request was rolled back.
+    What must be stored even so, such as the failed attempt, is written by `aftermath`, in a transaction of its own after
+    the request's was rolled back.
     """
 
     status: ClassVar[int] = 422
@@ -60,7 +60,7 @@ class ValidationFailed(Refusal):
 
     @classmethod
     def unknown(cls, *fields: str) -> "ValidationFailed":
-        """Ids in the body that name nothing in this account."""
+        """For ids in the body that don't exist in this account."""
         return cls(
             errors=tuple(FieldError(field, "not_found", "Names nothing in this account.") for field in fields)
         )
@@ -99,7 +99,7 @@ class Busy(Refusal):
 
 
 def all_refusals(base: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
-    """Every refusal class that is loaded, for the constraint map and the documentation of codes."""
+    """Every loaded refusal class, for the constraint map and the document of error codes."""
     for cls in base.__subclasses__():
         yield cls
         yield from all_refusals(cls)

@@ -1,4 +1,4 @@
-"""What the processes of this installation count. Each has files of its own in one directory, which a scrape adds up."""
+"""Metrics of all processes of this installation. Each process writes its own files, which a scrape adds up."""
 
 import logging
 import os
@@ -19,23 +19,23 @@ logger = logging.getLogger(__name__)
 _HOST = socket.gethostname()
 _METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 _SURFACES = {"storefront", "admin", "backoffice", "webhooks"}
-# How long a request may wait until it is counted where every process can read it.
+# How long a count may stay in its process before it is written to its file.
 _DELAY_S = 1.0
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 def _process_name() -> str:
-    """Containers that share the directory may have the same process ids."""
+    """Unique among containers that share the directory, which may have equal process ids."""
     return f"{_HOST}-{os.getpid()}"
 
 
-# The library looks for the directory there whenever it opens a file.
+# The library reads this variable whenever it opens a file.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 _SharedValue: Any = values.MultiProcessValue(_process_name)
 
 
 def _value(*arguments: Any, **options: Any) -> Any:
-    """A number in this process's file. Where none can be written it is counted for nobody, and requests go on."""
+    """A number in this process's file. If it can't be written, the count is lost and requests go on."""
     try:
         settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)
         return _SharedValue(*arguments, **options)
@@ -46,7 +46,7 @@ def _value(*arguments: Any, **options: Any) -> Any:
 
 values.ValueClass = _value
 
-# What processes count goes to files, and from there to the answer: the library's own registry is not used.
+# Counts go to files and are read from there. The library's own registry isn't used.
 _counter = partial(Counter, registry=None)
 
 _REQUESTS = _counter(
@@ -65,13 +65,13 @@ _LOOP_FAILURES = _counter(
 )
 _RUNS = _counter("commerce_outbox_runs", "Dispatches run by workers", labelnames=("task", "outcome"))
 
-# Requests that only this process knows of. Written one by one they would cost several times as much.
+# Requests not yet written to the file. Writing each at once would cost several times as much.
 _answered: deque[tuple[str, str, int, float]] = deque()
 _is_scheduled = Event()
 
 
 def count_request(*, route: str, method: str, status: int, seconds: float) -> None:
-    """Count an answered request under its route's template, of which there are as many as there are addresses."""
+    """Count an answered request under its route's template."""
     _answered.append((route, method, status, seconds))
     if not _is_scheduled.is_set():
         _is_scheduled.set()
@@ -81,7 +81,7 @@ def count_request(*, route: str, method: str, status: int, seconds: float) -> No
 
 
 def _write_requests() -> None:
-    # What comes from here on has a timer of its own.
+    # Later counts start a new timer.
     _is_scheduled.clear()
     with suppress(IndexError):
         while True:
@@ -92,7 +92,7 @@ def _write_requests() -> None:
 
 
 def count_events(numbers: Mapping[str, int]) -> None:
-    """Count events that were published, by their types."""
+    """Count published events by type."""
     for event_type, number in numbers.items():
         _EVENTS.labels(event_type).inc(number)
 
@@ -103,12 +103,12 @@ def count_run(*, task_name: str, outcome: str) -> None:
 
 
 def count_loop_failure(loop: str) -> None:
-    """Count a row or an account that a loop could not deal with."""
+    """Count a row or account on which a loop failed."""
     _LOOP_FAILURES.labels(loop).inc()
 
 
 def shared_registry() -> CollectorRegistry:
-    """A registry that holds the sums over the files of all processes, of which others may lag a second behind."""
+    """A registry of the sums over all processes' files. Those of other processes may be a second old."""
     _write_requests()
     registry = CollectorRegistry()
     if settings.METRICS_DIR.is_dir():

@@ -7,7 +7,7 @@ BASIS_POINTS = 10_000
 
 
 def divide_half_up(numerator: int, denominator: int) -> int:
-    """The one rounding of the product: to the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero. All rounding of money uses this."""
     quotient, remainder = divmod(abs(numerator), denominator)
     rounded = quotient + (2 * remainder >= denominator)
     return rounded if numerator >= 0 else -rounded
@@ -30,7 +30,7 @@ def tax_upon(net_cents: int, rate_bp: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Taxed:
-    """One amount both ways, in cents; net + tax = gross always."""
+    """An amount with and without tax, in cents; net + tax = gross always."""
 
     net_cents: int
     tax_cents: int
@@ -41,7 +41,7 @@ class Taxed:
 
 
 def taxed(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
-    """Split a gross amount, or put tax on a net one: the tax is rounded, never the amount that was given."""
+    """Split a gross amount, or add tax to a net one. The tax is rounded, never the given amount."""
     if includes_tax:
         tax_cents = tax_within(amount_cents, rate_bp)
         return Taxed(net_cents=amount_cents - tax_cents, tax_cents=tax_cents)
@@ -51,7 +51,7 @@ def taxed(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
 def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
     """Split an amount by weights so that the parts sum to it: largest remainder, ties to the earlier part.
 
-    Parts of weight 0 get nothing. Raises `ValueError` when an amount has nowhere to go.
+    Parts of weight 0 get nothing. Raises `ValueError` if all weights are 0 and the amount isn't.
     """
     total = sum(weights)
     if total == 0:

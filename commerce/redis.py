@@ -1,4 +1,4 @@
-"""One Redis connection pool per process, with time-outs short enough to do without it."""
+"""One Redis connection pool per process. Its time-outs are short, as requests can do without Redis."""
 
 from functools import cache
 

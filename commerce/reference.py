@@ -1,4 +1,4 @@
-"""Reference data of the world: ISO 3166 countries and ISO 4217 currencies, from CLDR. No Django import."""
+"""Reference data: ISO 3166 countries and ISO 4217 currencies, from CLDR. No Django import."""
 
 import zoneinfo
 from functools import cache
@@ -58,7 +58,7 @@ def country_names() -> dict[str, str]:
 
 @cache
 def currencies() -> frozenset[str]:
-    """Codes of the currencies that are tender somewhere today."""
+    """Codes of the currencies that are legal tender somewhere today."""
     histories = get_global("territory_currencies").values()
     return frozenset(
         str(code) for history in histories for code, _, end, is_tender in history if end is None and is_tender

@@ -1,4 +1,4 @@
-"""Bounds in bytes, held by the database: of columns whose type has none."""
+"""Size limits in bytes, enforced by the database, for columns whose type has none."""
 
 from django.db import models
 from django.db.models.functions import Cast
@@ -8,7 +8,7 @@ KIB = 1024
 
 
 def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:
-    """The column, as text in UTF-8, takes no more than so many bytes. PostgreSQL puts blanks into JSON, and counts them."""
+    """The column, as UTF-8 text, has at most so many bytes. PostgreSQL adds spaces to JSON, and counts them."""
     size = models.Func(
         Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
     )

@@ -9,5 +9,5 @@ class RestConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # Constraint names are mapped by the refusals that are loaded, also by those that nothing raises.
+        # Loaded because they map constraint names, even those that no code raises.
         autodiscover_modules("errors")

@@ -1,6 +1,6 @@
-"""Attempts at what may be guessed, counted in Redis: passwords, and the codes of discounts and gift cards.
+"""Counts attempts at secrets that could be guessed, in Redis: passwords, and codes of discounts and gift cards.
 
-An attempt counts before it is looked at, so that many at once don't slip through; a good one is taken back.
+An attempt is counted before it is checked, so that parallel ones don't slip through. A correct one is taken back.
 """
 
 import logging
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many failed attempts in a window of so many seconds, which begins with the first; 0 is no limit."""
+    """How many failed attempts a window of seconds allows. It begins with the first one. 0 means no limit."""
 
     attempts: int
     window_s: int
@@ -24,14 +24,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """What is counted, by its name in Redis. A good attempt takes itself back, or all that failed before."""
+    """A counter by its name in Redis. A correct attempt takes back itself, or all failed ones as well."""
 
     name: str
     limit: Limit
     is_cleared_by_success: bool = False
 
 
-# Counts nothing, and returns the seconds to wait, where any limit is reached.
+# If any limit is reached, counts nothing and returns the seconds to wait.
 _BEGIN = """
 local wait = 0
 for i, key in ipairs(KEYS) do
@@ -55,14 +55,14 @@ end
 
 
 def begin_attempt(counters: list[Counter]) -> int:
-    """Count an attempt; the seconds to wait where it may not be made. Without Redis there is no limit."""
+    """Count an attempt. Returns the seconds to wait if it isn't allowed. Without Redis there is no limit."""
     counted = _limited(counters)
     arguments = [part for counter in counted for part in (counter.limit.attempts, counter.limit.window_s)]
     return _run(_BEGIN, counted, *arguments) or 0
 
 
 def take_attempt_back(counters: list[Counter]) -> None:
-    """The attempt was a good one."""
+    """Undo the count of a correct attempt."""
     counted = _limited(counters)
     _run(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
 

@@ -1,4 +1,4 @@
-"""The catalogue of refusals, for the document of error codes."""
+"""Writes the document of error codes."""
 
 from collections import defaultdict
 from http import HTTPStatus
@@ -21,7 +21,7 @@ changed nothing; only `payment_gateway_failed` says with `phase` what the try ha
 
 
 def refusals() -> list[type[Refusal]]:
-    """Every refusal that the installed apps know."""
+    """Every refusal of the installed apps."""
     autodiscover_modules("errors")
     return list(all_refusals())
 

@@ -1,4 +1,4 @@
-"""Where a request comes from."""
+"""The client's address of a request."""
 
 import ipaddress
 from functools import lru_cache
@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address of whoever asks; behind the trusted proxy, what that has appended to the header."""
+    """The client's address. Behind the trusted proxy, it is the one that the proxy has appended to the header."""
     forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS_PROXY else ""
     return _place_of(forwarded.rpartition(",")[2].strip()[:64] or request.META.get("REMOTE_ADDR", ""))
 
@@ -19,5 +19,5 @@ def _place_of(address: str) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    # Whoever has one address of IPv6 has the 2^64 around it.
+    # Whoever has one IPv6 address usually has its whole /64.
     return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))

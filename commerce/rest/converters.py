@@ -1,4 +1,4 @@
-"""Path converters: what can't be an id is no such path, rather than an error in the database."""
+"""Path converters: an impossible id is a 404 instead of an error in the database."""
 
 from django.urls import register_converter
 

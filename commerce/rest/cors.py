@@ -1,7 +1,7 @@
-"""Cross-origin requests: shops' pages call the storefront API from wherever they are served.
+"""Cross-origin requests: pages of any origin may call the storefront API.
 
-Its keys are public and there are no cookies, so that any origin may. As the answer does not depend on the origin,
-it needs no `Vary`. https://fetch.spec.whatwg.org/#http-cors-protocol
+That is safe because its keys are public and there are no cookies. Answers don't depend on the origin, so they need no
+`Vary`. https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _PREFLIGHT = {
 
 
 class CorsMiddleware:
-    """Answers preflights, which carry no key, and lets browsers hand on every answer of the storefront API."""
+    """Answers preflights, which carry no key, and lets pages read every answer of the storefront API."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,7 +1,7 @@
-"""Input fields that take what the conventions allow and nothing else.
+"""Input fields that accept exactly what the API's conventions allow.
 
-Responses carry ids and cents as decimal strings, requests as JSON integers; since a client may send
-back what it read, the strings are taken too. Floats and booleans are not numbers of either kind.
+Answers carry ids and cents as decimal strings. Requests may send integers or those same strings, as clients send back
+what they have read. Floats and booleans are refused.
 """
 
 import re
@@ -73,7 +73,7 @@ class CentsField(IntegerField):
 
 
 class TextField(serializers.CharField):
-    """Text that was sent as text; numbers are not quietly turned into it."""
+    """Text. A number isn't converted."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -116,7 +116,7 @@ class TokenField(TextField):
 
 
 class HandleField(TextField):
-    """The name of a thing in URLs and set-ups: `^[a-z0-9][a-z0-9-]{0,62}$`."""
+    """A name for use in URLs and imports: `^[a-z0-9][a-z0-9-]{0,62}$`."""
 
     default_error_messages = {
         "invalid_handle": "Lower-case letters, digits and hyphens, beginning with none of the latter."
@@ -134,7 +134,7 @@ class HandleField(TextField):
 
 
 class BooleanField(serializers.BooleanField):
-    """JSON true or false; `"yes"` and 1 are mistakes."""
+    """JSON true or false; `"yes"` and 1 are refused."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -143,7 +143,7 @@ class BooleanField(serializers.BooleanField):
 
 
 class QueryBooleanField(serializers.BooleanField):
-    """`true` or `false` of a query string, where everything is text."""
+    """`true` or `false` in a query string."""
 
     def to_internal_value(self, data: Any) -> bool:
         if data not in {"true", "false"}:
@@ -204,7 +204,7 @@ class TimeZoneField(TextField):
 
 
 class DomainField(TextField):
-    """A host name, kept in lower case."""
+    """A host name, stored in lower case."""
 
     default_error_messages = {"invalid_domain": "Not a host name."}
 
@@ -216,7 +216,7 @@ class DomainField(TextField):
 
 
 class EmailField(serializers.EmailField):
-    """An email address of at most 254 characters, kept as it was typed."""
+    """An email address of at most 254 characters, stored as typed."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("max_length", 254)
@@ -226,14 +226,14 @@ class EmailField(serializers.EmailField):
         if not isinstance(data, str):
             self.fail("invalid")
         email = super().to_internal_value(data)
-        # Some letters become two in lower case, and the address is kept in that form as well.
+        # Also stored in lower case, where some letters become two.
         if len(email.lower()) > (self.max_length or 0):
             self.fail("max_length", max_length=self.max_length)
         return email
 
 
 class ListField(serializers.ListField):
-    """A list of at most `max_length` things; a longer one is refused before its things are looked at."""
+    """A list of at most `max_length` items. A longer one is refused before its items are validated."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
@@ -244,7 +244,7 @@ class ListField(serializers.ListField):
 
 
 class WholeField(serializers.Field):
-    """An object that is given as a whole, also in a request that changes only parts of what holds it."""
+    """A nested object that is always replaced as a whole, also by a PATCH."""
 
     shape: ClassVar[type[serializers.Serializer]]
     max_bytes: ClassVar[int] = 128 * 1024
@@ -260,7 +260,7 @@ class WholeField(serializers.Field):
 
 
 class DateTimeField(serializers.DateTimeField):
-    """ISO 8601 with an offset; a time without one is ambiguous and refused."""
+    """ISO 8601 with an offset. A time without one is ambiguous and refused."""
 
     default_error_messages = {"no_offset": "A timestamp needs an offset, such as Z."}
 

@@ -1,4 +1,4 @@
-"""Codes of discounts and gift cards are short enough to be guessed: wrong ones are limited."""
+"""Limits wrong codes of discounts and gift cards, which are short enough to be guessed."""
 
 import hashlib
 from collections.abc import Callable
@@ -23,9 +23,9 @@ def answer(
     *,
     token: str | None,
 ) -> HttpResponse:
-    """The answer, which counts against the limits where the action takes a code and it was a wrong one.
+    """Run the action. If it takes a code and the code was wrong, that counts against the limits.
 
-    Raises `RateLimited`, whatever the code, once too many were wrong.
+    Raises `RateLimited` after too many wrong codes, even for a correct one.
     """
     wrong = view_class.guessed_codes.get(action)
     if wrong is None:

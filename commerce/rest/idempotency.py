@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: the same request sent twice is done once and answered twice the same.
+"""`Idempotency-Key`: a repeated request is executed once and gets the same answer.
 
-A request of one transaction stores its answer in that transaction. One that asks an outside service has several:
-it claims its key before and stores its answer after them (docs/decisions/0006).
+A request of one transaction stores its answer in that transaction. One that calls an outside service has several: it
+claims its key before them and stores its answer after them (docs/decisions/0006).
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgre
 HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotent-Replayed"
 
-# All shoppers of a shop send the same public key. Where nothing in a request tells one of them from another, a key as
-# short as `1` may well be two shoppers', and is not remembered.
+# All shoppers of a shop send the same public key. If nothing else in a request identifies the shopper, a short key such
+# as `1` may belong to two of them, and isn't remembered.
 SHORTEST_SHARED_KEY = 16
 
-# The answer is looked for in a statement of its own, after the lock: the snapshot of a single one would be
-# older than the lock, and miss an answer that was committed in between.
+# The answer is read by a second statement, after the lock: a single one would have a snapshot from before the lock, and
+# miss an answer that was committed in between.
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 _FIND = "SELECT fingerprint, status, body FROM {table} WHERE {owner} = %s AND surface = %s AND key = %s"
 _STORE = """
@@ -34,8 +34,8 @@ _STORE = """
     VALUES (%s, %s, %s, %s, %s, %s, now())
 """
 
-# A request that calls other services can't hold its lock in a transaction: it leaves a claim, a record of status 0.
-# One that is older than any request may take is of a process that died.
+# A request that calls other services can't hold a lock in a transaction: it leaves a claim, a record of status 0. A claim
+# older than any request may take belongs to a process that died.
 _CLAIM = """
     INSERT INTO {table} AS r ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, 0, '', clock_timestamp())
@@ -67,9 +67,9 @@ def key_of(request: HttpRequest) -> str | None:
 def shoppers_key(
     request: HttpRequest, key: str, *, token: str | None, secret_field: str | None = None
 ) -> str | None:
-    """What a shopper's record is kept under, so that it meets no other shopper's; None if it is not kept.
+    """The key of a shopper's record, distinct from those of other shoppers; None if it isn't stored.
 
-    The shopper is known by the token in the path, or by a field of the body that nobody else can name.
+    The shopper is identified by the token in the path, or by a field of the body that nobody else knows.
     """
     shopper = token or (_member(request, secret_field) if secret_field else None)
     if shopper is None and len(key) < SHORTEST_SHARED_KEY:
@@ -78,7 +78,7 @@ def shoppers_key(
 
 
 def _member(request: HttpRequest, name: str) -> str:
-    """A text member of the body, else ""; a body that can't be read, or has no such text, is refused later."""
+    """A text member of the body, or "" if there is none. Invalid bodies are refused later."""
     try:
         body = orjson.loads(request.body)
     except orjson.JSONDecodeError:
@@ -97,8 +97,8 @@ def answer_once(
 ) -> HttpResponse:
     """Replay the stored answer of this key, or respond and store the answer in the same transaction.
 
-    A refused request is rolled back and leaves no record, so that it can be sent again. Fields named in
-    `hidden` are secrets that are shown once: they are stored, and replayed, as null.
+    A refused request is rolled back and leaves no record, so it can be sent again. Fields named in `hidden` are
+    secrets that are shown once: they are stored and replayed as null.
     Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     place = _place()
@@ -126,10 +126,10 @@ def answer_once_across_scopes(
     hidden: tuple[str, ...],
     respond: Callable[[], HttpResponse],
 ) -> HttpResponse:
-    """As `answer_once`, for a view that opens its scopes itself: the claim and the answer have each their own.
+    """Like `answer_once`, for a view that opens its scopes itself. The claim and the answer each have their own scope.
 
-    A process that dies in between leaves a claim, which bars the key for two minutes. A view of this kind must
-    be safe to run again by then. Raises `RequestInProgress` and `IdempotencyKeyReused`.
+    A process that dies in between leaves its claim, which blocks the key for two minutes. Such a view must be safe to
+    run again. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     open_scope = request.open_scope  # type: ignore[attr-defined]
     with open_scope():
@@ -154,7 +154,7 @@ def answer_once_across_scopes(
 
 
 def _replay_or_wait(stored: Any, *, fingerprint: bytes) -> HttpResponse:
-    """The answer that a claim has led to; a claim without one is of a request under way."""
+    """Replay the answer stored for a claim. A claim without an answer means that the request is still running."""
     if stored is None:
         raise RequestInProgress
     stored_fingerprint, status, body = stored
@@ -170,11 +170,11 @@ def _fetch(sql: str, *parameters: Any) -> Any:
 
 
 def fingerprint_of(request: HttpRequest) -> bytes:
-    """SHA-256 of method, path and body; the same JSON in other words is the same body, and none is `{}`."""
+    """SHA-256 of method, path and body. JSON bodies are compared by value, and a missing one equals `{}`."""
     try:
         body = orjson.dumps(orjson.loads(request.body or b"{}"), option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        # No JSON, or nested too deeply to be printed: the request is refused in a moment.
+        # Not JSON, or nested too deeply to serialize: the request will be refused.
         body = request.body
     return hashlib.sha256(
         b"\n".join([str(request.method).encode(), request.get_full_path().encode(), body])
@@ -182,7 +182,7 @@ def fingerprint_of(request: HttpRequest) -> bytes:
 
 
 def without(content: bytes, hidden: tuple[str, ...]) -> bytes:
-    """The answer with its secrets set to null."""
+    """A copy of the answer with its secrets set to null."""
     if not hidden:
         return content
     document = orjson.loads(content)
@@ -193,7 +193,7 @@ def without(content: bytes, hidden: tuple[str, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the answers of the scope are kept, and whose they are."""
+    """The table that stores the answers of the scope, and their owner."""
 
     table: str
     owner: str

@@ -1,7 +1,7 @@
 """Rate limits: fixed windows of a minute in Redis, by key, by account, by cart or checkout token, and by address.
 
-A storefront key is public. What one address may take of it is less than the key's limit, so that a stranger can't use
-up what a shop has. Addresses that send keys which nobody knows are limited too: each costs a look-up.
+A storefront key is public. One address gets less than the key's limit, so that a stranger can't use up a shop's
+requests. Addresses that send unknown keys are limited too, as each key costs a look-up.
 """
 
 import logging
@@ -21,18 +21,18 @@ from .principal import Principal
 logger = logging.getLogger(__name__)
 
 WINDOW_S = 60
-# How long a busy process may count for itself.
+# How long a busy process may count locally.
 BATCH_S = 0.1
-# Below so many requests left, every single one is counted in Redis.
+# With fewer requests left than this, each one is counted in Redis.
 EXACT_BELOW = 1_000
-# A process keeps a count to itself until it is this part of its limit: most tokens and addresses are seen a few times.
+# A process counts locally up to this part of a limit, as most tokens and addresses are seen only a few times.
 UNTOLD_PART = 5_000
-# How long Redis is left alone after it did not answer: its time-outs would be every request's.
+# How long Redis isn't asked after it failed to answer, so that not every request waits for its time-out.
 RETRY_S = 1.0
 
 
 class Bucket(NamedTuple):
-    """One counter: what is counted, and how many requests a minute it allows (0 is no limit)."""
+    """A counter and how many requests a minute it allows (0 means no limit)."""
 
     name: str
     limit: int
@@ -40,7 +40,7 @@ class Bucket(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left in the tightest bucket, for the RateLimit headers."""
+    """What is left in the fullest bucket, for the RateLimit headers."""
 
     limit: int
     remaining: int
@@ -59,13 +59,13 @@ class Allowance:
 
 
 class _Tally:
-    """What this process has counted and not yet told Redis, and what Redis last told it."""
+    """This process's counts that Redis doesn't know yet, and the last total from Redis."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.window = 0
         self.pending: dict[str, int] = {}
-        # What was counted since Redis was asked last, and from how many on Redis is told.
+        # Counted since Redis was last asked, and the count at which Redis is asked again.
         self.touched: dict[str, int] = {}
         self.known: dict[str, int] = {}
         self.versions: dict[str, tuple[bytes | None, float]] = {}
@@ -85,7 +85,7 @@ class _Tally:
             self.touched[bucket.name] = bucket.limit // UNTOLD_PART
 
     def take(self) -> dict[str, int]:
-        """What Redis is to be told now; it is no longer pending."""
+        """Take the pending count, to send it to Redis."""
         touched, self.touched = self.touched, {}
         told = [name for name, kept in touched.items() if self.pending[name] > kept]
         return {name: self.pending.pop(name) for name in told}
@@ -98,7 +98,7 @@ _tally = _Tally()
 
 
 def buckets_for(principal: Principal, *, token: str | None, address: str) -> list[Bucket]:
-    """Whose limits a request counts against; servers of merchants have secret keys, and come from few addresses."""
+    """The buckets that a request counts in. Secret keys aren't limited by address: merchants' servers have few."""
     account_id = principal.account_id
     buckets = [Bucket(f"key:{principal.key_id}", settings.RATE_LIMIT_PER_KEY)]
     if account_id is not None:
@@ -117,10 +117,10 @@ def unknown_keys_bucket(address: str) -> Bucket:
 def count(
     buckets: list[Bucket], *, version_name: str = "keys:none", may_batch: bool = True
 ) -> tuple[Allowance | None, bytes | None]:
-    """Count one request in every bucket, and read a version number on the way.
+    """Count one request in every bucket, and read a version number in the same round trip.
 
-    With `may_batch` a busy process asks Redis ten times a second while plenty is left. Without Redis
-    nothing is limited: a shop that sells without limits is better than one that is down.
+    With `may_batch`, a busy process asks Redis ten times a second while much is left. Without Redis nothing is
+    limited: a shop that sells without limits is better than one that is down.
     """
     now = time.time()
     if now < _tally.retry_at:
@@ -144,7 +144,7 @@ def count(
 
 
 def refuse_if_spent(bucket: Bucket) -> None:
-    """Raises `RateLimited` where this process knows that the bucket is spent; Redis is not asked."""
+    """Raises `RateLimited` if this process already knows that the bucket is spent. Doesn't ask Redis."""
     now = int(time.time())
     with _tally.lock:
         is_spent = _tally.window == now // WINDOW_S and _tally.remaining(bucket) <= 0
@@ -159,7 +159,7 @@ def rate_limited(wait_s: int) -> RateLimited:
 
 
 def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:
-    """Add this process's counts to everybody's, in one round trip; whether Redis answered."""
+    """Add this process's counts to the shared ones, in one round trip. Returns whether Redis answered."""
     pipeline = client().pipeline(transaction=False)
     for name, used in sent.items():
         pipeline.incrby(f"limit:{name}:{window}", used)
@@ -178,6 +178,6 @@ def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: floa
 
 
 def forget_counts() -> None:
-    """Start over, as a new process does."""
+    """Reset the counts of this process."""
     _tally.turn_to(0)
     _tally.retry_at = 0.0

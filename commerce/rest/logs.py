@@ -1,4 +1,4 @@
-"""One JSON object a line, with the id of the request or task that it belongs to."""
+"""Log lines as JSON objects, with the id of their request or task."""
 
 import logging
 from contextvars import ContextVar
@@ -24,5 +24,5 @@ class JSONFormatter(logging.Formatter):
 
 
 def _encodable(text: str) -> str:
-    """Text of outside services may hold halves of characters."""
+    """Replace surrogates, which texts of outside services may contain."""
     return text.encode(errors="replace").decode()

@@ -13,12 +13,12 @@ _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 def usable_request_id(sent: str) -> str:
-    """The client's own id if it may stand in a log, else a new one."""
+    """The client's own id if it is safe to log, else a new one."""
     return sent if _ACCEPTABLE.fullmatch(sent) else uuid.uuid4().hex
 
 
 class MetricsMiddleware:
-    """Counts every request and the time that its answer took."""
+    """Counts requests and measures their time."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -28,7 +28,7 @@ class MetricsMiddleware:
         response = self.get_response(request)
         match = request.resolver_match
         count_request(
-            # What is answered before a view is found: preflights, static files, addresses that lead nowhere.
+            # Requests that reach no view: preflights, static files, unknown URLs.
             route=match.route if match else "none",
             method=request.method or "",
             status=response.status_code,
@@ -38,7 +38,7 @@ class MetricsMiddleware:
 
 
 class RequestIdMiddleware:
-    """Gives every request an id, the client's own where it sent a usable one, and echoes it."""
+    """Gives every request an id, the client's own if usable, and returns it in the answer."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class StoredAnswer(models.Model):
-    """The answer to a POST that carried an Idempotency-Key; it commits with the work itself."""
+    """The answer to a POST with an Idempotency-Key, committed together with the work."""
 
     surface = models.CharField(max_length=16)
     key = models.CharField(max_length=255)
@@ -27,7 +27,7 @@ class IdempotencyRecord(StoredAnswer, AccountOwned):
 
 
 class WorkspaceIdempotencyRecord(StoredAnswer):
-    """The same for requests that belong to a workspace as a whole, such as making an account."""
+    """The same for requests of a workspace, such as creating an account."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey("accounts.Workspace", models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Objects of a client's own, such as the custom attributes of a line: stored as they are, within bounds."""
+"""Free-form JSON objects of clients, such as a line's custom attributes: stored as sent, within bounds."""
 
 import math
 from typing import Any
@@ -7,15 +7,15 @@ import orjson
 from rest_framework import serializers
 
 MAX_SAFE_INTEGER = 2**53 - 1
-# Whoever copies or prints an object does so by recursion.
+# Objects are copied and printed recursively.
 MAX_DEPTH = 50
 MAX_BYTES = 16 * 1024
 
 
 class ObjectField(serializers.Field):
-    """A JSON object, bounded in bytes (of compact JSON in UTF-8), values and depth, and without NUL characters.
+    """A JSON object without NUL characters, bounded in bytes (of compact JSON in UTF-8), values and depth.
 
-    Numbers past 2^53 - 1 would not come back as they were sent.
+    Numbers past 2^53 - 1 are refused, as they might not come back as sent.
     """
 
     default_error_messages = {
@@ -42,7 +42,7 @@ class ObjectField(serializers.Field):
         return value
 
     def require_bounds(self, data: dict[str, Any]) -> None:
-        """Raises `ValidationError` for an object past any of the bounds."""
+        """Raises `ValidationError` if the object exceeds a bound."""
         pending: list[tuple[Any, int]] = [(data, 1)]
         seen = digits = 0
         while pending:
@@ -72,5 +72,5 @@ def _parts(node: dict[str, Any] | list[Any]) -> list[Any]:
 
 
 def _digits_before(number: float) -> int:
-    """PostgreSQL writes 1e-300 with all of its zeros."""
+    """How many digits PostgreSQL writes: it prints 1e-300 with all its zeros."""
     return -math.floor(math.log10(abs(number))) if number and abs(number) < 1 else 0

@@ -92,7 +92,7 @@ _RATE_LIMITED = {
 
 
 class SurfaceSchema(AutoSchema):
-    """Adds what the surface's base class and the middleware do for every operation."""
+    """Adds to each operation what the base class and the middleware do."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         operation = super().get_operation(*args, **kwargs)
@@ -113,7 +113,7 @@ class SurfaceSchema(AutoSchema):
         return operation
 
     def get_operation_id(self) -> str:
-        """Such as `carts_add_line`: the path's nouns are enough to tell surfaces apart."""
+        """An id such as `carts_add_line`."""
         action = getattr(self.view, "action", "") or self.method.lower()
         name = type(self.view).__name__.removesuffix("ViewSet")
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -124,7 +124,7 @@ class SurfaceSchema(AutoSchema):
         )
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Every answer is an object that names its resource, also that of an action called `list`."""
+        """False, as every answer is an object that names its resource, even that of `list`."""
         return False
 
     def get_tags(self) -> list[str]:
@@ -132,7 +132,7 @@ class SurfaceSchema(AutoSchema):
         return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
 
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular takes no arguments, unlike DRF
-        """What the action's own docstring says, else its class's; never a base class's."""
+        """The docstring of the action or else of its class, but never of a base class."""
         action = getattr(self.view, getattr(self.view, "action", None) or "", None)
         return inspect.cleandoc(
             getattr(action, "__doc__", None) or type(self.view).__dict__.get("__doc__") or ""
@@ -149,7 +149,7 @@ def webhook_operation(
     answer: dict[str, Any],
     refusals: dict[str, str],
 ) -> dict[str, Any]:
-    """The one operation of a webhook: a POST whose signature stands for a key. `refusals` are named by status."""
+    """The operation of an inbound webhook: a POST with a signature instead of a key. `refusals` are by status."""
     responses = {
         "200": {"description": "Received.", "content": {"application/json": {"schema": answer}}},
         **{status: _PROBLEM_RESPONSE | {"description": meaning} for status, meaning in refusals.items()},

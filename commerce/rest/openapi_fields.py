@@ -1,4 +1,4 @@
-"""How the conventions' own fields look in the OpenAPI document: requests and answers differ."""
+"""Describes our own fields in the OpenAPI document, where requests and answers differ."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 
 class IntegerFieldSchema(OpenApiSerializerFieldExtension):
-    """A JSON number both ways, with its bounds."""
+    """A JSON number with its bounds, in requests and answers."""
 
     target_class = fields.IntegerField
     match_subclasses = True
@@ -20,7 +20,7 @@ class IntegerFieldSchema(OpenApiSerializerFieldExtension):
 
 
 class DecimalStringSchema(OpenApiSerializerFieldExtension):
-    """Ids and cents: integers in requests, where the decimal strings of answers are taken too."""
+    """Ids and cents: decimal strings in answers; integers or such strings in requests."""
 
     target_class: Any = fields.IdField
     match_subclasses = True

@@ -44,7 +44,7 @@ class Page(Generic[M]):
     next_cursor_id: int | None
 
     def answer(self, name: str, shape: Callable[[M], Any]) -> dict[str, Any]:
-        """The list answer: the rows under their plural name, and the cursor of the next page."""
+        """A page as an answer: the rows under their plural name, and the cursor of the next page."""
         cursor = None if self.next_cursor_id is None else str(self.next_cursor_id)
         return {name: [shape(row) for row in self.rows], "next_cursor_id": cursor}
 
@@ -57,14 +57,14 @@ def newest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
 
 
 def oldest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
-    """One page of a queryset by rising id, for feeds that a client follows."""
+    """One page of a queryset by rising id, for feeds that clients poll."""
     if cursor.after_id is not None:
         rows = rows.filter(pk__gt=cursor.after_id)
     return page_of(rows.order_by("pk"), cursor)
 
 
 def page_of(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
-    """The first rows of a queryset that starts at the cursor and is in order already."""
+    """The first rows of a queryset that is already filtered by the cursor and ordered."""
     found = list(rows[: cursor.limit + 1])
     shown = found[: cursor.limit]
     return Page(rows=shown, next_cursor_id=shown[-1].pk if len(found) > len(shown) else None)

@@ -1,4 +1,4 @@
-"""Who asks: the key behind a request, and what it may do."""
+"""The key behind a request, and what it may do."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -40,7 +40,7 @@ class Principal:
 
 
 def covers(held: frozenset[str], wanted: frozenset[str]) -> bool:
-    """Whether the scopes that a key holds include others. None means all; `write_x` includes `read_x`."""
+    """Whether a key's scopes include others. None means all scopes; `write_x` includes `read_x`."""
     if not held:
         return True
     return bool(wanted) and all(

@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457): every error of the two surfaces leaves through here."""
+"""Problem documents (RFC 9457) for every error of both surfaces."""
 
 import logging
 from collections.abc import Callable
@@ -31,14 +31,14 @@ logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 
-# PostgreSQL's classes for what goes away by itself: serialization, deadlock, and time-outs of locks, statements and
+# PostgreSQL's codes for transient errors: serialization failures, deadlocks, and time-outs of locks, statements and
 # transactions.
 _TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
-    """DRF's hook. The transaction is rolled back whatever the answer: a refusal never keeps half a request."""
-    # What an action did in scopes of its own was rolled back as the error left them.
+    """DRF's hook. Always rolls back, so that a refused request changes nothing."""
+    # Scopes that the action opened itself were rolled back when the error left them.
     if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
         transaction.set_rollback(True)
     request = context["request"]
@@ -58,13 +58,13 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
 
 
 def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
-    """The same document outside of a DRF view: middleware, unrouted URLs."""
+    """A problem document outside of DRF views: for middleware and unknown URLs."""
     body = orjson.dumps(refusal_document(refusal, request))
     return HttpResponse(body, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
 
 
 def takes_post_alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For a view outside of the two surfaces: any other method is refused."""
+    """Restrict a view outside of the surfaces to POST."""
 
     @wraps(view)
     def post_or_refuse(request: HttpRequest, **path: Any) -> HttpResponse:
@@ -107,7 +107,7 @@ def _document(
 
 
 def as_refusal(exc: Exception) -> Refusal | None:
-    """What an exception means to a client, or None when it is a bug."""
+    """The refusal that an exception stands for; None if it is a bug."""
     if isinstance(exc, Refusal):
         return exc
     return next((meaning(exc) for kinds, meaning in _MEANINGS if isinstance(exc, kinds)), None)
@@ -165,7 +165,7 @@ def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
         return refusal_class() if refusal_class else None
     if sqlstate in _TRANSIENT_SQLSTATES:
         return _retry_after(Busy())
-    # A connection that was lost or could not be made has no SQLSTATE, or one of class 08 or 57P.
+    # Lost and failed connections have no SQLSTATE, or one of class 08 or 57P.
     if isinstance(exc, OperationalError | InterfaceError) and (
         sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
     ):
@@ -183,7 +183,7 @@ def _refusals_by_constraint() -> dict[str, type[Refusal]]:
     return {name: refusal for refusal in all_refusals() for name in refusal.constraints}
 
 
-# The first that fits counts.
+# The first match wins.
 _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Refusal | None]], ...] = (
     ((Http404,), lambda _: NotFound()),
     ((RequestDataTooBig,), lambda _: BodyTooLarge()),

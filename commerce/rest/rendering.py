@@ -8,7 +8,7 @@ from rest_framework.renderers import BaseRenderer
 from commerce.errors import BodyTooLarge
 
 MAX_BODY_BYTES = 1024 * 1024
-# Deeper than anything that is taken, and far from where printing it would exhaust the stack.
+# Deeper than any valid body, and far from what would exhaust the stack when printed.
 MAX_DEPTH = 100
 
 
@@ -25,7 +25,7 @@ class JSONRenderer(BaseRenderer):
 
 
 class ProblemRenderer(JSONRenderer):
-    """Lets a client that accepts problem documents alone be answered."""
+    """Lets DRF answer clients that accept only problem documents."""
 
     media_type = "application/problem+json"
     format = "problem"

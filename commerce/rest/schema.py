@@ -45,9 +45,9 @@ def answers(
     also: dict[int, str] | None = None,
     parameters: Parameters | None = None,
 ) -> Callable[[F], F]:
-    """Describe one operation: what it takes (any part of it, where partial), and what it answers with which status.
+    """Describe an operation: its input (all of it optional if `partial`), its answer and the status.
 
-    `also` names further statuses of the same answer, with what they mean. Other fields are unknown.
+    `also` maps further statuses of the same answer to their meaning. Input fields not described here are unknown.
     """
     body = request(partial=True) if request and partial else request
     others = {code: OpenApiResponse(response, meaning) for code, meaning in (also or {}).items()}

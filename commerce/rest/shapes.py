@@ -1,4 +1,4 @@
-"""How values leave: ids and cents as decimal strings, timestamps ending in Z."""
+"""Output formats: ids and cents as decimal strings, timestamps ending in Z."""
 
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -14,7 +14,7 @@ cents = text_id
 
 
 def timestamp(value: datetime | None) -> str | None:
-    """ISO 8601 in UTC, ending in Z; microseconds only where there are any, so that whole seconds leave as sent."""
+    """ISO 8601 in UTC, ending in Z, with microseconds only if there are any."""
     return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -23,7 +23,7 @@ class TimestampField(serializers.DateTimeField):
         return timestamp(value)
 
 
-# The bases have no docstring: it would stand for every schema of the OpenAPI document that has none of its own.
+# No docstrings on the base classes: the OpenAPI document would inherit them for schemas that have none.
 
 
 class Output(serializers.Serializer):  # the shape of an answer: serialises models, and describes the answer

@@ -6,7 +6,7 @@ from django.db import connection
 
 from commerce.loops.operations import contained, prune_in_batches
 
-# Few enough records of each table that a deletion is short; what is left after so many is taken by the next run.
+# Small batches keep each deletion short; the next run takes what is left.
 BATCH = 5_000
 BATCHES = 100
 
@@ -16,7 +16,7 @@ _FUNCTIONS = ("prune_account_answers", "prune_workspace_answers")
 
 @shared_task
 def prune(**kwargs: Any) -> None:
-    """Forget stored answers of every account that are older than a day: they are replayed no longer."""
+    """Delete stored answers of every account that are older than a day and no longer replayed."""
     for function in _FUNCTIONS:
         with contained("answers_prune", function=function):
             prune_in_batches("answers_prune", partial(_prune, function), batch=BATCH, batches=BATCHES)

@@ -1,6 +1,6 @@
-"""Fields of a request that nobody knows: named in `X-Unknown-Fields`, or refused under `Prefer: handling=strict`.
+"""Finds unknown fields of requests: named in `X-Unknown-Fields`, or refused under `Prefer: handling=strict`.
 
-What an action takes stands in its `@answers`. Objects of a client's own (`ObjectField`) have no unknown fields.
+An action declares its fields in `@answers`. Free-form objects (`ObjectField`) have no unknown fields.
 """
 
 import re
@@ -21,7 +21,7 @@ from .errors import UnknownField
 
 HEADER = "X-Unknown-Fields"
 STRICT = {"Preference-Applied": "handling=strict"}
-# The names are the client's: so many are told, and so much of each.
+# The names come from the client, so their number and length are bounded.
 MAX_IN_HEADER = 20
 MAX_IN_ERRORS = 100
 MAX_NAME_LENGTH = 100
@@ -32,7 +32,7 @@ _HALF_AN_ESCAPE = re.compile(r"%[0-9A-F]?$")
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What an action takes: the shape of its body, and the names of its query string."""
+    """What an action accepts: the shape of its body, and the names of its query parameters."""
 
     body: type[serializers.Serializer] | None
     query: frozenset[str]
@@ -40,14 +40,14 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names that a shape knows, those that it refuses itself included, and what is nested below which."""
+    """The names that a shape knows, including those that it refuses itself, and the nested shapes."""
 
     known: frozenset[str]
     nested: tuple[tuple[str, type[serializers.Serializer]], ...]
 
 
 def check_fields(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> dict[str, str]:
-    """The headers that the answer gets. Raises `UnknownField` where the client wants to be strict."""
+    """The headers to add to the answer. Raises `UnknownField` if the client asks for strict handling."""
     is_strict = "HTTP_PREFER" in request.META and wants_strictness(request.META["HTTP_PREFER"])
     unknown = _unknown_in(request, takes, body)
     headers = {HEADER: _named(unknown)} if unknown else {}
@@ -61,7 +61,7 @@ def check_fields(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> di
 
 
 def name_in_replay(request: HttpRequest, takes: Takes, response: HttpResponse) -> None:
-    """Put the headers on an answer that was stored. It is replayed even where strictness would refuse it today."""
+    """Add the headers to a stored answer, which is replayed even if strict handling would refuse the request now."""
     try:
         headers = check_fields(request, takes, orjson.loads(request.body or b"{}"))
     except UnknownField as refusal:
@@ -71,7 +71,7 @@ def name_in_replay(request: HttpRequest, takes: Takes, response: HttpResponse) -
 
 
 def wants_strictness(prefer: str) -> bool:
-    """Whether a `Prefer` header asks for strict handling; of a preference stated twice the first counts."""
+    """Whether a `Prefer` header asks for strict handling. The first of repeated preferences counts."""
     stated = _HANDLING.search(prefer)
     return stated is not None and stated[1].lower() == "strict"
 
@@ -88,7 +88,7 @@ def _unknown_in(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> lis
 def unknown_fields(
     shape: type[serializers.Serializer] | None, data: dict[str, Any], path: str = ""
 ) -> Iterator[str]:
-    """Dotted paths of the fields that a shape does not know, such as `variants.0.sku`."""
+    """Dotted paths of the unknown fields, such as `variants.0.sku`."""
     names = _names_of(shape)
     if not data.keys() <= names.known:
         yield from (f"{path}{name}" for name in data if name not in names.known)
@@ -128,7 +128,7 @@ def _named(names: list[str]) -> str:
 
 
 def _safe(name: str) -> str:
-    """A name as a header may carry it: percent-encoded UTF-8 but for letters, digits and `_.-~`, and cut."""
+    """Encode a name for a header: percent-encoded UTF-8 except for letters, digits and `_.-~`, and cut."""
     return _HALF_AN_ESCAPE.sub("", quote(name[:MAX_NAME_LENGTH], safe="")[:MAX_NAME_LENGTH])
 
 

@@ -1,4 +1,4 @@
-"""The base classes of the two surfaces. Keys, scopes, limits and the transaction are the middleware's work."""
+"""The base classes of the two surfaces. The middleware handles keys, scopes, limits and the transaction."""
 
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Literal
@@ -19,21 +19,21 @@ class SurfaceViewSet(ViewSet):
     """Validate the input, call one operation or query, shape the answer."""
 
     surface: ClassVar[Literal["admin", "storefront"]]
-    # What a request is bound to: one account, the key's workspace, or public reference data.
+    # What a request may reach: one account, the key's workspace, or public reference data.
     binding: ClassVar[Literal["account", "workspace", "reference"]] = "account"
-    # Whether workspace keys reach it in an archived account too, until all of its money is settled.
+    # Whether workspace keys may use it in an archived account, until all its money is settled.
     outlives_archiving: ClassVar[bool] = False
-    # The area of scopes that guards it, and the actions that only read although they are POSTs.
+    # The area of scopes that it needs, and the POST actions that only read.
     area: ClassVar[str] = ""
-    # Areas whose keys are let in as well: its actions look at what the key may do with each row.
+    # Areas whose keys are also let in. The actions then check what the key may do with each row.
     further_areas: ClassVar[tuple[str, ...]] = ()
     reading_actions: ClassVar[tuple[str, ...]] = ()
-    # Actions that need an Idempotency-Key, and fields that a stored answer must not keep.
+    # Actions that require an Idempotency-Key, and fields that must not be stored with an answer.
     idempotent_actions: ClassVar[tuple[str, ...]] = ()
     secret_fields: ClassVar[tuple[str, ...]] = ()
-    # Actions that call another service, and so open their transactions themselves, before and after the call.
+    # Actions that call an outside service and therefore open their own transactions before and after the call.
     unscoped_actions: ClassVar[tuple[str, ...]] = ()
-    # Actions that take a code which could be guessed, with the refusal that says it was wrong.
+    # Actions that take a code which could be guessed, and the refusal that means it was wrong.
     guessed_codes: ClassVar[dict[str, str]] = {}
 
     authentication_classes = ()
@@ -46,7 +46,7 @@ class SurfaceViewSet(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        # A body that can't be read is refused also where the action would not look at it.
+        # Refuse an unreadable body even if the action doesn't use it.
         body: Any = request.data if request.method in {"POST", "PUT", "PATCH"} else {}
         takes = takes_of(type(self), self.action)
         if takes is not None:
@@ -57,7 +57,7 @@ class SurfaceViewSet(ViewSet):
         return self.request._request.principal  # type: ignore[attr-defined]  # noqa: SLF001  set by the middleware
 
     def scope(self) -> AbstractContextManager[None]:
-        """A transaction bound as the request is: for `unscoped_actions`, as often as they need one."""
+        """A transaction with the request's scope, for `unscoped_actions`, which may open several."""
         return self.request._request.open_scope()  # type: ignore[attr-defined]  # noqa: SLF001  as above
 
     @property
@@ -71,7 +71,7 @@ class SurfaceViewSet(ViewSet):
         return serializer.validated_data
 
     def valid_query(self, serializer_class: type[serializers.Serializer]) -> dict[str, Any]:
-        """The query string, validated; filters that are not given are missing from it."""
+        """The validated query string, without filters that were not given."""
         serializer = serializer_class(data=self.request.query_params.dict())
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
@@ -87,7 +87,7 @@ class AdminViewSet(SurfaceViewSet):
 
 class StorefrontViewSet(SurfaceViewSet):
     surface = "storefront"
-    # By action, the field of the body that only its shopper can name, where the path has no token to tell.
+    # For actions without a token in the path: the field of the body that only the shopper knows.
     shopper_fields: ClassVar[dict[str, str]] = {}
 
 
@@ -96,12 +96,12 @@ def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Acc
 
 
 def scopes_of(view_class: type[SurfaceViewSet], action: str, method: str) -> list[str]:
-    """The scopes of which a key needs one; none where any key is let in."""
+    """The scopes of which a key needs one; empty if any key may."""
     access = access_of(view_class, action, method)
     areas = (view_class.area, *view_class.further_areas)
     return [f"{access}_{area}" for area in areas if area]
 
 
 def takes_of(view_class: type[SurfaceViewSet], action: str | None) -> Takes | None:
-    """What an action's `@answers` says that it takes; None where there is no such action."""
+    """What an action accepts according to its `@answers`; None if there is no such action."""
     return getattr(getattr(view_class, action or "", None), "takes", None)

@@ -1,6 +1,6 @@
-"""Outside calls that a web thread waits for: few at once and short, so that threads are left for everybody else.
+"""Bounds the outside calls that web threads wait for: few at once, and short, so that other requests get threads.
 
-Counted for each process, as a process's threads are what they take.
+Counted per process, as each process has its own threads.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _under_way: Counter[int] = Counter()
 
 @contextmanager
 def waiting_call(account_id: int, *, within_s: float) -> Iterator[Deadline]:
-    """Bound the calls of the block in total time. Raises `TooManyOutsideCalls` at once if enough are under way."""
+    """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
     _begin(account_id)
     try:
         with deadline(within_s) as limit:

@@ -26,7 +26,7 @@ class AccountForeignKey(models.ForeignKey):
         return name, path, args, kwargs
 
     def get_extra_restriction(self, alias: str | None, related_alias: str | None) -> Any:
-        """`alias` is the table referred to, `related_alias` the one that holds this column."""
+        """`alias` is the referenced table, `related_alias` the one with this column."""
         if alias is None or related_alias is None:
             return None
         referred: Any = self.remote_field.model._meta.get_field("account")

@@ -1,4 +1,4 @@
-"""What every account-owned table has in common."""
+"""The base of every account-owned table."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class AccountManager(models.Manager):
 
     def get_queryset(self) -> models.QuerySet:
         rows = super().get_queryset()
-        # What `filter(account_id=...)` comes to, without its copy of a queryset that nobody else holds yet.
+        # Like `filter(account_id=...)`, minus one clone.
         account: Any = self.model._meta.get_field("account")
         column = account.get_col(rows.query.get_initial_alias())
         rows.query.where.add(Exact(column, current_account_id()), AND)
@@ -31,7 +31,7 @@ class AccountManager(models.Manager):
 
 
 class AccountOwned(models.Model):
-    """A row of exactly one account. Its Meta must derive from this one, and its migration must isolate it."""
+    """A row of exactly one account. Subclasses derive their Meta from this one, and their migration isolates the table."""
 
     id = models.BigAutoField(primary_key=True)
     account = models.ForeignKey(
@@ -50,13 +50,13 @@ class AccountOwned(models.Model):
         base_manager_name = "objects"
 
     def validate_constraints(self, exclude: Any = None) -> None:
-        """Leave them to the database: what a form's operation refuses names the field, Django the constraint alone."""
+        """Leave constraints to the database. The operation's refusal names the field; Django names only the constraint."""
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        # Django's own names the id alone, which a sharded table would have to look for on every shard.
+        # Django's own filters by id alone, for which a sharded table would be searched on every shard.
         return type(self)._base_manager.filter(pk=self.pk).delete()
 
     def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, *args: Any) -> Any:
-        # The distribution column of a sharded table may not stand in a SET list, even unchanged.
+        # A sharded table's distribution column must not be in a SET list, even unchanged.
         kept = [value for value in values if value[0].attname != "account_id"]
         return super()._do_update(base_qs, using, pk_val, kept, *args)

@@ -1,4 +1,4 @@
-"""Migration operations that isolate a table in the migration that makes it."""
+"""Migration operations that isolate a table in the migration that creates it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -43,10 +43,10 @@ class _TableOperation(Operation, ABC):
 
 
 class IsolateByAccount(_TableOperation):
-    """Composite primary key, composite references, and a forced policy on one account-owned table.
+    """Add a composite primary key, composite references and a forced policy to an account-owned table.
 
-    Tables that this one refers to must be isolated before it. An append-only table can be read and
-    inserted into, but the serving role has no right to change it, and a trigger refuses everybody else.
+    Referenced tables must be isolated first. The serving role may only read and insert into an append-only table, and a
+    trigger refuses changes by anyone else.
     """
 
     def __init__(self, model_name: str, *, append_only: bool = False) -> None:
@@ -83,7 +83,7 @@ class IsolateByAccount(_TableOperation):
 
 
 class AddAccountReference(_TableOperation):
-    """The composite reference of an `AccountForeignKey` that was added to an isolated table later."""
+    """Add the composite reference of an `AccountForeignKey` that is added to an already isolated table."""
 
     def __init__(self, model_name: str, field_name: str) -> None:
         super().__init__(model_name)
@@ -99,7 +99,7 @@ class AddAccountReference(_TableOperation):
 
 
 class IsolateDirectory(_TableOperation):
-    """A forced policy of its own for a directory table: who sees a workspace, an account, a key."""
+    """Add a forced policy to a directory table: workspaces, accounts, keys."""
 
     def __init__(self, model_name: str, condition: str) -> None:
         super().__init__(model_name)
@@ -113,7 +113,7 @@ class IsolateDirectory(_TableOperation):
 
 
 class ResolverFunction(Operation):
-    """A narrow SECURITY DEFINER function that may look across accounts and answers with ids.
+    """Create a narrow SECURITY DEFINER function that may look across accounts and returns ids.
 
     It belongs to `commerce_resolver`, which gets a policy and a column grant for each
     `(table, command, columns)` of `access`, and nothing else of those tables.
@@ -138,7 +138,7 @@ class ResolverFunction(Operation):
         schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
         for table, command, _ in self.access:
             schema_editor.execute(f"DROP POLICY {self._policy(command)} ON {table}", params=None)
-            # The columns may still be open to another function: grants are left to the last to go.
+            # Another function may still need the grants, which go with the last one.
 
     def describe(self) -> str:
         return f"Resolver function {self.signature}"

@@ -1,4 +1,4 @@
-"""The database roles and what the serving one may not be."""
+"""The database roles, and the privileges that the serving role must not have."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
@@ -15,7 +15,7 @@ _BYPASSES = """
 
 
 def bypass_reasons(connection: BaseDatabaseWrapper) -> list[str]:
-    """Why the role of this connection could see other accounts' rows; empty when it can't."""
+    """The reasons why this connection's role could see other accounts' rows; empty if it can't."""
     with connection.cursor() as cursor:
         cursor.execute(_BYPASSES)
         is_superuser, bypasses_rls, owns_tables = cursor.fetchone()

@@ -12,11 +12,11 @@ _workspace_id: ContextVar[UUID | None] = ContextVar("workspace_id", default=None
 
 
 class NoAccountInScope(RuntimeError):
-    """Account-owned rows were asked for outside of `account_scope`."""
+    """Account-owned rows were queried outside of `account_scope`."""
 
 
 class NoWorkspaceInScope(RuntimeError):
-    """A workspace's directory was asked for outside of `workspace_scope`."""
+    """A workspace's directory was queried outside of `workspace_scope`."""
 
 
 class ScopeAlreadyOpen(RuntimeError):
@@ -24,7 +24,7 @@ class ScopeAlreadyOpen(RuntimeError):
 
 
 def current_account_id() -> int:
-    """The id of the account in scope; raises `NoAccountInScope` when there is none."""
+    """The id of the account in scope; raises `NoAccountInScope` if there is none."""
     account_id = _account_id.get()
     if account_id is None:
         raise NoAccountInScope("Open account_scope(account_id) before touching an account's rows.")
@@ -32,7 +32,7 @@ def current_account_id() -> int:
 
 
 def current_workspace_id() -> UUID:
-    """The id of the workspace in scope; raises `NoWorkspaceInScope` when there is none."""
+    """The id of the workspace in scope; raises `NoWorkspaceInScope` if there is none."""
     workspace_id = _workspace_id.get()
     if workspace_id is None:
         raise NoWorkspaceInScope(
@@ -47,10 +47,10 @@ def account_in_scope() -> int | None:
 
 @contextmanager
 def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Iterator[None]:
-    """One transaction in which exactly one account's rows exist.
+    """A transaction in which exactly one account's rows are visible.
 
-    With `workspace_id` the directory rows of that workspace are visible too, as for its own keys.
-    Must be outermost, or stand directly in a `workspace_scope`.
+    With `workspace_id`, so are the directory rows of that workspace, as for its own keys. Must be the outermost scope,
+    or directly inside a `workspace_scope`.
     """
     if _account_id.get() is not None:
         raise ScopeAlreadyOpen("An account scope is already open.")
@@ -67,7 +67,7 @@ def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Itera
 
 @contextmanager
 def workspace_scope(workspace_id: UUID) -> Iterator[None]:
-    """One transaction in which the directory of one workspace is visible, and no account's rows."""
+    """A transaction in which the directory of one workspace is visible, and no account's rows."""
     if _account_id.get() is not None or _workspace_id.get() is not None:
         raise ScopeAlreadyOpen("A scope is already open.")
     token = _workspace_id.set(workspace_id)
@@ -80,14 +80,14 @@ def workspace_scope(workspace_id: UUID) -> Iterator[None]:
 
 @contextmanager
 def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
-    """A transaction with local settings, whose values the caller has built from an int or a UUID.
+    """A transaction with local settings. Their values are safe to format, as callers make them from an int or a UUID.
 
-    SET takes no parameters, and `SET LOCAL` rather than `set_config()` is what Citus sends on to its shards.
+    SET takes no parameters, and Citus forwards `SET LOCAL` to its shards, but not `set_config()`.
     """
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
         cursor.execute("; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items()))
         yield
     if connection.in_atomic_block and not connection.needs_rollback:
-        # Here the transaction goes on (an enclosing workspace scope, or a test's), and so would the setting.
+        # An enclosing transaction (of a workspace scope or a test) goes on, and would keep the setting.
         with connection.cursor() as cursor:
             cursor.execute("; ".join(f"SET LOCAL {name} = ''" for name in settings))

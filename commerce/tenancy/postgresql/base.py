@@ -12,11 +12,11 @@ _BITS = {"Small": 16, "Integer": 32, "Big": 64}
 
 
 class DatabaseOperations(PostgresOperations):
-    """Binds integers.
+    """Binds integers by their size.
 
-    Django takes a number in an expression such as `F("total_cents") + amount` for an `IntegerField`, whatever the
-    column, and psycopg packs it into 32 bits without a check: 2^32 + 1 would be sent as 1. Left as it is, a number is
-    bound by its size, so that PostgreSQL calculates with it, or says that it is out of range.
+    Django treats a number in an expression such as `F("total_cents") + amount` as an `IntegerField`, whatever the column,
+    and psycopg packs it into 32 bits unchecked: 2^32 + 1 would be sent as 1. Bound by its size, the number is either
+    calculated with, or refused by PostgreSQL as out of range.
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
@@ -32,13 +32,13 @@ def _fits(value: int, internal_type: str) -> bool:
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
-    # Django's own, which its stubs leave out.
+    # Django's own attribute, missing in its stubs.
     _connection_pools: dict[str, FailFastPool]
     _configure_connection: Callable[[Connection[Any]], None]
 
     @property
     def pool(self) -> FailFastPool | None:
-        """As Django makes it, but of our own class."""
+        """Django's pool, but of our own class."""
         options = self.settings_dict["OPTIONS"].get("pool")
         if self.alias == NO_DB_ALIAS or not options:
             return None

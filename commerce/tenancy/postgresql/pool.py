@@ -1,4 +1,4 @@
-"""A pool that says at once that the database is away, and finds out soon that it is back."""
+"""A pool that fails at once while the database is down, and soon notices that it is back."""
 
 import time
 from collections.abc import Callable
@@ -9,18 +9,18 @@ from psycopg import Connection, OperationalError
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 CHECK_INTERVAL_S = 1.0
-# How long nobody asks a server that has just refused a connection.
+# How long no connection is tried after a failure.
 REST_S = 0.5
 
 _CHECKED_AT = "checked_at"
-# How long a thread waits before it looks again whether connecting has failed meanwhile.
+# How often a waiting thread checks whether connecting has failed meanwhile.
 _LOOK_S = 0.05
 
 
 def check_now_and_then(connection: Connection[Any]) -> None:
-    """Find out whether the server still knows a connection, unless it has just proved so.
+    """Check that a connection still works, unless it was used within the last second.
 
-    After a restart of the server a connection that was used within the last second fails once.
+    So after a restart of the server, a connection used just before fails once.
     """
     now = time.monotonic()
     if now - getattr(connection, _CHECKED_AT, 0.0) < CHECK_INTERVAL_S:
@@ -30,13 +30,13 @@ def check_now_and_then(connection: Connection[Any]) -> None:
 
 
 class Unreachable(OperationalError):
-    """No connection could be made a moment ago."""
+    """Connecting failed a moment ago."""
 
 
 class FailFastPool(ConnectionPool[Connection[Any]]):
-    """Tells those who wait when connecting has failed, instead of having each wait for the whole time-out.
+    """Fails waiting threads as soon as connecting has failed, instead of after the whole time-out.
 
-    While the server is away, one thread at a time tries again, and all others are refused at once.
+    While the server is down, one thread at a time tries again and all others fail at once.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -44,14 +44,14 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
         self._is_trying = Lock()
         super().__init__(
             connection_class=_reporting_to(self._note),
-            # Without anybody who wants a connection, none is made.
+            # No connection is made until one is needed.
             reconnect_timeout=0,
             check=check_now_and_then,
             **options,
         )
 
     def getconn(self, timeout: float | None = None) -> Connection[Any]:
-        """Raises `Unreachable` where the server is away."""
+        """Raises `Unreachable` while the server is down."""
         failed_at = self._failed_at
         if failed_at is None or self.get_stats().get("pool_available"):
             return self._wait_for_one(timeout)
@@ -79,7 +79,7 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
 
 
 def _reporting_to(note: Callable[[bool], None]) -> type[Connection[Any]]:
-    """A class of connections that tells how each attempt to connect went."""
+    """A connection class that reports the result of each attempt to connect."""
 
     class Reporting(Connection[Any]):
         @classmethod
