@@ -19,16 +19,22 @@ from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
-from emails.providers import MessageRefused, ProviderBusy, ProviderDown
+from emails.providers import (
+    MessageRefused,
+    OutcomeUnknown,
+    ProviderBusy,
+    ProviderDown,
+    ProviderUnavailable,
+)
 from emails.queries import delivery_of
 from emails.redaction import erase_messages
 from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
-from emails.resting import Health, ProviderResting, admit, note_answer, note_failure
+from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import Draft, Sender, current_sender
 
-# How old a message may be for which a busy provider is no failed try.
-BUSY_PATIENCE = timedelta(days=1)
+# How old a message may be for which a provider that is busy, or the installation's that is away, is no failed try.
+PATIENCE = timedelta(days=1)
 
 
 @handles("send_email", area="emails")
@@ -97,14 +103,23 @@ def _hand_off(
     try:
         provider_message_id = sender.hand_off(message, dispatch=dispatch)
     except MessageRefused as error:
+        note_refusal(health)
         raise PermanentFailure(str(error)) from error
     except ProviderBusy as error:
-        if timezone.now() - dispatch.created_at > BUSY_PATIENCE:
+        note_refusal(health)
+        if _is_old(dispatch):
             raise
-        raise _postponed(error) from error
-    except ProviderDown:
+        raise _postponed(error.for_s, error) from error
+    except ProviderDown as error:
+        was_sent = isinstance(error, OutcomeUnknown)
         with _scope_of(dispatch):
-            note_failure(health, now=timezone.now())
+            note_failure(health, was_sent=was_sent, now=timezone.now())
+        # Of a message that may have been sent every try may be one more in the customer's mailbox.
+        if not health.is_shared or was_sent or _is_old(dispatch):
+            raise
+        raise _postponed(FIRST_REST.total_seconds(), error) from error
+    except ProviderUnavailable:
+        note_refusal(health)
         raise
     record = partial(
         _record,
@@ -125,7 +140,11 @@ def _record(health: Health, took_s: float, **delivery: Any) -> None:
     record_delivery(**delivery)
 
 
-def _postponed(error: ProviderBusy) -> Postponed:
+def _is_old(dispatch: OutboxDispatch) -> bool:
+    return timezone.now() - dispatch.created_at > PATIENCE
+
+
+def _postponed(for_s: float, error: Exception) -> Postponed:
     """A crowd that is sent away comes back scattered."""
-    wait = timedelta(seconds=error.for_s * random.uniform(1, 2))  # noqa: S311  no secret
+    wait = timedelta(seconds=for_s * random.uniform(1, 2))  # noqa: S311  no secret
     return Postponed(str(error), until=timezone.now() + wait)

@@ -1,24 +1,30 @@
-"""An account's own provider or mail server that is slow or gives no answer rests, as a webhook's endpoint does.
+"""A provider or mail server that is slow or gives no answer rests, as a webhook's endpoint does.
 
 What waits for it is postponed without being tried, so that it takes no time from other shops' messages. When the
-rest is over one message is tried, and the others wait for what comes of it.
+rest is over one message is tried, and the others wait for what comes of it. This is about an account's own; that of
+the installation is every account's (emails/shared_resting.py).
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 from emails.mail_settings import MailSettings
 from emails.models import MailServerRest
+from emails.shared_resting import (
+    FIRST_REST,
+    TRIAL,
+    ProviderResting,
+    admit_shared,
+    note_shared_answer,
+    note_shared_failure,
+    rest_after,
+)
 
-FIRST_REST = timedelta(seconds=30)
-LONGEST_REST = timedelta(minutes=10)
 # A server that takes this long for a message which it accepts rests as well, once: it holds a thread each time.
 SLOW_S = 10
-# How long others wait for one try: longer than rendering and handing over may take.
-TRIAL = timedelta(seconds=40)
 
 _NOTE = """
     INSERT INTO mail_server_rests (account_id, server, failures, rests_until) VALUES (%s, %s, %s, %s)
@@ -28,29 +34,19 @@ _NOTE = """
 """
 
 
-class ProviderResting(Exception):
-    """The account's provider gave no answer before, and is left alone until a time."""
-
-    def __init__(self, until: datetime) -> None:
-        super().__init__("The email provider gave no answer before.")
-        self.until = until
-
-
 @dataclass(frozen=True, slots=True)
 class Health:
     """Of the server that a message is about to be handed to; `failures` in a row before this try."""
 
     server: str
     failures: int = 0
+    is_shared: bool = False
 
 
 def admit(settings: MailSettings, *, now: datetime) -> Health:
-    """Whether a message may be tried now, in the scope of its account. Raises `ProviderResting`.
-
-    The installation's own provider is not asked about: it is every account's.
-    """
+    """Whether a message may be tried now, in the scope of its account. Raises `ProviderResting`."""
     if not settings.is_own:
-        return Health("")
+        return Health(settings.server, admit_shared(settings.server, now=now), is_shared=True)
     rest = MailServerRest.objects.filter(server=settings.server).first()
     if rest is None:
         return Health(settings.server)
@@ -63,18 +59,29 @@ def admit(settings: MailSettings, *, now: datetime) -> Health:
     return Health(settings.server, rest.failures)
 
 
-def note_failure(health: Health, *, now: datetime) -> None:
+def note_failure(health: Health, *, was_sent: bool, now: datetime) -> None:
     """Several that began before the first of them failed count as one."""
-    if health.server:
-        failures = health.failures + 1
-        rest = min(FIRST_REST * 2 ** min(health.failures, 10), LONGEST_REST)
-        with connection.cursor() as cursor:
-            cursor.execute(_NOTE, [current_account_id(), health.server, failures, now + rest])
+    account_id, failures = current_account_id(), health.failures
+    if health.is_shared:
+        note_shared_failure(
+            health.server, failures=failures, account_id=account_id, was_sent=was_sent, now=now
+        )
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_NOTE, [account_id, health.server, failures + 1, rest_after(failures, now)])
 
 
 def note_answer(health: Health, *, took_s: float, now: datetime) -> None:
-    if health.server and took_s >= SLOW_S:
+    if health.is_shared:
+        note_shared_answer(health.server)
+    elif took_s >= SLOW_S:
         rest = {"server": health.server, "failures": 1, "rests_until": now + FIRST_REST}
         MailServerRest.objects.update_or_create(defaults=rest)
     elif health.failures:
         MailServerRest.objects.filter(server=health.server).delete()
+
+
+def note_refusal(health: Health) -> None:
+    """What said no is there. An account's own server has its rest ended by a message that it takes."""
+    if health.is_shared:
+        note_shared_answer(health.server)

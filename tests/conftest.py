@@ -12,6 +12,7 @@ from hypothesis import settings
 from accounts import authentication
 from commerce.redis import client
 from commerce.rest import limits
+from emails.shared_resting import forget_shared
 from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
@@ -36,6 +37,7 @@ def _nothing_remembered() -> Iterator[None]:
     yield
     authentication._cache.clear()
     limits.forget_counts()
+    forget_shared()
     client().flushdb()
 
 

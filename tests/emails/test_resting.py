@@ -11,7 +11,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from emails.mail_settings import mail_settings
 from emails.models import EmailDelivery, MailServerRest
-from emails.resting import Health, ProviderResting, admit, note_answer, note_failure
+from emails.resting import Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from tests.servers import closed_port, dripping_server, silent_server
 
 
@@ -41,7 +41,7 @@ def rest_of(shop):
 
 def fail(shop, found, *, now):
     with shop.scope():
-        note_failure(admit(found, now=now), now=now)
+        note_failure(admit(found, now=now), was_sent=False, now=now)
 
 
 def test_message_waits_while_the_server_rests_and_that_is_no_try(shop, renderer, enqueue_email, use_smtp):
@@ -130,7 +130,7 @@ def test_failures_of_tries_that_began_together_count_once(shop, use_smtp):
     with shop.scope():
         begun = [admit(found, now=now) for _ in range(5)]
         for health in begun:
-            note_failure(health, now=now)
+            note_failure(health, was_sent=False, now=now)
 
     rest = rest_of(shop)
     assert (rest.failures, rest.rests_until) == (1, now + timedelta(seconds=30))
@@ -160,8 +160,10 @@ def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num
     with shop.scope():
         found = mail_settings()
         with django_assert_num_queries(0):
-            note_failure(admit(found, now=timezone.now()), now=timezone.now())
-            note_answer(admit(found, now=timezone.now()), took_s=60, now=timezone.now())
+            health = admit(found, now=timezone.now())
+            note_failure(health, was_sent=False, now=timezone.now())
+            note_answer(health, took_s=60, now=timezone.now())
+            note_refusal(admit(found, now=timezone.now()))
 
 
 def test_server_that_refuses_the_message_does_not_rest(shop, renderer, enqueue_email, use_smtp):

@@ -1,0 +1,82 @@
+"""The installation's own provider, which sends for many shops: it rests while it gives no answer to several of them.
+
+Each process keeps its own count, so that no shop's row holds up another's. One message in each rest is tried.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+
+FIRST_REST = timedelta(seconds=30)
+LONGEST_REST = timedelta(minutes=10)
+# How long others wait for one try: longer than rendering and handing over may take.
+TRIAL = timedelta(seconds=40)
+
+logger = logging.getLogger(__name__)
+
+
+class ProviderResting(Exception):
+    """The provider gave no answer before, and is left alone until a time."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__("The email provider gave no answer before.")
+        self.until = until
+
+
+def rest_after(failures: int, now: datetime) -> datetime:
+    """Until when a server rests that had so many failures in a row before this one."""
+    return now + min(FIRST_REST * 2 ** min(failures, 10), LONGEST_REST)
+
+
+@dataclass(slots=True)
+class _Server:
+    failures: int = 0
+    rests_until: datetime | None = None
+    # Whose message was sent and not answered: it may be the message's fault.
+    suspect_account_id: int | None = None
+
+
+_servers: dict[str, _Server] = {}
+_lock = Lock()
+
+
+def admit_shared(server: str, *, now: datetime) -> int:
+    """How many failures in a row there were before this try. Raises `ProviderResting`."""
+    with _lock:
+        found = _servers.get(server)
+        if found is None or found.rests_until is None:
+            return 0
+        if found.rests_until > now:
+            raise ProviderResting(found.rests_until)
+        found.rests_until = now + TRIAL
+        return found.failures
+
+
+def note_shared_failure(
+    server: str, *, failures: int, account_id: int, was_sent: bool, now: datetime
+) -> None:
+    """Have a server rest that could not be reached, or that took messages of two accounts without an answer.
+
+    One account's message alone must not stop everybody's. Failures of tries that began together count as one.
+    """
+    with _lock:
+        found = _servers.setdefault(server, _Server())
+        is_first = was_sent and not found.failures and found.suspect_account_id in (None, account_id)
+        if is_first:
+            found.suspect_account_id = account_id
+        elif failures + 1 > found.failures:
+            found.failures, found.rests_until = failures + 1, rest_after(failures, now)
+            logger.warning("The installation's email provider %s gives no answer.", server)
+
+
+def note_shared_answer(server: str) -> None:
+    """The server is there again, whatever it has said."""
+    with _lock:
+        _servers.pop(server, None)
+
+
+def forget_shared() -> None:
+    """As in a new process."""
+    with _lock:
+        _servers.clear()
