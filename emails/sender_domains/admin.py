@@ -11,7 +11,7 @@ from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
 
 from .models import SenderDomain
-from .operations import wanted_domain
+from .operations import kept_domain, wanted_domain
 
 
 @admin.register(SenderDomain)
@@ -20,6 +20,7 @@ class SenderDomainAdmin(ReadOnlyAdmin):
 
     list_display = ("domain", "verified_at", "record_name", "record_value", "checked_at")
     search_fields = ("domain",)
+    actions_list = ("look_up_new",)
     actions_detail = ("look_up",)
     fields = (
         ("domain", "status"),
@@ -34,10 +35,8 @@ class SenderDomainAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        try:
-            wanted_domain()
-        except Refusal as refusal:
-            self.message_user(request, refusal.detail)
+        if request.method == "GET":
+            self.message_user(request, _to_be_done())
         return super().changelist_view(request, extra_context)
 
     @asking(
@@ -47,11 +46,35 @@ class SenderDomainAdmin(ReadOnlyAdmin):
         icon="dns",
     )
     def look_up(self, request: HttpRequest, row: SenderDomain, fields: dict[str, Any]) -> str:
-        now = timezone.now()
-        enqueue(
-            task_name="check_sender_domain",
-            payload={"domain_id": row.pk},
-            idempotency_key=f"sender_domain/{row.pk}/{now.isoformat()}",
-            now=now,
-        )
-        return f"The record of {row.domain} is being looked up. Load the page again in a moment."
+        return _looked_up(row)
+
+    @asking(
+        "Look up the record of the sender address",
+        description="Asks the name servers for the TXT record of the account's email_from.",
+        submit="Look up",
+        icon="dns",
+    )
+    def look_up_new(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
+        return _looked_up(kept_domain())
+
+
+def _to_be_done() -> str:
+    """What is still to be done for the account's sender address, in a sentence."""
+    try:
+        row = wanted_domain()
+    except Refusal as refusal:
+        return refusal.detail
+    if row.status == "verified":
+        return f"{row.domain} is verified."
+    return f"Set the TXT record {row.record_name} of {row.domain} to {row.record_value}, then look it up."
+
+
+def _looked_up(row: SenderDomain) -> str:
+    now = timezone.now()
+    enqueue(
+        task_name="check_sender_domain",
+        payload={"domain_id": row.pk},
+        idempotency_key=f"sender_domain/{row.pk}/{now.isoformat()}",
+        now=now,
+    )
+    return f"The record of {row.domain} is being looked up. Load the page again in a moment."

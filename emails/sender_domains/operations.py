@@ -1,21 +1,23 @@
 """Who may send as whom through the installation's provider: whoever has put a record into the domain's DNS.
 
-Each account has a token of its own for a domain, so that one account's record says nothing of another's. A domain
+Each account has a token of its own for a domain, so that one account's record says nothing of another's. The token
+follows from both, and is kept once the record is looked up. It is no secret: who can publish it owns the domain. A domain
 is verified by itself, not by the one above it. A verified one is looked up again while it is in use; it is trusted
 no longer when its record has been gone for `GRACE`.
 """
 
+import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from django.utils.encoding import punycode
 
+from accounts.models import Account
 from accounts.queries import current_account
 from commerce.outbox.operations import enqueue
 from commerce.rest.waiting import waiting_call
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import base62
 from emails.errors import EmailFromMissing
 
 from .models import SenderDomain
@@ -40,11 +42,27 @@ def domain_of(email: str) -> str | None:
 
 def wanted_domain() -> SenderDomain:
     """That of the account's `email_from`, with the token for its record. Raises `EmailFromMissing`."""
-    domain = domain_of(current_account().email_from or "")
+    account = current_account()
+    domain = domain_of(account.email_from or "")
     if domain is None:
         raise EmailFromMissing
-    row, _ = SenderDomain.objects.get_or_create(domain=domain, defaults={"token": base62(32)})
+    return SenderDomain.objects.filter(domain=domain).first() or SenderDomain(
+        domain=domain, token=_token_of(account, domain)
+    )
+
+
+def kept_domain() -> SenderDomain:
+    """The same as a row, which is made where there was none. Raises as `wanted_domain` does."""
+    wanted = wanted_domain()
+    if wanted.pk is not None:
+        return wanted
+    row, _ = SenderDomain.objects.get_or_create(domain=wanted.domain, defaults={"token": wanted.token})
     return row
+
+
+def _token_of(account: Account, domain: str) -> str:
+    """The workspace's id, which is random, keeps installations apart that count their accounts alike."""
+    return hashlib.sha256(f"{account.workspace_id}/{account.pk}/{domain}".encode()).hexdigest()[:32]
 
 
 def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
@@ -53,7 +71,7 @@ def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
     Raises `EmailFromMissing`, `TooManyOutsideCalls`.
     """
     with scope():
-        row, account_id = wanted_domain(), current_account_id()
+        row, account_id = kept_domain(), current_account_id()
     with waiting_call(account_id, within_s=WITHIN_S):
         failure = look_for(row)
     with scope():

@@ -18,7 +18,7 @@ from emails.mail_settings import mail_settings
 from emails.origins import origin_of
 from emails.sender_domains import operations, records
 from emails.sender_domains.models import SenderDomain
-from emails.sender_domains.operations import domain_of, may_send_as, note_lookup, wanted_domain
+from emails.sender_domains.operations import domain_of, kept_domain, may_send_as, note_lookup
 from tests.nameserver import name_server
 from tests.problems import problem
 
@@ -83,6 +83,27 @@ def test_domain_is_shown_with_the_record_to_set(shop, names):
     }
     assert shown(shop)["record"]["value"] == value
     assert names.asked == []
+
+
+def test_look_at_the_record_writes_nothing(shop, other_shop, names):
+    for each in (shop, other_shop):
+        set_sender(each, "hats@hats.example")
+
+    values = [shown(each)["record"]["value"] for each in (shop, shop, other_shop)]
+
+    assert values[0] == values[1] != values[2]
+    with shop.scope():
+        assert not SenderDomain.objects.exists()
+    assert verify(shop)["record"]["value"] == shown(shop)["record"]["value"] == values[0]
+    assert domain_row(shop).record_value == values[0]
+
+
+def test_record_that_was_shown_before_tokens_followed_from_domains_stays(shop, names):
+    set_sender(shop, "hats@hats.example")
+    with shop.scope():
+        SenderDomain.objects.create(domain="hats.example", token="a" * 32)
+
+    assert shown(shop)["record"]["value"] == verify(shop)["record"]["value"] == "commerce-sender=" + "a" * 32
 
 
 def test_mail_comes_from_the_account_once_its_domain_is_verified(shop, names):
@@ -197,7 +218,7 @@ def test_look_up_without_an_answer_is_tried_again(shop, names):
     set_sender(shop, "hats@hats.example")
     names.rcode = dns.rcode.SERVFAIL
     with shop.scope():
-        operations.have_checked(wanted_domain(), now=timezone.now())
+        operations.have_checked(kept_domain(), now=timezone.now())
 
     run_due()
 
