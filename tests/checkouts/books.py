@@ -15,6 +15,7 @@ from commerce.orders.models import Order, OrderLineItem
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.models import FakeCardPayment
 from discounts.models import Discount, DiscountHold, Voucher, VoucherHold, VoucherRedemption
+from emails.models import EmailDelivery
 from tests.shops import Shop
 
 Session = Checkout | Order
@@ -60,6 +61,21 @@ def assert_nothing_is_held(shop: Shop) -> None:
         sold = Order.objects.exclude(status="cancelled").values_list("checkout_id", flat=True)
         attempts = CheckoutPaymentAttempt.objects.filter(provider_reference__in=list(charged))
         assert {attempt.checkout_id for attempt in attempts} <= set(sold)
+
+
+def assert_all_is_sent(shop: Shop) -> None:
+    """What holds when the outbox has run: money has gone back, and each order has its one confirmation, if any."""
+    with shop.scope():
+        waiting = OutboxDispatch.objects.exclude(status__in=("succeeded", "skipped", "cancelled"))
+        stopped = waiting.exclude(target__task_name__in=("deliver_webhook", "ping_webhook"))
+        assert not list(stopped.values_list("target__task_name", "status", "last_error"))
+        for order in Order.objects.order_by("pk"):
+            dispatch = OutboxDispatch.objects.get(idempotency_key=f"order.confirmation/{order.token}")
+            told = EmailDelivery.objects.filter(
+                template_key="order.confirmation", key_space="product", reference_type="order"
+            )
+            sent = told.filter(reference_id=order.pk).count()
+            assert sent == (dispatch.status == "succeeded")
 
 
 class Books:
@@ -135,8 +151,11 @@ class Books:
 
     def assert_money(self) -> None:
         """What the test card has charged and not given back is an order's, or on its way to one or back."""
-        payments = FakeCardPayment.objects.filter(status="succeeded").values_list("key", flat=True)
         attempts = {attempt.gateway_key: attempt for attempt in CheckoutPaymentAttempt.objects.all()}
+        for payment in FakeCardPayment.objects.all():
+            asked = attempts[payment.key]
+            assert (payment.amount_cents, payment.currency) == (asked.amount_cents, asked.currency)
+        payments = FakeCardPayment.objects.filter(status="succeeded").values_list("key", flat=True)
         waiting = OutboxDispatch.objects.filter(finished_at=None)
         tasks = {(d.target["task_name"], d.payload.get("attempt_id")) for d in waiting}
         for attempt in (attempts[key] for key in payments):

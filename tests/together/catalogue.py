@@ -26,6 +26,20 @@ class Catalogue(Merchants):
             shop.opening.units[variant_id] = 0
             self._bring(shop, variant_id, any_of(shop.location_ids, 0), units)
 
+    @act(stall=STALLS, index=INDEXES, cents=st.sampled_from([999, 1]))
+    def create_variant(self, stall: int, index: int, cents: int) -> None:
+        """Of a product that may be archived, and of which there are no units yet."""
+        shop = self.stall(stall)
+        variant = self._manage(shop, "GET", f"variants/{any_of(shop.variant_ids, index)}.json")
+        if variant.status_code != 200:
+            return
+        path = f"products/{variant.json()['variant']['product_id']}/variants.json"
+        pricing = [{"market_id": shop.shop.market.pk, "price_cents": cents}]
+        body = {"sku": f"new-{next(self.numbers)}", "pricing": pricing}
+        answer = self._manage(shop, "POST", path, body)
+        if answer.status_code == 201:
+            shop.variant_ids.append(int(answer.json()["variant"]["id"]))
+
     @act(stall=STALLS, index=INDEXES, changes=VARIANT_CHANGES)
     def change_variant(self, stall: int, index: int, changes: dict[str, Any]) -> None:
         shop = self.stall(stall)

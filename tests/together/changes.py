@@ -46,6 +46,40 @@ MARKET_CHANGES = st.one_of(
     st.builds(lambda country: {"country_code": country}, st.sampled_from(["DE", "AT"])),
     st.builds(lambda locale: {"locale": locale}, st.sampled_from(["de-DE", "en-GB"])),
     st.builds(lambda status: {"status": status}, st.sampled_from(["active", "inactive"])),
+    st.builds(lambda currency: {"currency": currency}, st.sampled_from(["EUR", "CZK"])),
+)
+NEW_MARKETS = st.sampled_from(
+    [
+        {"currency": "EUR", "locale": "de-AT", "country_code": "AT"},
+        {"currency": "EUR", "locale": "de-DE", "country_code": "DE", "prices_include_tax": False},
+        {"currency": "CZK", "locale": "cs-CZ", "country_code": "DE"},
+    ]
+)
+FILTERS = st.sampled_from(
+    [
+        {"all": [{"field": "tag", "op": "eq", "value": "vip"}]},
+        {"all": [{"field": "orders_count", "op": "gte", "value": 1}]},
+        {"all": [{"field": "email_domain", "op": "eq", "value": "example.com"}]},
+    ]
+)
+METHOD_CHANGES = st.sampled_from(
+    [
+        {"cod_fee_cents": 777},
+        {"is_cod_compatible": False},
+        {"is_cod_compatible": True},
+        {"rate_mode": "free"},
+        {"rate_mode": "tiered"},
+        {"requires_pickup_point": True},
+        {"requires_pickup_point": False},
+    ]
+)
+ACCOUNT_CHANGES = st.sampled_from(
+    [
+        {"default_currency": "CZK"},
+        {"default_locale": "de-DE"},
+        {"country_code": "AT", "vat_number": "ATU57194903"},
+        {"country_code": "DE", "vat_number": None},
+    ]
 )
 SETTINGS = st.one_of(
     st.builds(

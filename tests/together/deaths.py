@@ -1,8 +1,8 @@
-"""A process that dies at any commit or any call of a gateway, as far as one process can play it for itself.
+"""A process that dies at any commit or at any call of a gateway.
 
 An act passes points: before and after each commit of an outermost transaction, and before and after each call of
-the test card. At the point where it is to die, `Killed` is raised, which no `except Exception` catches; from there on
-the database takes nothing of it but the rollback, so that no `finally` tidies up what a dead process could not.
+the test card. At the point where it is to die, `Killed` is raised, which no `except Exception` catches. From there on
+the database takes only the rollback, so that no `finally` tidies up what a dead process could not.
 """
 
 from collections import Counter
@@ -29,14 +29,30 @@ class Killed(BaseException):
 
 
 class Mortality:
-    """The first act that passes the point `dies_at[0]` for the `dies_at[1]`th time dies there; `deaths` counts them."""
+    """Kills the acts that pass an armed point, and counts in `deaths` where they died, and in `calls` those of the gateway.
+
+    One death may be armed for a commit, and one for each side of each call. Calls are rare, so a death that is armed for
+    one waits until an act passes it, whatever else happens meanwhile.
+    """
 
     def __init__(self) -> None:
-        self.dies_at: Death | None = None
         self.deaths: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self._armed: dict[str, int] = {}
         self._is_living = False
         self._is_dead = False
-        self._passed = 0
+        self._passed: Counter[str] = Counter()
+
+    def arm(self, death: Death) -> None:
+        """Have the first act die that passes this point so many times; a later death at a commit replaces it."""
+        point, number = death
+        if point in COMMIT_POINTS:
+            for other in COMMIT_POINTS:
+                self._armed.pop(other, None)
+        self._armed[point] = number
+
+    def disarm(self) -> None:
+        self._armed.clear()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Make commits and calls of the test card points, for as long as the patch holds."""
@@ -60,10 +76,11 @@ class Mortality:
     def pass_point(self, point: str) -> None:
         if self._is_dead:
             raise Killed
-        if not self._is_living or self.dies_at is None or self.dies_at[0] != point:
+        if not self._is_living or point not in self._armed:
             return
-        self._passed += 1
-        if self._passed >= self.dies_at[1]:
+        self._passed[point] += 1
+        if self._passed[point] >= self._armed[point]:
+            del self._armed[point]
             self._is_dead = True
             self.deaths[point] += 1
             raise Killed
@@ -71,7 +88,8 @@ class Mortality:
     @contextmanager
     def life(self) -> Iterator[None]:
         """What happens in here is done by a process that may die; raises `Killed` when it did."""
-        self._is_living, self._passed = True, 0
+        self._is_living = True
+        self._passed.clear()
         try:
             with connection.execute_wrapper(self._refuse_the_dead):
                 yield
@@ -83,8 +101,8 @@ class Mortality:
                 self._bury()
 
     def _bury(self) -> None:
-        """The next act is another process's, on a connection of its own: its settings are those of a new one."""
-        self._is_dead, self.dies_at = False, None
+        """The next act is done by another process, over a connection without settings."""
+        self._is_dead = False
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL commerce.account_id = ''; SET LOCAL commerce.workspace_id = ''")
 
@@ -92,6 +110,7 @@ class Mortality:
         @wraps(call)
         def mortal(*args: Any, **kwargs: Any) -> Any:
             self.pass_point(f"before {call.__name__}")
+            self.calls[call.__name__] += 1
             result = call(*args, **kwargs)
             self.pass_point(f"after {call.__name__}")
             return result

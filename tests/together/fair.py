@@ -18,16 +18,18 @@ from commerce.rest import limits
 from tests.checkouts.books import assert_books_agree
 from tests.clients import ApiClient
 from tests.together.deaths import CALL_POINTS, COMMIT_POINTS, Death, Killed, Mortality
+from tests.together.digests import digest_of_rows
 from tests.together.stalls import Stall, any_of, open_stall
+from tests.together.tally import Tally
 
 INDEXES = st.integers(0, 7)
 # Mostly the first, so that acts meet each other.
 STALLS = st.sampled_from([0, 0, 0, 0, 1, 2])
-# Mostly none; else the point and its number within an act, most often one that every act passes.
+# Mostly none; else the point and its number within an act. A death at a call waits until there is one.
 DEATHS = st.sampled_from(
     [
-        *[None] * 40,
-        *[(point, number) for point in COMMIT_POINTS for number in (1, 1, 2, 3)],
+        *[None] * 50,
+        *[(point, number) for point in COMMIT_POINTS for number in (1, 2, 3)],
         *[(point, 1) for point in CALL_POINTS],
     ]
 )
@@ -45,7 +47,9 @@ def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
         @wraps(method)
         def acted(self: "Fair", death: Death | None = None, **given: Any) -> None:
             self.is_broken = True
-            self.mortality.dies_at = death or self.mortality.dies_at
+            self.tally.steps += 1
+            if death:
+                self.mortality.arm(death)
             with suppress(Killed):
                 method(self, **given)
             self.is_broken = False
@@ -59,14 +63,19 @@ class Fair(RuleBasedStateMachine):
     """Three stalls: the first two belong to one workspace, the third to another."""
 
     mortality: Mortality
+    tally: Tally
 
     def __init__(self) -> None:
         super().__init__()
+        self.tally.examples += 1
         # Whether a step has failed: then there is nothing more to be checked.
         self.is_broken = False
         self.numbers = count(1)
         self.stalls: list[Stall] = []
         self.touched: list[Stall] = []
+        # The shop that the acts are about, and the rows of the others when their last act was over.
+        self.visited: Stall | None = None
+        self.left: dict[int, str] = {}
         self.is_sent_twice: str | None = None
         # What an example does has happened to no other.
         self.savepoint = transaction.savepoint()
@@ -90,7 +99,21 @@ class Fair(RuleBasedStateMachine):
         stall: Stall = any_of(self.stalls, index)
         if stall not in self.touched:
             self.touched.append(stall)
+        if stall is not self.visited:
+            if self.visited is not None:
+                self.left[self.visited.shop.id] = digest_of_rows(self.visited.shop)
+            before = self.left.pop(stall.shop.id, None)
+            assert before in (None, digest_of_rows(stall.shop)), (
+                "Another shop's act changed rows of this one."
+            )
+            self.visited = stall
         return stall
+
+    def touch_all(self) -> None:
+        """What comes now may change rows of each shop."""
+        self.touched = list(self.stalls)
+        self.visited = None
+        self.left.clear()
 
     def send(
         self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any = None, **headers: str
@@ -118,6 +141,7 @@ class Fair(RuleBasedStateMachine):
     def _send(
         self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any, **headers: str
     ) -> HttpResponse:
+        self.tally.requests += 1
         # Who dies while reading leaves nothing behind.
         with nullcontext() if verb == "GET" else self.mortality.life():
             answer = client.send(verb, path, body, **headers)
@@ -139,6 +163,7 @@ class Fair(RuleBasedStateMachine):
 
     def visit(self, path: str) -> None:
         """A page of the product that is for browsers."""
+        self.tally.requests += 1
         with self.mortality.life():
             assert Client().post(path).status_code in (303, 404)
 
@@ -165,7 +190,7 @@ class Fair(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            self.mortality.dies_at = None
+            self.mortality.disarm()
             self.is_sent_twice = None
             if self.stalls and not self.is_broken:
                 self.everybody_leaves()

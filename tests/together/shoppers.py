@@ -1,16 +1,12 @@
 """What shoppers do: anything in any order, in any of the shops, with tokens of before as with new ones."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
-from django.http import HttpResponse
 from hypothesis import strategies as st
 
-from checkouts.models import CheckoutPaymentAttempt
-from checkouts.phases import ALLOWED_PHASES, FINAL_PHASES
-from tests.storefront import ADDRESS
-from tests.together.fair import INDEXES, STALLS, Fair, act
-from tests.together.stalls import STOCK, Stall, any_of
+from tests.together.fair import INDEXES, STALLS, act
+from tests.together.shopping import NEXT, Shopping
+from tests.together.stalls import STOCK, any_of
 
 EMAILS = st.sampled_from(["ada@example.com", "Ada@Example.com", "bob@example.com"])
 QUANTITIES = st.integers(1, 2)
@@ -19,19 +15,9 @@ STEPS = st.sampled_from([*range(9), 4, 4, 8, 8, 8])
 METHODS = st.sampled_from(["cod", "bank_transfer", "test_card", "test_card"])
 CHOICES = st.sampled_from(["succeed", "decline", "abandon", "unknown"])
 VAT = st.sampled_from([("", ""), ("AT", "U57194903"), ("FR", "40303265045")])
+# Mostly the first.
+MARKETS = st.sampled_from([0, 0, 0, 0, 0, 1, 2])
 COUNTRIES = st.sampled_from(["DE", "DE", "AT", "FR"])
-URLS = {"return_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no"}
-# The next step of a checkout in each phase; from `failed` another try to pay.
-NEXT = {
-    "pending": "address",
-    "address": "shipping",
-    "shipping": "payment_method",
-    "payment": "start_payment",
-    "failed": "payment_method",
-}
-REFUSED_BY_PHASE = {"invalid_phase", "checkout_expired", "checkout_already_completed"}
-# Whoever asks is turned away before anything of the checkout is looked at.
-TURNED_AWAY = {401, 403, 404}
 ARRIVAL: dict[str, st.SearchStrategy[Any]] = {
     "stall": STALLS,
     "index": INDEXES,
@@ -40,26 +26,48 @@ ARRIVAL: dict[str, st.SearchStrategy[Any]] = {
     "code": INDEXES,
     "steps": STEPS,
     "method": METHODS,
+    "market": MARKETS,
 }
 
 
-class Shoppers(Fair):
+class Shoppers(Shopping):
     @act(**ARRIVAL)
     def arrive(
-        self, stall: int, index: int, quantity: int, email: str, code: int, steps: int, method: str
+        self,
+        stall: int,
+        index: int,
+        quantity: int,
+        email: str,
+        code: int,
+        steps: int,
+        method: str,
+        market: int,
     ) -> None:
         """A new cart with a line, its checkout with a code, and some steps of it."""
         shop = self.stall(stall)
-        answer = self.storefront(shop, "POST", "carts.json", {"market_id": shop.shop.market.pk})
-        if answer.status_code != 201:
+        token = self._take_cart(shop, any_of(shop.market_ids, market))
+        if token is None:
             return
-        token = answer.json()["cart"]["token"]
-        shop.carts.append(token)
-        shop.lines[token] = {}
         self._add_line(shop, token, index, quantity)
         if self._enter(shop, token, email):
             self._act(shop, shop.checkouts[-1], "discount", "POST", {"code": any_of(shop.codes, code)})
             self._go_on(shop, shop.checkouts[-1], steps, method, "succeed")
+
+    @act(stall=STALLS, index=INDEXES, email=EMAILS, market=MARKETS)
+    def buy_by_card(self, stall: int, index: int, email: str, market: int) -> None:
+        """From the cart to the order, without a code."""
+        shop = self.stall(stall)
+        token = self._take_cart(shop, any_of(shop.market_ids, market))
+        if token is not None:
+            self._add_line(shop, token, index, 1)
+            if self._enter(shop, token, email):
+                self._go_on(shop, shop.checkouts[-1], 8, "test_card", "succeed")
+
+    @act(stall=STALLS, checkout=INDEXES)
+    def look_at_order(self, stall: int, checkout: int) -> None:
+        shop = self.stall(stall)
+        if shop.checkouts:
+            self._look_at_order(shop, any_of(shop.checkouts, checkout))
 
     @act(stall=STALLS, cart=INDEXES, index=INDEXES, quantity=QUANTITIES)
     def add_line(self, stall: int, cart: int, index: int, quantity: int) -> None:
@@ -74,6 +82,14 @@ class Shoppers(Fair):
         if token is not None and (lines := self._cart(shop, token)):
             path = f"carts/{token}/lines/{any_of(lines, index)['id']}.json"
             self._change_cart(shop, token, "PATCH", path, {"quantity": quantity})
+
+    @act(stall=STALLS, cart=INDEXES, index=INDEXES)
+    def remove_line(self, stall: int, cart: int, index: int) -> None:
+        shop = self.stall(stall)
+        token = any_of(shop.carts, cart) if shop.carts else None
+        if token is not None and (lines := self._cart(shop, token)):
+            path = f"carts/{token}/lines/{any_of(lines, index)['id']}.json"
+            self._change_cart(shop, token, "DELETE", path, None)
 
     @act(stall=STALLS, cart=INDEXES, source=INDEXES)
     def merge(self, stall: int, cart: int, source: int) -> None:
@@ -184,156 +200,7 @@ class Shoppers(Fair):
     arrive_again = arrive
     merge_again = merge
     pay = choose_on_page
-
-    def _add_line(self, shop: Stall, token: str, index: int, quantity: int) -> None:
-        line = {"variant_id": any_of(shop.variant_ids, index), "quantity": quantity}
-        self._change_cart(shop, token, "POST", f"carts/{token}/lines.json", line)
-
-    def _cart(self, shop: Stall, token: str, *, new: bool = False) -> list[dict[str, Any]] | None:
-        """Its lines; none has another price than when it was shown last, unless it was changed since.
-
-        None where its shop is closed.
-        """
-        answer = self.storefront(shop, "GET", f"carts/{token}.json")
-        if self._is_turned_away(shop, answer):
-            return None
-        lines: list[dict[str, Any]] = answer.json()["cart"]["line_items"]
-        if not new:
-            shown = shop.lines[token].values()
-            assert list(map(_price_of, lines)) == list(map(_price_of, shown))
-        return lines
-
-    def _change_cart(self, shop: Stall, token: str, verb: str, path: str, body: Any) -> None:
-        """What is refused has changed nothing; and what is changed leaves other lines as they were."""
-        shown = self._cart(shop, token)
-        if shown is None:
-            return
-        before = {line["id"]: line for line in shown}
-        try:
-            self.storefront(shop, verb, path, body)
-        finally:
-            after = {line["id"]: line for line in self._cart(shop, token, new=True) or ()}
-            shop.lines[token] = after
-        for name in before.keys() & after.keys():
-            is_same = before[name]["quantity"] == after[name]["quantity"]
-            is_untouched = is_same and verb == "POST" and "merge" not in path
-            assert not is_untouched or _price_of(before[name]) == _price_of(after[name])
-
-    def _enter(self, shop: Stall, cart_token: str, email: str) -> bool:
-        """Whether there was enough in stock, and anything in the cart. Its prices are those that the cart showed."""
-        lines = self._cart(shop, cart_token)
-        if lines is None:
-            return False
-        body = {"cart_token": cart_token, "email": email}
-        answer = self.storefront(shop, "POST", "checkouts.json", body)
-        if answer.status_code != 201:
-            return False
-        checkout = answer.json()["checkout"]
-        shop.checkouts.append(checkout["token"])
-        self._note(shop, checkout)
-        asked = sum(int(line["line_total_with_tax_cents"]) for line in lines)
-        assert int(checkout["totals"]["subtotal_with_tax_cents"]) == asked
-        return True
-
-    def _go_on(self, shop: Stall, token: str, steps: int, method: str, choice: str) -> None:
-        for _ in range(steps):
-            shown = self._shown(shop, token)
-            if shown is None or shown["phase"] in FINAL_PHASES:
-                break
-            if shown["phase"] == "processing":
-                self._choose_on_page(shop, token, choice)
-            last = "complete" if shown["ready_to_complete"] else "confirm"
-            self._step(shop, token, NEXT.get(shown["phase"], last), method=method)
-
-    def _step(
-        self,
-        shop: Stall,
-        token: str,
-        operation: str,
-        *,
-        method: str = "cod",
-        email: str | None = None,
-        country: str = "DE",
-    ) -> None:
-        """With good data."""
-        address = {"shipping_address": ADDRESS | {"country_code": country}, "same_as_shipping": True}
-        rate_id = any_of(shop.rate_ids, -1)
-        bodies = {
-            "address": address | ({"email": email} if email else {}),
-            "shipping": {"shipping_method_id": shop.method_id, "shipping_rate_id": rate_id},
-            "payment_method": {"payment_method": method},
-            "start_payment": URLS,
-            "confirm": {"callback_payload": {}},
-            "complete": {},
-        }
-        verb = "PUT" if operation in ("address", "shipping", "payment_method") else "POST"
-        headers = {"idempotency_key": f"complete-{token}"} if operation == "complete" else {}
-        self._act(shop, token, operation, verb, bodies[operation], **headers)
-
-    def _act(
-        self,
-        shop: Stall,
-        token: str,
-        operation: str,
-        verb: str,
-        body: Any = None,
-        *,
-        path: str | None = None,
-        **headers: str,
-    ) -> None:
-        """Where the phase forbids it, it is refused; whatever is refused has changed nothing."""
-        before, is_sent_twice = self._shown(shop, token), self.is_sent_twice
-        if before is None:
-            return
-        shop.shown.pop(token)
-        try:
-            path = f"checkouts/{token}/{path or operation}.json"
-            answer = self.storefront(shop, verb, path, body, **headers)
-        finally:
-            after = self._shown(shop, token)
-        is_replayed = "Idempotent-Replayed" in answer
-        if before["phase"] not in ALLOWED_PHASES[operation] and not is_replayed:
-            assert (answer.status_code, answer.json()["code"] in REFUSED_BY_PHASE) == (409, True)
-        if answer.status_code >= 400:
-            assert is_sent_twice or after == before
-        elif operation == "start_payment":
-            due = before["totals"]["amount_due_cents"]
-            assert answer.json()["payment_attempt"]["amount_cents"] == due
-        if operation in ("start_payment", "confirm", "complete"):
-            assert after is not None
-            assert after["totals"] == before["totals"]
-
-    def _choose_on_page(self, shop: Stall, token: str, choice: str) -> None:
-        """On the page of the checkout's last payment that has one."""
-        with shop.shop.scope():
-            attempts = CheckoutPaymentAttempt.objects.filter(
-                checkout__token=token, redirect_url__isnull=False
-            )
-            url = attempts.order_by("pk").values_list("redirect_url", flat=True).last()
-        if url is not None:
-            self.visit(f"{urlsplit(url).path}/{choice}")
-
-    def _shown(self, shop: Stall, token: str) -> dict[str, Any] | None:
-        """The checkout, which costs what it cost when it was shown last; None where its shop is closed."""
-        answer = self.storefront(shop, "GET", f"checkouts/{token}.json")
-        if self._is_turned_away(shop, answer):
-            return None
-        checkout: dict[str, Any] = answer.json()["checkout"]
-        assert shop.shown.get(token, checkout["totals"]) == checkout["totals"]
-        self._note(shop, checkout)
-        return checkout
-
-    def _is_turned_away(self, shop: Stall, answer: HttpResponse) -> bool:
-        """By a shop that is closed, and by no other."""
-        is_closed = shop.is_archived or shop.is_suspended
-        assert answer.status_code in ({200} | TURNED_AWAY if is_closed else {200}), answer.content
-        return answer.status_code != 200
-
-    def _note(self, shop: Stall, checkout: dict[str, Any]) -> None:
-        shop.shown[checkout["token"]] = checkout["totals"]
-
-
-def _price_of(line: dict[str, Any]) -> tuple[Any, ...]:
-    """What a line of a cart costs, and how much it is."""
-    names = ("id", "quantity", "unit_price_with_tax_cents", "unit_price_without_tax_cents", "tax_rate_bp")
-    return tuple(line[name] for name in names)
+    buy_by_card_too = buy_by_card
+    buy_by_card_at_last = buy_by_card
+    cancel_payment_too = cancel_payment
+    confirm_payment_too = pay_by_card

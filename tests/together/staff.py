@@ -1,4 +1,4 @@
-"""What staff do to customers, emails, settings, keys and the shop itself while it sells."""
+"""What staff do to customers, settings, keys and the shop itself while it sells."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,11 +10,7 @@ from accounts.models import Account
 from accounts.operations import set_suspended
 from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
-from tests.together.changes import (
-    EMAIL_KEYS,
-    SETTINGS,
-    TEMPLATE,
-)
+from tests.together.changes import SETTINGS
 from tests.together.deaths import Killed
 from tests.together.fair import INDEXES, STALLS, act
 from tests.together.merchants import Merchants
@@ -54,34 +50,9 @@ class Staff(Merchants):
         path = f"customers/{any_of(shop.customer_ids, index)}/notification_preferences.json"
         self._manage(shop, "PUT", path, {"notification_preferences": {"order.confirmation": is_on}})
 
-    @act(stall=STALLS, is_kept=st.booleans())
-    def change_template(self, stall: int, is_kept: bool) -> None:
-        shop = self.stall(stall)
-        path = "email/templates/order.confirmation/en.json"
-        if not is_kept:
-            self._manage(shop, "DELETE", path)
-        elif (shown := self._manage(shop, "GET", path)).status_code == 200:
-            version = shown.json()["email_template"]["version"] or 0
-            self._manage(shop, "PUT", path, TEMPLATE | {"expected_version": version})
-
-    @act(stall=STALLS, key=EMAIL_KEYS, number=st.integers(1, 400), index=INDEXES)
-    def send_email(self, stall: int, key: str, number: int, index: int) -> None:
-        """Under a key that the product may take for one of its own."""
-        shop = self.stall(stall)
-        customer_id = any_of(shop.customer_ids, index)
-        body = {"template_key": "order.confirmation", "customer_id": customer_id, "ctx": {}}
-        more = {"locale": "en", "idempotency_key": key.format(number)}
-        self._manage(shop, "POST", "email/send.json", body | more)
-
     @act(stall=STALLS, changes=SETTINGS)
     def change_settings(self, stall: int, changes: dict[str, Any]) -> None:
         self._manage(self.stall(stall), "PUT", "settings.json", {"settings": changes})
-
-    @act(stall=STALLS, topics=st.sampled_from([[], ["order.paid"]]))
-    def open_webhook(self, stall: int, topics: list[str]) -> None:
-        shop = self.stall(stall)
-        body = {"url": f"http://127.0.0.1:9/{next(self.numbers)}", "topics": topics}
-        self._manage(shop, "POST", "webhook_endpoints.json", body)
 
     @act(stall=STALLS, grace_seconds=st.sampled_from([0, 60]))
     def rotate_storefront_key(self, stall: int, grace_seconds: int) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 from commerce.inventory.models import Location
 from discounts.models import Discount
 from tests import factories
+from tests.backoffice.clients import StaffClient
 from tests.checkouts.books import Opening
 from tests.shops import Shop, make_shop
 
@@ -17,6 +18,15 @@ CARD_CENTS = (800, 6000)
 COUNTRIES = ["DE", "AT"]
 
 
+@dataclass(frozen=True)
+class Form:
+    """A form of the back office as it was opened; `changes` are what is filled in before it is sent."""
+
+    path: str
+    opened: dict[str, Any]
+    changes: dict[str, str]
+
+
 @dataclass
 class Stall:
     """Carts, checkouts and rows are named by their place in a list; `secret` is in the text of all of its goods."""
@@ -24,6 +34,7 @@ class Stall:
     shop: Shop
     secret: str
     opening: Opening
+    market_ids: list[int]
     variant_ids: list[int]
     tax_rate_id: int
     zone_id: int
@@ -36,6 +47,11 @@ class Stall:
     customer_ids: list[int] = field(default_factory=list)
     carts: list[str] = field(default_factory=list)
     checkouts: list[str] = field(default_factory=list)
+    foreign_rate_ids: list[int] = field(default_factory=list)
+    segment_ids: list[int] = field(default_factory=list)
+    # What staff opened in the back office and have not saved yet.
+    forms: list[Form] = field(default_factory=list)
+    staff: StaffClient | None = None
     # What a shopper was told last: the totals of a checkout, and the lines of a cart.
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
@@ -71,6 +87,7 @@ def open_stall(number: int, workspace_id: UUID | None, *, includes_tax: bool, re
         shop=shop,
         secret=secret,
         opening=Opening(units=Counter({variant.pk: STOCK for variant in variants})),
+        market_ids=[shop.market.pk],
         variant_ids=[variant.pk for variant in variants],
         tax_rate_id=tax_rate.pk,
         zone_id=zone.pk,

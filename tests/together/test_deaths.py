@@ -5,6 +5,7 @@ import pytest
 from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
 from tests.together.deaths import CALL_POINTS, COMMIT_POINTS, Mortality
 from tests.together.passing import Market
+from tests.together.tally import Tally
 
 SHOPPER = {
     "stall": 0,
@@ -13,14 +14,15 @@ SHOPPER = {
     "email": "ada@example.com",
     "code": 0,
     "method": "test_card",
+    "market": 0,
 }
 
 
 @pytest.mark.parametrize("point", [*COMMIT_POINTS, *CALL_POINTS])
-@pytest.mark.usefixtures("db", "renderer", "mail_dir", "vies")
-def test_process_dies_where_it_is_to(point, monkeypatch, settings):
+@pytest.mark.usefixtures("db", "mail_dir", "vies")
+def test_process_dies_where_it_is_to(point, renderer, monkeypatch, settings):  # noqa: F811
     settings.OUTSIDE_ALLOW_PRIVATE = True
-    Market.mortality = mortality = Mortality()
+    Market.renderer, Market.tally, Market.mortality = renderer, Tally(), (mortality := Mortality())
     mortality.install(monkeypatch)
     market = Market()
     market.open(modes=[True, True, True], reserves_late=False, shoppers=[])

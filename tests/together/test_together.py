@@ -1,6 +1,7 @@
 """Several shops, whose shoppers, staff and processes do anything in any order: their books agree after every step.
 
-A search of minutes, by hand, to be repeated for an hour: pytest --hypothesis-profile=long --timeout=0 -n 0 tests/together
+A longer search, by hand, which prints what it has done:
+pytest --hypothesis-profile=long --hypothesis-seed=1 --timeout=0 -n 0 -q -s tests/together/test_together.py
 """
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
 from tests.together.deaths import Mortality
 from tests.together.passing import Market
+from tests.together.tally import Tally
 
 SEARCH = profile(
     max_examples=max(12, profile.default.max_examples // 20),
@@ -28,9 +30,12 @@ SEARCH = profile(
 
 # Not the half minute that it takes, but the minutes in which a difference is shrunk.
 @pytest.mark.timeout(900)
-@pytest.mark.usefixtures("db", "renderer", "mail_dir", "vies")
-def test_books_agree_whatever_happens(monkeypatch, settings):
+@pytest.mark.usefixtures("db", "mail_dir", "vies")
+def test_books_agree_whatever_happens(renderer, monkeypatch, settings):  # noqa: F811
     settings.OUTSIDE_ALLOW_PRIVATE = True
-    Market.mortality = Mortality()
+    Market.renderer, Market.tally, Market.mortality = renderer, Tally(), Mortality()
     Market.mortality.install(monkeypatch)
-    run_state_machine_as_test(Market, settings=SEARCH)
+    try:
+        run_state_machine_as_test(Market, settings=SEARCH)
+    finally:
+        print(Market.tally.report(Market.mortality.calls, Market.mortality.deaths))  # noqa: T201  to be quoted; shown with -s
