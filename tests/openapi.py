@@ -19,7 +19,7 @@ def document() -> dict[str, Any]:
 
 def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
     """An answer is one that the document names, with exactly the fields that it names."""
-    operation = _operation(method, path)
+    operation = operation_of(method, path)
     if operation is None:
         return
     response = operation["responses"].get(str(status), operation["responses"]["default"])
@@ -47,7 +47,8 @@ def _routes() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
     ]
 
 
-def _operation(method: str, path: str) -> dict[str, Any] | None:
+def operation_of(method: str, path: str) -> dict[str, Any] | None:
+    """What the document says of a request; None where it says nothing."""
     route = next((operations for pattern, operations in _routes() if pattern.fullmatch(path)), {})
     return route.get(method.lower())
 

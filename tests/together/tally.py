@@ -4,20 +4,42 @@ from collections import Counter
 from dataclasses import dataclass, field
 from time import monotonic
 
+from tests.openapi import document, operation_of
+
+WRITING = ("post", "put", "patch", "delete")
+
 
 @dataclass
 class Tally:
     examples: int = 0
     steps: int = 0
     requests: int = 0
+    done: set[str] = field(default_factory=set)
     started: float = field(default_factory=monotonic)
+
+    def note(self, verb: str, path: str, status: int) -> None:
+        """A request was answered with this status."""
+        self.requests += 1
+        operation = operation_of(verb, path)
+        if operation is not None and status < 300:
+            self.done.add(operation["operationId"])
 
     def report(self, calls: Counter[str], deaths: Counter[str]) -> str:
         minutes = (monotonic() - self.started) / 60
-        done = (
-            f"{self.examples} examples, {self.steps} steps, {self.requests} requests in {minutes:.1f} minutes"
+        lines = (
+            f"{self.examples} examples, {self.steps} steps, {self.requests} requests in {minutes:.1f} minutes",
+            f"calls of the gateway: {_listed(calls)}",
+            f"{deaths.total()} deaths: {_listed(deaths)}",
+            f"never done: {self._undone()}",
         )
-        return f"{done}\ncalls of the gateway: {_listed(calls)}\n{deaths.total()} deaths: {_listed(deaths)}"
+        return "\n".join(lines)
+
+    def _undone(self) -> str:
+        """What the API offers and no request has achieved."""
+        operations = [
+            o for path in document()["paths"].values() for verb, o in path.items() if verb in WRITING
+        ]
+        return ", ".join(sorted({o["operationId"] for o in operations} - self.done))
 
 
 def _listed(counts: Counter[str]) -> str:

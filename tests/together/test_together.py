@@ -15,7 +15,7 @@ from tests.together.passing import Market
 from tests.together.tally import Tally
 
 SEARCH = profile(
-    max_examples=max(12, profile.default.max_examples // 20),
+    max_examples=max(8, profile.default.max_examples // 20),
     stateful_step_count=50,
     deadline=None,
     print_blob=True,
