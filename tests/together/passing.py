@@ -97,6 +97,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
     def forget_answers(self, stall: int) -> None:
         """What was stored under a client's key is gone after a day."""
         shop = self.stall(stall)
+        self.touch_all()
         with shop.shop.scope():
             IdempotencyRecord.objects.update(created_at=self._long_ago() - timedelta(days=2))
         self.work(prune_answers)
