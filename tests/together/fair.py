@@ -47,7 +47,7 @@ def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
         @wraps(method)
         def acted(self: "Fair", death: Death | None = None, **given: Any) -> None:
             self.is_broken = True
-            self.tally.steps += 1
+            self.tally.acts[method.__name__] += 1
             if death:
                 self.mortality.arm(death)
             with suppress(Killed):

@@ -12,7 +12,7 @@ WRITING = ("post", "put", "patch", "delete")
 @dataclass
 class Tally:
     examples: int = 0
-    steps: int = 0
+    acts: Counter[str] = field(default_factory=Counter)
     requests: int = 0
     done: set[str] = field(default_factory=set)
     started: float = field(default_factory=monotonic)
@@ -27,9 +27,10 @@ class Tally:
     def report(self, calls: Counter[str], deaths: Counter[str]) -> str:
         minutes = (monotonic() - self.started) / 60
         lines = (
-            f"{self.examples} examples, {self.steps} steps, {self.requests} requests in {minutes:.1f} minutes",
+            f"{self.examples} examples, {self.acts.total()} acts, {self.requests} requests in {minutes:.1f} minutes",
             f"calls of the gateway: {_listed(calls)}",
             f"{deaths.total()} deaths: {_listed(deaths)}",
+            f"acts: {_listed(self.acts)}",
             f"never done: {self._undone()}",
         )
         return "\n".join(lines)

@@ -4,10 +4,13 @@ A longer search, by hand, which prints what it has done:
 pytest --hypothesis-profile=long --hypothesis-seed=1 --timeout=0 -n 0 -q -s tests/together/test_together.py
 """
 
+from typing import Any
+
 import pytest
-from hypothesis import HealthCheck, Phase
+from hypothesis import HealthCheck, Phase, stateful
 from hypothesis import settings as profile
 from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.strategies._internal.featureflags import FeatureFlags, FeatureStrategy
 
 from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
 from tests.together.deaths import Mortality
@@ -28,6 +31,13 @@ SEARCH = profile(
 )
 
 
+class EveryRule(FeatureStrategy):
+    """Rules are chosen evenly: Hypothesis would turn off a random share of them in each example."""
+
+    def do_draw(self, data: Any) -> FeatureFlags:
+        return FeatureFlags()
+
+
 # Not the half minute that it takes, but the minutes in which a difference is shrunk.
 @pytest.mark.timeout(900)
 @pytest.mark.usefixtures("db", "mail_dir", "vies")
@@ -35,6 +45,7 @@ def test_books_agree_whatever_happens(renderer, monkeypatch, settings):  # noqa:
     settings.OUTSIDE_ALLOW_PRIVATE = True
     Market.renderer, Market.tally, Market.mortality = renderer, Tally(), Mortality()
     Market.mortality.install(monkeypatch)
+    monkeypatch.setattr(stateful, "FeatureStrategy", EveryRule)
     try:
         run_state_machine_as_test(Market, settings=SEARCH)
     finally:
