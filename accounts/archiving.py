@@ -1,15 +1,22 @@
-"""What ends when a shop is archived, and what keeps it within reach: apps above accounts register their parts."""
+"""Archiving a shop: what it ends, and what keeps the shop within reach. Apps above accounts register their parts."""
 
 from collections.abc import Callable
 from datetime import datetime
 
-from commerce.tenancy.scope import account_scope
+from django.db import connection
+
+from commerce.tenancy.scope import account_scope, current_account_id
 
 Step = Callable[[datetime], None]
 Debt = Callable[[], bool]
 
 _steps: list[Step] = []
 _debts: list[Debt] = []
+
+# PostgreSQL queues these locks fairly. A share lock of the account's row would let business that never pauses keep
+# every change of that row waiting.
+_SHARE = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
+_EXCLUDE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 def on_archiving(step: Step) -> Step:
@@ -26,6 +33,25 @@ def owes_money(debt: Debt) -> Debt:
     """Register a question: is money of the account in scope still on its way, or owed to a customer?"""
     _debts.append(debt)
     return debt
+
+
+def hold_off_archiving() -> None:
+    """Keep the account in scope from being archived until the transaction ends.
+
+    Called before new business begins, and before the account's status is read. Archiving then waits and ends that
+    business, or has come first and the status says so.
+    """
+    _lock(_SHARE, current_account_id())
+
+
+def wait_for_business(account_id: int) -> None:
+    """Wait for business that is just beginning, and let no more begin until the transaction ends."""
+    _lock(_EXCLUDE, account_id)
+
+
+def _lock(statement: str, account_id: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [f"archiving/{account_id}"])
 
 
 def end_business(account_id: int, *, now: datetime) -> None:

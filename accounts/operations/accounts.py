@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
-from accounts.archiving import end_business
+from accounts.archiving import end_business, wait_for_business
 from accounts.authentication import forget_grants
 from accounts.errors import VersionConflict
 from accounts.models import Account
@@ -51,6 +51,7 @@ def _refuse_update(account_id: int) -> None:
 
 def archive_account(*, account: Account, now: datetime) -> Account:
     """Take a shop out of service and end its open business; its rows stay. Repeated, nothing changes."""
+    wait_for_business(account.pk)
     Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,
         archived_at=Coalesce(F("archived_at"), now),

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from accounts.archiving import hold_off_archiving
 from accounts.authentication import require_open
 from accounts.models import Market
 from carts.errors import CartNotActive
@@ -25,14 +26,13 @@ from .abandonment import ENDED_COLUMNS, mark_abandoned
 from .holds import wanted_units
 from .pricing import reprice
 
-# The account's row is locked as well. Archiving waits for this checkout and ends it, or comes first and bars it.
 _LOCK_CART = """
     SELECT c.*, m.country_code AS market_country, m.status AS market_status, a.status AS account_status
       FROM carts c
       JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
       JOIN accounts a ON a.id = c.account_id
      WHERE c.account_id = %s AND c.token = %s
-       FOR UPDATE OF c FOR SHARE OF a
+       FOR UPDATE OF c
 """
 
 
@@ -70,6 +70,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
 
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     """The cart, locked, and the country of its market."""
+    hold_off_archiving()
     cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
         raise NotFound

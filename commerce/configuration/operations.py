@@ -4,17 +4,16 @@ from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
 from .queries import lock_own_settings
-from .registry import MASK, SETTINGS, InvalidValue, Setting, Value, installation_value
+from .registry import MASK, SETTINGS, InvalidValue, Setting, Value
 
-# The secrets that go wherever other settings say.
+# The secrets that are sent to where other settings say.
 _SENT = [setting for setting in SETTINGS.values() if setting.sent_by]
 
 
 def change_settings(*, changes: dict[str, Any]) -> None:
     """Set an account's own values by name; None takes its own value away.
 
-    A secret stays where it was given for: whoever changes where it is sent gives it again in the same request, or
-    takes it away. Raises `ValidationFailed` with an error for each unknown name, each value that is not taken and each
+    Whoever changes where a secret is sent has to give the secret again in the same request, or take it away. Raises `ValidationFailed` with an error for each unknown name, each value that is not taken and each
     secret that is missing.
     """
     changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
@@ -51,11 +50,8 @@ def _moves(secret: Setting, changes: dict[str, Any]) -> list[str]:
 
 
 def _used(name: str, own: dict[str, Any]) -> Value:
-    """The value that is used beside a secret of the account's own."""
-    if own.get(name) is not None:
-        return own[name]
-    setting = SETTINGS[name]
-    return setting.default if setting.of_one_owner else installation_value(name)
+    """The value that is used beside an account's own secret: never one of the installation."""
+    return SETTINGS[name].default if own.get(name) is None else own[name]
 
 
 def _is_masked(name: str, value: Any) -> bool:

@@ -35,8 +35,8 @@ class InvalidValue(ValueError):
 class Setting(ABC):
     """A configuration name. A secret one is never shown again.
 
-    `sent_by` names the settings that say where a secret is sent, or how. An account that changes one of them gives the
-    secret again, since whoever may change settings must not learn what was stored before.
+    `sent_by` names the settings that say where a secret is sent and how it is protected on the way. An account that
+    changes one of them gives the secret again, since whoever may change settings must not learn a stored secret.
     """
 
     name: str
@@ -187,7 +187,6 @@ SETTINGS: dict[str, Setting] = {
             is_secret=True,
             help="Key of the provider's API, for all but local and smtp.",
             of_one_owner=True,
-            sent_by=("commerce.email.provider",),
         ),
         Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
         Integer(
@@ -221,7 +220,6 @@ SETTINGS: dict[str, Setting] = {
                 "commerce.email.smtp_host",
                 "commerce.email.smtp_port",
                 "commerce.email.smtp_security",
-                "commerce.email.smtp_username",
             ),
         ),
         Email(

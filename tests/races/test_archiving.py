@@ -4,7 +4,10 @@ from functools import partial
 
 import pytest
 
+from django.utils import timezone
+
 from checkouts.models import Checkout, CheckoutPaymentAttempt
+from checkouts.operations import create_checkout
 from checkouts.reconciliation import differences
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -52,6 +55,21 @@ def test_archiving_and_the_creation_of_checkouts(make_shop):
 
         assert set(answers) <= {(201, None), CLOSED}
         assert_nothing_is_open(shop)
+
+
+def test_account_can_be_changed_while_checkouts_are_being_created(make_shop):
+    shop = make_shop()
+    cart = cart_with(shop, (factories.make_variant(shop), 1))
+    rename = lambda: shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1, "name": "New"})  # noqa: E731
+    hook = lambda: shop.admin.post(
+        "webhook_endpoints.json", {"url": "https://1.1.1.1/", "topics": ["order.paid"]}
+    )  # noqa: E731
+
+    with shop.scope():
+        create_checkout(cart_token=cart, email=EMAIL, now=timezone.now())
+        answers = run_threads(2, lambda index: (rename, hook)[index]())
+
+    assert [answer.status_code for answer in answers] == [200, 201]
 
 
 def test_archiving_and_the_start_of_a_payment(make_shop):
