@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, When
 from django.db.models.functions import Coalesce
 
-from carts.errors import MergeMarketMismatch
+from carts.errors import CurrencyMismatch, MergeMarketMismatch
 from carts.models import Cart
 from carts.operations import LIFETIME, not_active, within_limits
 from carts.queries import CartView, get_cart
@@ -59,8 +59,8 @@ def on_merge(step: Step) -> Step:
 def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
     """Move the lines of the source cart into this one; repeated, nothing more happens.
 
-    Raises `CartNotActive`, `MergeMarketMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for the source, and what
-    the registered steps raise.
+    Raises `CartNotActive`, `MergeMarketMismatch`, `CurrencyMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for the
+    source, and what the registered steps raise.
     """
     target, source = _lock_pair(token, source_token)
     if source.merged_into_id == target.pk:
@@ -70,6 +70,9 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
             raise not_active(cart, now=now)
     if source.market_id != target.market_id:
         raise MergeMarketMismatch
+    # The currency of their market may have changed between the two.
+    if source.currency != target.currency:
+        raise CurrencyMismatch
     merge = Merge(source=source, target=target, moved_lines=_move_lines(source, target, now=now), now=now)
     for step in _steps:
         step(merge)

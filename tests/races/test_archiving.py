@@ -3,7 +3,6 @@
 from functools import partial
 
 import pytest
-
 from django.utils import timezone
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
@@ -21,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ROUNDS = 4
 URLS = {"return_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no"}
+HOOK = {"url": "https://1.1.1.1/", "topics": ["order.paid"]}
 CLOSED = (401, "unauthenticated")
 
 
@@ -60,14 +60,15 @@ def test_archiving_and_the_creation_of_checkouts(make_shop):
 def test_account_can_be_changed_while_checkouts_are_being_created(make_shop):
     shop = make_shop()
     cart = cart_with(shop, (factories.make_variant(shop), 1))
-    rename = lambda: shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1, "name": "New"})  # noqa: E731
-    hook = lambda: shop.admin.post(
-        "webhook_endpoints.json", {"url": "https://1.1.1.1/", "topics": ["order.paid"]}
-    )  # noqa: E731
+
+    def change(index):
+        if index:
+            return shop.admin.post("webhook_endpoints.json", HOOK)
+        return shop.workspace.put(f"accounts/{shop.id}.json", {"expected_version": 1, "name": "New"})
 
     with shop.scope():
         create_checkout(cart_token=cart, email=EMAIL, now=timezone.now())
-        answers = run_threads(2, lambda index: (rename, hook)[index]())
+        answers = run_threads(2, change)
 
     assert [answer.status_code for answer in answers] == [200, 201]
 

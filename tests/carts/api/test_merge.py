@@ -1,5 +1,7 @@
 """POST carts/{token}/merge.json."""
 
+import pytest
+
 from carts.models import Cart
 from tests import factories
 from tests.storefront import cart_with
@@ -53,6 +55,23 @@ def test_cart_can_not_be_merged_into_itself(shop):
 
     assert answer.status_code == 422
     assert quantities(shop.storefront.get(f"carts/{token}.json")) == {str(mug.pk): 1}
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_cart_from_before_its_market_changed_the_currency_is_refused(shop, is_target):
+    mug = factories.make_variant(shop)
+    before = cart_with(shop, (mug, 1))
+    assert shop.admin.put(f"markets/{shop.market.pk}.json", {"currency": "CZK"}).status_code == 200
+    after = cart_with(shop)
+
+    answer = merge(shop, *((before, after) if is_target else (after, before)))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "currency_mismatch")
+    shown = [shop.storefront.get(f"carts/{token}.json").json()["cart"] for token in (before, after)]
+    assert [(cart["status"], cart["currency"], len(cart["line_items"])) for cart in shown] == [
+        ("active", "EUR", 1),
+        ("active", "CZK", 0),
+    ]
 
 
 def test_cart_of_another_market_is_refused(shop):
