@@ -8,9 +8,13 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The client's address. Behind the trusted proxy, it is the one that the proxy has appended to the header."""
     forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS_PROXY else ""
-    return _place_of(forwarded.rpartition(",")[2].strip()[:64] or request.META.get("REMOTE_ADDR", ""))
+    return address_of(forwarded, peer=request.META.get("REMOTE_ADDR", ""))
+
+
+def address_of(forwarded: str, *, peer: str) -> str:
+    """The client's address: the one that the trusted proxy has appended to the header, else that of the peer."""
+    return _place_of(forwarded.rpartition(",")[2].strip()[:64] or peer)
 
 
 @lru_cache(maxsize=4096)

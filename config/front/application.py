@@ -10,10 +10,12 @@ from typing import Any
 from commerce.errors import Refusal
 from config.front.answers import send_answer
 from config.front.bodies import Body, BodyRefused, read_body
+from config.front.callers import caller_of, target_of
 from config.front.environ import REFUSAL, environ_of
 from config.front.own_answers import answer_busy, answer_error, answer_health
 from config.front.sockets import drop_silent_clients
 from config.front.threads import Threads
+from config.front.turns import Work
 
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -86,7 +88,8 @@ class Front:
                 body.close()
                 loop.call_soon_threadsafe(_set_done, answered)
 
-        if self._threads.submit(answer):
+        work = Work(answer, caller=caller_of(scope), target=target_of(scope, body))
+        if self._threads.submit(work):
             await answered
         else:
             body.close()

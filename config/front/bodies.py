@@ -13,7 +13,7 @@ from commerce.rest.rendering import MAX_BODY_BYTES
 # A body may take longer than the patience only while it arrives faster than this.
 MIN_BYTES_PER_S = 1024
 # Larger ones are kept on disk.
-_KEPT_IN_MEMORY = 64 * 1024
+KEPT_IN_MEMORY = 64 * 1024
 
 
 class BodyRefused(Exception):
@@ -63,7 +63,7 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
 
 
 async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float) -> Body:
-    file = SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY)  # noqa: SIM115  the body closes it
+    file = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  the body closes it
     try:
         received = await _copy(protocol, file, length, patience_s=patience_s)
     except BaseException:

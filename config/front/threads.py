@@ -1,9 +1,10 @@
-"""A few threads with a bounded queue in front of them."""
+"""A few threads with a bounded number of waiting requests in front of them."""
 
 import logging
-from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
+
+from config.front.turns import Turns, Work
 
 logger = logging.getLogger(__name__)
 
@@ -11,26 +12,35 @@ logger = logging.getLogger(__name__)
 class Threads:
     def __init__(self, number: int, *, max_waiting: int) -> None:
         self._number = number
-        self._max_waiting = max_waiting
-        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._turns = Turns(number, max_waiting=max_waiting)
+        self._lock = Lock()
+        # Never more than there are free threads.
+        self._begun: SimpleQueue[Work] = SimpleQueue()
 
     def start(self) -> None:
         for number in range(self._number):
             # A daemon, as the server has already waited for running requests when the process stops.
             Thread(target=self._work, name=f"django-{number + 1}", daemon=True).start()
 
-    def submit(self, job: Callable[[], None]) -> bool:
-        """Queue the work for a thread; False if the queue is full."""
-        if self._jobs.qsize() >= self._max_waiting:
-            return False
-        self._jobs.put(job)
-        return True
+    def submit(self, work: Work) -> bool:
+        """Let the work wait for a thread; False if there is no place to wait."""
+        with self._lock:
+            has_place = self._turns.add(work)
+            self._begin()
+        return has_place
+
+    def _begin(self) -> None:
+        while work := self._turns.next():
+            self._begun.put(work)
 
     def _work(self) -> None:
         while True:
-            job = self._jobs.get()
+            work = self._begun.get()
             try:
-                job()
+                work.run()
             except BaseException:  # a thread that ends is never replaced
                 logger.exception("A request was not answered")
-            del job
+            with self._lock:
+                self._turns.finish(work)
+                self._begin()
+            del work

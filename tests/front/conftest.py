@@ -59,7 +59,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., in
 
 @pytest.fixture(scope="session")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """While this file is there, requests for /wait wait."""
+    """While this file is there, requests with the query `wait` wait. Each writes its path into `begun` beside it."""
     return tmp_path_factory.mktemp("gate") / "closed"
 
 

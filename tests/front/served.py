@@ -12,14 +12,14 @@ from config.wsgi import application
 
 PATIENCE_S = SILENCE_S = 3.0
 LARGE = 50_000_000
-THREADS, PLACES = 2, 3
+THREADS, PLACES = 4, 3
 GATE = Path(os.environ.get("FRONT_GATE", "gate"))
 
 
 def show(environ, start_response):
-    if environ["PATH_INFO"] == "/wait":
+    if environ["QUERY_STRING"] == "wait":
         with GATE.with_name("begun").open("a") as begun:
-            begun.write("+")
+            begun.write(environ["PATH_INFO"] + "\n")
         while GATE.exists():
             time.sleep(0.01)
     refusal = environ.pop(REFUSAL, None)

@@ -1,7 +1,7 @@
-"""A web server whose threads are all taken."""
+"""A web server whose threads are all taken, or those that one caller may have."""
 
 import select
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -9,39 +9,109 @@ from config.stack.waiting import until_deadline
 from tests.front.served import PLACES, THREADS
 from tests.front.wire import Wire, ask
 
+# What one caller may have of the threads, and of the places of those that wait.
+SHARE, PLACES_OF_ONE = THREADS - 2, (PLACES + 1) // 2
+ENTRY = "POST /storefront/2026-01/checkouts.json?wait"
 
-def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showing, gate):
+
+@pytest.fixture
+def begun(gate):
+    """Close the gate, and tell what has begun since."""
+    names = gate.with_name("begun")
+    names.write_text("")
     gate.touch()
-    try:
-        with ExitStack() as stack:
-            waiting = [stack.enter_context(Wire(showing)) for _ in range(THREADS + PLACES + 1)]
-            for wire in waiting[:THREADS]:
-                wire.send("GET /wait")
-            _wait_until_begun(gate, THREADS)
-            for wire in waiting[THREADS:]:
-                wire.send("GET /wait")
-            # One of them finds no place; the others say nothing.
-            (refused,), _, _ = select.select(waiting, [], [], 30)
-            waiting.remove(refused)
-
-            assert ask(showing, "GET /healthz").json() == {"status": "ok"}
-            assert ask(showing, "HEAD /healthz").status == 200
-            for answer in (refused.answer(), ask(showing, "POST /wait", body=b"{}")):
-                assert answer.status == 503
-                assert answer.json()["code"] == "server_busy"
-                assert answer.json()["request_id"] == answer.headers["x-request-id"]
-                assert answer.headers["retry-after"] == "1"
-                assert not answer.announces_close
-
-            gate.unlink()
-            assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
-    finally:
-        gate.unlink(missing_ok=True)
+    yield lambda: names.read_text().splitlines()
+    gate.unlink(missing_ok=True)
 
 
-def _wait_until_begun(gate, number):
-    begun = gate.with_name("begun")
+@contextmanager
+def wires(port, number):
+    with ExitStack() as stack:
+        yield [stack.enter_context(Wire(port)) for _ in range(number)]
+
+
+def wait_until_begun(begun, number):
     for _ in until_deadline(30):
-        if begun.exists() and len(begun.read_text()) == number:
+        if len(begun()) == number:
             return
-    pytest.fail("The threads have not begun.")
+    pytest.fail(f"Begun are {begun()}.")
+
+
+def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showing, gate, begun):
+    with wires(showing, SHARE + PLACES_OF_ONE + 1) as waiting:
+        for wire in waiting[:SHARE]:
+            wire.send("GET /a?wait")
+        wait_until_begun(begun, SHARE)
+        for wire in waiting[SHARE:]:
+            wire.send("GET /a?wait")
+        # One of them finds no place; the others say nothing.
+        (refused,), _, _ = select.select(waiting, [], [], 30)
+        waiting.remove(refused)
+
+        assert ask(showing, "GET /healthz").json() == {"status": "ok"}
+        assert ask(showing, "HEAD /healthz").status == 200
+        for answer in (refused.answer(), ask(showing, "POST /a?wait", body=b"{}")):
+            assert answer.status == 503
+            assert answer.json()["code"] == "server_busy"
+            assert answer.json()["request_id"] == answer.headers["x-request-id"]
+            assert answer.headers["retry-after"] == "1"
+            assert not answer.announces_close
+
+        gate.unlink()
+        assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
+
+
+@pytest.mark.parametrize(
+    ("path", "header", "other"),
+    [
+        ("/storefront/2026-01/x", "X-Storefront-Key: pk_1", "X-Storefront-Key: pk_2"),
+        ("/admin/2026-01/x", "Authorization: Bearer sk_1", "Authorization: Bearer sk_2"),
+    ],
+)
+def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, begun, path, header, other):
+    with wires(showing, SHARE + PLACES_OF_ONE) as waiting:
+        for number, wire in enumerate(waiting):
+            # What the surface doesn't read makes nobody another caller, nor does another spelling.
+            wire.send(f"GET {path}?wait", header.replace("Bearer ", "bearer   "), f"Cookie: a={number}")
+        wait_until_begun(begun, SHARE)
+
+        assert ask(showing, f"GET {path}", other).status == 200
+        assert ask(showing, f"GET {path}").status == 200
+        assert ask(showing, "GET /backoffice/", header).status == 200
+        assert ask(showing, f"GET {path}", header).status == 503
+        assert len(begun()) == SHARE
+        gate.unlink()
+        assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
+
+
+@pytest.mark.parametrize(
+    ("lines", "bodies"),
+    [
+        (
+            ["GET /storefront/2026-01/carts/t1.json?wait", "GET /storefront/2026-01/carts/t%31/x.json?wait"],
+            None,
+        ),
+        (["PUT /storefront/2026-01/checkouts/t1/address.json?wait"] * 2, None),
+        ([ENTRY] * 2, [b'{"cart_token":"t1"}', b'{"cart_token":"t2", "\\u0063art_token" : "t1"}']),
+        ([ENTRY] * 2, [b'{"cart_token":"t1"' + b" " * 70_000 + b"}", b" " * 80_000 + b'{"cart_token":"t2"}']),
+    ],
+)
+def test_requests_that_wait_for_one_cart_take_no_thread_of_their_shop(showing, gate, begun, lines, bodies):
+    key = "X-Storefront-Key: pk_1"
+    with wires(showing, 3) as waiting:
+        for wire, line, body in zip(waiting, lines, bodies or [b""] * 2, strict=False):
+            wire.send(line, key, f"Content-Length: {len(body)}", body=body)
+            wait_until_begun(begun, 1)
+        waiting[2].send("GET /storefront/2026-01/carts/other.json?wait", key)
+        wait_until_begun(begun, 2)
+
+        assert begun()[1] == "/storefront/2026-01/carts/other.json"
+        gate.unlink()
+        assert [wire.answer().status for wire in waiting] == [200] * 3
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"cart_token":1}', b'{"cart_token":null}', b"\xff"])
+def test_body_that_names_no_cart_is_left_to_the_application(showing, body):
+    answer = ask(showing, ENTRY, "X-Storefront-Key: pk_1", body=body)
+
+    assert answer.json()["body"][0] == len(body)
