@@ -30,7 +30,7 @@ def on_archiving(step: Step) -> Step:
 
 
 def owes_money(debt: Debt) -> Debt:
-    """Register a question: is money of the account in scope still on its way, or owed to a customer?"""
+    """Register a check whether money of the account in scope is still expected, or owed to a customer."""
     _debts.append(debt)
     return debt
 
@@ -62,6 +62,6 @@ def end_business(account_id: int, *, now: datetime) -> None:
 
 
 def has_debts(account_id: int) -> bool:
-    """Whether an archived shop still owes something; called outside of any scope."""
+    """Whether an archived shop has unsettled money. Call it outside of any scope."""
     with account_scope(account_id):
         return any(debt() for debt in _debts)

@@ -1,4 +1,4 @@
-"""From a secret to a principal. Answers are kept a few seconds per process; a version in Redis makes them older."""
+"""Resolves secrets to principals. Results are cached for a few seconds per process, and invalidated by Redis."""
 
 import hashlib
 import time
@@ -41,7 +41,7 @@ class Grant:
 
     @property
     def is_stale(self) -> bool:
-        """Whether it has been kept for long enough, or its key has expired meanwhile."""
+        """Whether it was cached for too long, or its key has expired meanwhile."""
         is_over = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
         return is_over or time.monotonic() - self.resolved_at > CACHE_S
 
@@ -50,7 +50,7 @@ _cache: dict[tuple[bytes, str | None], Grant] = {}
 
 
 def secret_of(request: HttpRequest, surface: str) -> str:
-    """The secret that the request carries for this surface; raises `Unauthenticated`."""
+    """The secret in the request for this surface; raises `Unauthenticated`."""
     if surface == "storefront":
         secret = request.headers.get("X-Storefront-Key", "")
     else:
@@ -68,7 +68,7 @@ def hash_secret(secret: str) -> bytes:
 def grant_for(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
     """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated`, `NotFound`, `RateLimited`.
 
-    Secrets that nobody knows are counted by the address that they come from, since each is looked up.
+    Unknown secrets are limited by client address, as each costs a look-up.
     """
     cached = _cache.get((hash_secret(secret), handle))
     if cached is None:
@@ -92,7 +92,7 @@ def _resolve_new(secret: str, *, handle: str | None, address: str) -> Grant:
 
 
 def confirmed(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
-    """The grant, resolved anew when its workspace's keys or accounts have changed since."""
+    """The grant, resolved again if its workspace's keys or accounts have changed since."""
     if version is None or version == grant.version:
         return grant
     if grant.version is not None:
@@ -103,7 +103,7 @@ def confirmed(grant: Grant, secret: str, *, handle: str | None, version: bytes |
 
 
 def resolve(secret: str, *, handle: str | None) -> Grant:
-    """Ask the database what a secret stands for, and for which account."""
+    """Look up a secret and its account in the database."""
     digest = hash_secret(secret)
     _cache.pop((digest, handle), None)
     with connection.cursor() as cursor:
@@ -127,7 +127,7 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
 def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
     """The account that the request is about; raises `NotFound`, `Unauthenticated` and `AccountSuspended`.
 
-    What outlives archiving is open to workspace keys until the archived account's money is settled.
+    With `outlives_archiving`, workspace keys may still reach an archived account until its money is settled.
     """
     account_id = grant.principal.account_id
     if account_id is None:
@@ -141,9 +141,9 @@ def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
 
 
 def require_open(account_status: str | None, *, kind: KeyKind) -> None:
-    """Refuse a shop that is not in service; raises `NotFound`, `Unauthenticated` and `AccountSuspended`."""
+    """Refuse an archived or suspended shop. Raises `NotFound`, `Unauthenticated` and `AccountSuspended`."""
     if account_status == Account.Status.ARCHIVED:
-        # To its storefront an archived shop's key is worth nothing; its admin paths have ceased to exist.
+        # Storefront keys of an archived shop are invalid, and its admin paths no longer exist.
         raise Unauthenticated() if kind == "storefront" else NotFound()
     if account_status == Account.Status.SUSPENDED:
         raise AccountSuspended
@@ -160,7 +160,7 @@ def version_name(workspace_id: UUID) -> str:
 
 
 def forget_grants(workspace_id: UUID) -> None:
-    """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice in 3 s."""
+    """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice within 3 s."""
     for place, grant in list(_cache.items()):
         if grant.principal.workspace_id == workspace_id:
             _cache.pop(place, None)

@@ -1,4 +1,4 @@
-"""Which domains are somebody else's: apps above accounts know who has shown that one is their own."""
+"""Checks whether a domain belongs to another account. Apps above accounts know who has verified a domain."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ _questions: list[Question] = []
 
 
 def owns_domains(question: Question) -> Question:
-    """Register a question: has another account than the one in scope shown that this domain is its own?"""
+    """Register a check whether an account other than the one in scope has verified this domain."""
     _questions.append(question)
     return question
 

@@ -1,4 +1,4 @@
-"""The way in: a key is resolved, its limits and scopes are checked, and the request runs inside its scope."""
+"""Resolves the key of a request, checks its limits and scopes, and runs the request inside its scope."""
 
 import logging
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _SURFACES = ("/admin/", "/storefront/")
 
 
 class AccountScopeMiddleware:
-    """Binds every request of the two surfaces to one account, in the ORM and in the database."""
+    """Binds every request of the two surfaces to its account, in the ORM and in the database."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -64,7 +64,7 @@ class AccountScopeMiddleware:
         if _content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
         grant = self._admitted(request, view_class, handle, kwargs.get("token"))
-        # The view answers HEAD as it answers GET.
+        # The view answers HEAD like GET.
         method = "get" if request.method == "HEAD" else str(request.method).lower()
         action = view.actions.get(method, "")
         _require_scope(grant, view_class, action, request.method or "")
@@ -78,7 +78,7 @@ class AccountScopeMiddleware:
     def _admitted(
         self, request: HttpRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
     ) -> Grant:
-        """The grant behind the request's key, counted against its limits."""
+        """The grant of the request's key, after counting the request against its limits."""
         surface = view_class.surface
         secret = authentication.secret_of(request, surface)
         address = client_address(request)
@@ -87,7 +87,7 @@ class AccountScopeMiddleware:
         allowance, version = limits.count(
             limits.buckets_for(principal, token=token, address=address),
             version_name=authentication.version_name(principal.workspace_id),
-            # Merchants' systems see a change of accounts and keys at once, shoppers a tenth of a second later.
+            # Merchants' systems see changed accounts and keys at once, shoppers within a tenth of a second.
             may_batch=surface == "storefront",
         )
         if allowance:
@@ -105,7 +105,7 @@ def _content_length(request: HttpRequest) -> int:
 
 
 def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], AbstractContextManager[None]]:
-    """What opens the scope that the request is bound to; raises where the grant has no such scope."""
+    """How to open the request's scope. Raises if the grant has no such scope."""
     if view_class.binding == "reference":
         return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":
@@ -117,7 +117,7 @@ def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], Ab
 
 
 def _run_aftermath(request: HttpRequest, response: HttpResponse) -> None:
-    """Write what is to be kept of a refused request. Should that fail, the refusal is answered all the same."""
+    """Store what must outlive a refused request. If that fails, the refusal is still the answer."""
     aftermath = getattr(response, "aftermath", None)
     if aftermath is None:
         return
@@ -137,7 +137,7 @@ def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, 
 def _answer(
     request: HttpRequest, view_class: type[SurfaceViewSet], action: str, respond: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    """The view's answer, in one scope around it all, or in those that the action opens; once for each key."""
+    """Run the view once for each Idempotency-Key, in one scope, or in those that the action opens itself."""
     key = idempotency.key_of(request) if request.method == "POST" else None
     if key is None and action in view_class.idempotent_actions:
         raise IdempotencyKeyRequired
@@ -157,7 +157,7 @@ def _answer(
 def _shoppers_key(
     request: HttpRequest, view_class: type[StorefrontViewSet], action: str, key: str
 ) -> str | None:
-    """What the record of a shopper's request is kept under, if it is kept."""
+    """The key for the record of a shopper's request; None if it isn't stored."""
     path = request.resolver_match.kwargs if request.resolver_match else {}
     return idempotency.shoppers_key(
         request, key, token=path.get("token"), secret_field=view_class.shopper_fields.get(action)

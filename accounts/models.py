@@ -9,14 +9,14 @@ from commerce.tenancy.models import AccountOwned
 
 
 class User(AbstractUser):
-    """A person who logs in to the back office. Users are global; memberships tie them to accounts."""
+    """A person who logs in to the back office. Users are global; memberships connect them to accounts."""
 
     class Meta(AbstractUser.Meta):
         db_table = "users"
 
 
 class Workspace(models.Model):
-    """A group of accounts under one roof, with keys of its own."""
+    """A group of accounts of one owner, with keys of its own."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=200)
@@ -30,7 +30,7 @@ class Workspace(models.Model):
 
 
 class Account(models.Model):
-    """One e-shop. Its row stays after deletion, and so does its handle."""
+    """One e-shop. Archiving keeps its row, and its handle stays taken."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -68,7 +68,7 @@ class Account(models.Model):
                 | ~models.Q(status="archived") & models.Q(archived_at__isnull=True),
                 name="accounts_archived_at_with_status",
             ),
-            # What a key's composite reference points at: its account is one of its own workspace.
+            # The target of a key's composite reference, so that a key and its account belong to the same workspace.
             models.UniqueConstraint(fields=["workspace", "id"], name="accounts_of_workspace"),
         ]
 
@@ -174,7 +174,7 @@ class StaffMembership(models.Model):
 
 
 class StaffInvitation(AccountOwned):
-    """A place among the staff, offered to whoever logs in under a username: nobody has to have that name yet."""
+    """An invitation to the staff for whoever logs in with this username, which needn't exist yet."""
 
     username = models.CharField(max_length=150, validators=[User.username_validator])
     role = models.CharField(max_length=16, choices=StaffMembership.Role, default=StaffMembership.Role.STAFF)
@@ -183,7 +183,7 @@ class StaffInvitation(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "staff_invitations"
         constraints = [models.UniqueConstraint(fields=["account", "username"], name="staff_invitations_once")]
-        # Those of a user, across accounts.
+        # A user's invitations of all accounts.
         indexes = [models.Index(fields=["username"], name="staff_invitations_username")]
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ class AccountRules(AccountUpdate):
 
 
 class AccountForm(RuledModelForm):
-    # As it was when the form was opened: who saves an older one is told so.
+    # The version that the form was opened with. Saving an older one is refused.
     version = forms.IntegerField(widget=forms.HiddenInput)
 
 
@@ -60,7 +60,7 @@ class AccountAdmin(EditableAdmin):
         return membership is not None and membership.is_operator
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
-        """Of suspending and lifting only what would change something."""
+        """Offer either suspending or lifting, whichever would change something."""
         membership = membership_of(request)
         is_suspended = membership is not None and membership.status == Account.Status.SUSPENDED
         idle = "suspend" if is_suspended else "lift_suspension"
@@ -74,7 +74,7 @@ class AccountAdmin(EditableAdmin):
         return redirect("admin:accounts_account_change", current_account_id())
 
     def update_row(self, row: Account, changes: dict[str, Any], now: datetime) -> Account:
-        # The form has set the version that was sent, current or not.
+        # The form has set the submitted version, which may be outdated.
         sent_version = row.version
         changes.pop("version", None)
         return operations.update_account(account=row, expected_version=sent_version, changes=changes, now=now)

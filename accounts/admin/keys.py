@@ -30,7 +30,7 @@ _YEAR_S = 31_536_000
 
 class IssueForm(BaseDialogForm):
     kind = forms.ChoiceField(
-        # Keys of a whole workspace are not one account's to give.
+        # Keys of the workspace can't be issued from one account.
         choices=[(ApiKey.Kind.ADMIN, "Admin"), (ApiKey.Kind.STOREFRONT, "Storefront")],
         widget=UnfoldAdminSelectWidget,
     )
@@ -136,7 +136,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 
 def _shown_once(request: HttpRequest, issued: operations.IssuedKey) -> HttpResponse:
-    """The secret in place of the dialog: it is kept neither in a message nor in the session."""
+    """Show the secret in place of the dialog, so that it is stored neither in a message nor in the session."""
     response = render(request, "backoffice/secret.html", {"issued": issued})
     response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
     return response

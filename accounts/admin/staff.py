@@ -17,7 +17,7 @@ from commerce.tenancy.scope import current_account_id
 
 
 class StaffUserField(forms.CharField):
-    """A user by the whole username; for operators, who know all users."""
+    """A user by the exact username. For operators only, as they may know all users."""
 
     def clean(self, value: Any) -> User:
         username = super().clean(value)
@@ -52,7 +52,7 @@ class StaffMembershipAdmin(EditableAdmin):
         return ("username", "role") if obj else ("user", "role")
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Owners invite, as adding tells who is a user of the installation and who is not."""
+        """Owners invite instead: adding would tell them which usernames exist."""
         membership = membership_of(request)
         return membership is not None and membership.is_operator
 
@@ -82,7 +82,7 @@ class StaffMembershipAdmin(EditableAdmin):
 
 @admin.register(StaffInvitation)
 class StaffInvitationAdmin(EditableAdmin):
-    """Usernames as they were typed; whose they are, if anybody's, shows once they are accepted."""
+    """Invitations show the username as typed. Whether such a user exists shows only once it is accepted."""
 
     owners_only = True
     deletable = True
@@ -102,7 +102,7 @@ class StaffInvitationAdmin(EditableAdmin):
 
 
 def _is_own(request: HttpRequest, obj: Model | None) -> bool:
-    """Nobody takes the own rights away, so that a shop is never left without an owner by mistake."""
+    """People can't remove their own rights, so that no shop loses its last owner by mistake."""
     membership = membership_of(request)
     is_operator = membership is not None and membership.is_operator
     return isinstance(obj, StaffMembership) and obj.user_id == request.user.pk and not is_operator

@@ -9,13 +9,13 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from accounts.models import User
 
-# Roles come from memberships; groups would say nothing here.
+# Roles come from memberships, so groups have no meaning here.
 admin.site.unregister(Group)
 
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):
-    """Users belong to no account, so that only operators see them. They are deactivated, never deleted."""
+    """Users belong to no account, so only operators see them. They are deactivated, never deleted."""
 
     form = UserChangeForm
     add_form = UserCreationForm

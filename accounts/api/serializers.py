@@ -40,7 +40,7 @@ class AccountInput(AccountDetails):
 
 
 class AccountUpdate(AccountDetails):
-    """Any of an account's fields but its handle, for the version that the caller has read."""
+    """Any of an account's fields except the handle, with the version that the caller has read."""
 
     expected_version = fields.IntegerField(min_value=1, max_value=2_147_483_647)
     name = fields.TextField(max_length=200, required=False)
@@ -107,7 +107,7 @@ class ApiKeyInput(Input):
 
 
 class RotationInput(Input):
-    # A day to a month is usual; a year is as long as it may take.
+    # In seconds, at most a year. A day to a month is usual.
     grace_seconds = fields.IntegerField(required=False, default=0, max_value=31_536_000)
 
 

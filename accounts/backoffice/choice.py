@@ -1,4 +1,4 @@
-"""Which account a session works in. The database says anew on every request whether it still may."""
+"""The account that a session works in. Every request checks in the database that it still may."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _MEMBERSHIPS = """
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A shop that offers the user a place among its staff."""
+    """A shop that has invited the user to its staff."""
 
     account_id: int
     handle: str
@@ -32,7 +32,7 @@ class Invitation:
 
 
 def invitations(user: Any) -> list[Invitation]:
-    """The latest shops that have invited a user by username."""
+    """The latest invitations of a user, found by username."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
         return [Invitation(*row) for row in cursor.fetchall()]
@@ -41,7 +41,7 @@ def invitations(user: Any) -> list[Invitation]:
 def memberships(
     user: Any, *, account_id: int | None = None, search: str = "", limit: int = 50
 ) -> list[Membership]:
-    """The accounts that a user may enter, by name: for operators all, for others those they are a member of."""
+    """The accounts that a user may enter, by name: all for operators, else those of the user's memberships."""
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
@@ -56,9 +56,9 @@ def memberships(
 
 
 def chosen_membership(request: HttpRequest) -> Membership | None:
-    """The membership that the session has chosen; who has a single account need not choose.
+    """The membership that the session has chosen. With a single account, it is chosen automatically.
 
-    A choice that has become void is never replaced silently: the page being sent was meant for that account.
+    An invalid choice is never replaced silently, as the submitted page was meant for the account chosen before.
     """
     chosen_id = request.session.get(_SESSION_KEY)
     if chosen_id is not None:
@@ -73,10 +73,10 @@ def chosen_membership(request: HttpRequest) -> Membership | None:
 
 
 def choose(request: HttpRequest, account_id: int) -> Membership | None:
-    """Let the session work in an account from now on; None, and no change, where the user may not enter it."""
+    """Switch the session to an account. None, without any change, if the user may not enter it."""
     membership = next(iter(memberships(request.user, account_id=account_id)), None)
     if membership is not None:
         request.session[_SESSION_KEY] = membership.account_id
-        # Forms that other tabs still show were made for another account: their tokens die here.
+        # Invalidates the tokens of forms that other tabs still show for the previous account.
         rotate_token(request)
     return membership

@@ -1,7 +1,7 @@
-"""Logging in to the back office, where failed attempts are counted.
+"""Log-in to the back office, with limits on failed attempts.
 
-Who names another's user is shut out on the way there, and the user is not: the limit of the name alone takes a
-dozen addresses to reach, and lasts a minute.
+Guessing somebody's password locks out the guesser's address, not the user: the limit by name alone takes a dozen
+addresses to reach, and lasts a minute.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _LIMITS = (PER_NAME_AND_ADDRESS, PER_ADDRESS, PER_NAME)
 
 
 class LoginForm(AuthenticationForm):
-    """The log-in form; `wait_s` is for how many seconds no attempt is taken."""
+    """The log-in form; `wait_s` is how many seconds log-in stays locked."""
 
     wait_s = 0
 

@@ -1,9 +1,9 @@
-"""The sidebar: the pages that the member may see, grouped by what they are about."""
+"""The sidebar: the pages that the member may see, in groups."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-# By group, in the order of the day's work: (model or a page below its list, title, icon).
+# Groups in the order of a day's work: (model or a page below its list, title, icon).
 _GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "Sales": [
         ("orders.order", "Orders", "receipt_long"),
@@ -85,7 +85,7 @@ def _item(title: str, icon: str, link: str) -> dict[str, Any]:
 
 
 def _mark_current(items: Iterable[dict[str, Any]], current_path: str) -> None:
-    """Of the pages that the path is below, the closest one is active."""
+    """Mark the page with the longest matching path as active."""
     around = [item for item in items if current_path.startswith(item["link"])]
     if around:
         max(around, key=lambda item: len(item["link"]))["active"] = True

@@ -1,4 +1,4 @@
-"""What staff see first: how the shop is doing, and what waits for them."""
+"""The start page: how the shop is doing, and what needs attention."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ _SHOWN_ORDERS = 10
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`link` leads to what is counted; `is_alarming` where somebody should see to it."""
+    """`link` leads to what is counted. `is_alarming` if somebody should look into it."""
 
     title: str
     text: str
@@ -31,7 +31,7 @@ class Figure:
 
 
 def overview(*, now: datetime) -> dict[str, Any]:
-    """Figures of the account in scope and its latest orders, in a fixed number of statements."""
+    """Figures and latest orders of the account in scope, in a fixed number of statements."""
     return {
         "figures": _figures(now),
         "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
@@ -67,7 +67,7 @@ def _disabled_webhooks() -> Figure:
 
 
 def _troubles(title: str, number: int, page: str, status: str) -> Figure:
-    """A number that should be 0, with the list of those it counts."""
+    """A number that should be 0, with a link to what it counts."""
     query = urlencode({"status__exact": status})
     link = f"{reverse(f'admin:{page}_changelist')}?{query}"
     return Figure(title, str(number), link=link, is_alarming=number > 0)

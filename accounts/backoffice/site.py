@@ -1,4 +1,4 @@
-"""The back office: Django's admin, each page of it inside the scope of the account that was chosen."""
+"""The back office: Django's admin, with every page inside the scope of the chosen account."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -42,7 +42,7 @@ class BackOfficeSite(UnfoldAdminSite):
     login_form = LoginForm
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        # Who they are is asked before which account they work in, hence the order of the two.
+        # Log-in comes before the choice of an account, hence this order.
         if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
             view = self._in_account(
                 view, required=view not in (self.password_change, self.password_change_done)
@@ -75,7 +75,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return scoped
 
     def _refused(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        """A page that says why nothing was shown or changed; an error that is a bug is raised again."""
+        """A page that explains a refusal. Raises the error again if it is a bug."""
         if isinstance(error, PermissionDenied):
             status, title, reason = 403, "Not allowed", "Your role in this shop does not allow this."
         elif isinstance(error, Http404):
@@ -96,7 +96,7 @@ class BackOfficeSite(UnfoldAdminSite):
         ]
 
     def choose_account(self, request: HttpRequest) -> HttpResponse:
-        """The accounts of the user, to choose one; a POST chooses."""
+        """Show the user's accounts; a POST chooses one."""
         if request.method == "POST":
             return self._chosen(request)
         search = request.GET.get("q", "").strip()
@@ -115,7 +115,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
 
     def answer_invitation(self, request: HttpRequest) -> HttpResponse:
-        """Accept the invitation of a shop, and work in it from now on, or decline it."""
+        """Accept a shop's invitation and switch to it, or decline it."""
         user: Any = request.user
         account_id = _id_sent(request)
         invited = {invitation.account_id for invitation in invitations(user)}
@@ -158,7 +158,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return groups(self.get_app_list(request), request.path)
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        # Unfold remembers results per user, not per account.
+        # Unfold caches results per user, not per account.
         raise Http404
 
 
@@ -173,7 +173,7 @@ def _choice(request: HttpRequest) -> HttpResponse:
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:
-    """Templates read rows while they render, which must be over before the scope ends."""
+    """Render now, as templates read rows and the scope is about to end."""
     if isinstance(response, TemplateResponse):
         response.render()
     return response

@@ -1,4 +1,4 @@
-"""Rows of one account as CSV, for accounting."""
+"""Exports rows of one account as CSV, for accounting."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ _PAGE = 1000
 
 
 class RowsExport(BaseCommand):
-    """A command that writes the rows of a table made within a time, oldest first, to the terminal or a new file.
+    """A command that writes the rows created within a period, oldest first, to standard output or a new file.
 
-    A time without an offset is one of the account's own time zone.
-    Memory does not grow with the number of rows, and no transaction stays open while a slow reader takes them.
+    Times without an offset are in the account's time zone. Memory doesn't grow with the number of rows, and no
+    transaction stays open while a slow reader takes them.
     """
 
     model: ClassVar[type[AccountOwned]]
@@ -46,7 +46,7 @@ class RowsExport(BaseCommand):
         return columns_of(self.model)
 
     def cells(self, row: Any) -> Sequence[object]:
-        """What a row says under `columns`."""
+        """A row's values for `columns`."""
         return cells_of(row)
 
     def handle(self, *args: Any, **options: Any) -> None:

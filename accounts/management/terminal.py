@@ -1,4 +1,4 @@
-"""What commands on one account have in common."""
+"""Helpers for commands on one account."""
 
 import csv
 from argparse import ArgumentTypeError
@@ -23,7 +23,7 @@ def account_named(handle: str) -> int:
 
 
 def moment(text: str) -> datetime:
-    """The value of an option that names a moment."""
+    """Parse an option that is a point in time."""
     try:
         found = parse_datetime(text)
     except ValueError:

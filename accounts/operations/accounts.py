@@ -1,4 +1,4 @@
-"""Accounts: made, changed and archived within the scope of their workspace."""
+"""Creates, changes and archives accounts, in the scope of their workspace."""
 
 from datetime import datetime
 from typing import Any
@@ -29,7 +29,7 @@ def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
 def update_account(
     *, account: Account, expected_version: int, changes: dict[str, Any], now: datetime
 ) -> Account:
-    """Change an account that nobody has changed since it was read, in one conditional UPDATE.
+    """Change an account unless somebody has changed it since it was read, in one conditional UPDATE.
 
     Raises `VersionConflict`, and `NotFound` for an archived account.
     """
@@ -50,7 +50,7 @@ def _refuse_update(account_id: int) -> None:
 
 
 def archive_account(*, account: Account, now: datetime) -> Account:
-    """Take a shop out of service and end its open business; its rows stay. Repeated, nothing changes."""
+    """Archive a shop and end its open business. Its rows stay. Repeated, nothing changes."""
     wait_for_business(account.pk)
     Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,
@@ -65,7 +65,7 @@ def archive_account(*, account: Account, now: datetime) -> Account:
 
 
 def set_suspended(*, account: Account, suspended: bool, now: datetime) -> bool:
-    """Suspend a shop or bring it back; whether anything changed. An archived one stays archived."""
+    """Suspend a shop or lift that. Returns whether anything changed. An archived shop stays archived."""
     before, after = Account.Status.ACTIVE, Account.Status.SUSPENDED
     if not suspended:
         before, after = after, before

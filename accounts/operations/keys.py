@@ -1,6 +1,6 @@
-"""Keys: the secret leaves once, in the answer that makes it; its SHA-256 stays.
+"""API keys. The secret is shown once, when the key is issued; only its SHA-256 is stored.
 
-Each operation is told who asks, and refuses whoever would give or take more than he has himself.
+Each operation knows its issuer, and refuses keys with more powers than the issuer has.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _PREFIX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Who asks: a key, bound to its own scopes and its own end, or a person, who has neither."""
+    """Who issues, rotates or revokes: a key, limited by its own scopes and expiry, or a person, who isn't."""
 
     kind: KeyKind
     key_id: int | None = None
@@ -41,21 +41,21 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The most that an issuer may give."""
+    """The most powers that an issuer may give."""
 
     kind: str
     scopes: frozenset[str] = frozenset()
     expires_at: datetime | None = None
 
     def require_powers(self, kind: str, scopes: list[str]) -> None:
-        """Refuse a key that may do more. Storefront keys are public and have no scopes, so they never do."""
+        """Refuse a key that may do more than the issuer. Storefront keys never do, as they have no scopes."""
         if kind == ApiKey.Kind.WORKSPACE and self.kind != ApiKey.Kind.WORKSPACE:
             raise InsufficientScope("This needs a workspace key.")
         if kind != ApiKey.Kind.STOREFRONT and not covers(self.scopes, frozenset(scopes)):
             raise InsufficientScope("The key in question may do more than the one that asks.")
 
     def require_end(self, expires_at: datetime | None) -> None:
-        """Refuse a key that would outlive the one that asks."""
+        """Refuse a key that would outlive the issuer's."""
         if self.expires_at is not None and (expires_at is None or expires_at > self.expires_at):
             raise InsufficientScope(
                 f"The key that asks ends at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key from it may not end later."
@@ -73,9 +73,9 @@ def issue_key(
     scopes: list[str] | None = None,
     expires_at: datetime | None = None,
 ) -> IssuedKey:
-    """A new key of a workspace (no account), or an admin or storefront key of an account.
+    """Issue a workspace key (without an account), or an admin or storefront key of an account.
 
-    Raises `InsufficientScope` for one that may do more than the key that asks, or outlives it.
+    Raises `InsufficientScope` if it may do more than the issuer's key, or outlives it.
     """
     if expires_at is not None and expires_at <= now:
         raise ValidationFailed.of("expires_at", "in_the_past", "The key would never be valid.")
@@ -95,9 +95,9 @@ def issue_key(
 
 
 def rotate_key(*, issuer: Issuer, key: ApiKey, grace: timedelta, now: datetime) -> IssuedKey:
-    """A new key in place of a live one, which dies after the grace period at the latest.
+    """Replace a live key, which ends after the grace period at the latest.
 
-    Raises `NotFound` for a key that is dead already, and `InsufficientScope` as `issue_key` does.
+    Raises `NotFound` for a key that has ended, and `InsufficientScope` as `issue_key` does.
     """
     rows = _locked(issuer, key)
     limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
@@ -122,7 +122,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace: timedelta, now: datetime) 
 def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
     """End a key at once, on every process. Repeated, nothing changes.
 
-    Raises `InsufficientScope` for a key that may do more than the one that asks.
+    Raises `InsufficientScope` for a key that may do more than the issuer's.
     """
     rows = _locked(issuer, key)
     limits, found = _limits_of(issuer, rows, now=now), rows[key.pk]
@@ -135,7 +135,7 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
 
 
 def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
-    """The issuer's own key and those in question as they are now, locked in the order of their ids."""
+    """The issuer's key and the given ones as they are now, locked in the order of their ids."""
     wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}
@@ -144,7 +144,7 @@ def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
 
 
 def _limits_of(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
-    """What the issuer may give. Raises `Unauthenticated` for a key that has ended since the request began."""
+    """The powers that the issuer may give. Raises `Unauthenticated` for a key that has ended since the request began."""
     if issuer.key_id is None:
         return _Limits(issuer.kind)
     own = rows.get(issuer.key_id)

@@ -6,13 +6,13 @@ from accounts.models import Market
 
 
 def create_market(*, fields: dict[str, Any]) -> Market:
-    """A new selling surface. Raises `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys."""
+    """Create a market. Raises `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys."""
     require_free_domain(fields.get("domain"))
     return Market.objects.create(**fields)
 
 
 def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
-    """Change fields of a market, which keeps a domain that another account has verified since. Raises as `create_market`."""
+    """Change a market. It may keep a domain that another account has verified since. Raises as `create_market` does."""
     if changes.get("domain") != market.domain:
         require_free_domain(changes.get("domain"))
     for name, value in changes.items():
@@ -22,7 +22,7 @@ def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
 
 
 def deactivate_market(*, market: Market, now: datetime) -> Market:
-    """Close a market; carts and orders keep referring to it. Repeated, nothing changes."""
+    """Deactivate a market. Carts and orders still refer to it. Repeated, nothing changes."""
     Market.objects.filter(pk=market.pk, status=Market.Status.ACTIVE).update(
         status=Market.Status.INACTIVE, updated_at=now
     )

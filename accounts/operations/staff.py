@@ -1,7 +1,7 @@
-"""The staff of an account: who may enter it in the back office, and as what.
+"""The staff of an account: who may enter its back office, and in which role.
 
-An owner invites by username, and whether a user of that name exists is told by nothing: who has it finds the
-invitation after logging in, and is shown to the owner once it is accepted.
+An owner invites by username without learning whether such a user exists. The user finds the invitation after logging
+in, and is shown to the owner after accepting it.
 """
 
 from accounts.errors import AlreadyMember
@@ -11,25 +11,25 @@ from commerce.tenancy.scope import current_account_id
 
 
 def add_member(*, account_id: int, user_id: int, role: str) -> StaffMembership:
-    """A user's place in an account, held once by the unique key."""
+    """Add a user to the staff. The unique key allows one membership."""
     return StaffMembership.objects.create(account_id=account_id, user_id=user_id, role=role)
 
 
 def change_role(*, membership: StaffMembership, role: str) -> StaffMembership:
-    """Another role, from the member's next request on."""
+    """Change the role, effective from the member's next request."""
     membership.role = role
     membership.save(update_fields=["role"])
     return membership
 
 
 def remove_member(*, membership: StaffMembership) -> None:
-    """The account is closed to the user from the next request on, and no older invitation opens it again."""
+    """Remove a member, effective from their next request. Withdraws an older invitation as well."""
     StaffInvitation.objects.filter(username=membership.user.username).delete()
     StaffMembership.objects.filter(pk=membership.pk).delete()
 
 
 def invite_member(*, username: str, role: str) -> StaffInvitation:
-    """Offer a place. Raises `AlreadyMember`, and `AlreadyInvited` through the unique key."""
+    """Invite by username. Raises `AlreadyMember`, and `AlreadyInvited` through the unique key."""
     username = User.normalize_username(username)
     members = StaffMembership.objects.filter(account_id=current_account_id())
     if members.filter(user__username=username).exists():
@@ -38,14 +38,14 @@ def invite_member(*, username: str, role: str) -> StaffInvitation:
 
 
 def withdraw_invitation(*, invitation: StaffInvitation) -> None:
-    """Take the offer back. Repeated, nothing changes."""
+    """Withdraw an invitation. Repeated, nothing changes."""
     StaffInvitation.objects.filter(pk=invitation.pk).delete()
 
 
 def accept_invitation(*, user: User) -> StaffMembership:
-    """The user's place in the account in scope; of a member already, the role stays as it is.
+    """Make the user a member of the account in scope. An existing member keeps the role.
 
-    Raises `NotFound` where there is no invitation, or none any more.
+    Raises `NotFound` without an invitation.
     """
     invitation = StaffInvitation.objects.select_for_update().filter(username=user.username).first()
     if invitation is None:
@@ -58,5 +58,5 @@ def accept_invitation(*, user: User) -> StaffMembership:
 
 
 def decline_invitation(*, user: User) -> None:
-    """Refuse the place that the account in scope offers. Repeated, nothing changes."""
+    """Decline the invitation of the account in scope. Repeated, nothing changes."""
     StaffInvitation.objects.filter(username=user.username).delete()
