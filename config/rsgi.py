@@ -12,9 +12,9 @@ _django = django_application()
 from django.conf import settings  # noqa: E402  the framework has to be set up first
 
 from config.front.application import Front  # noqa: E402
-from config.front.checks import check_proxy  # noqa: E402
+from config.front.checks import check_places, check_proxy  # noqa: E402
 
-for _message in check_proxy():
+for _message in check_proxy() + check_places():
     logging.getLogger(__name__).warning("%s %s", _message.msg, _message.hint)
 
-application = Front(_django, threads=settings.WEB_THREADS)
+application = Front(_django, threads=settings.WEB_THREADS, spare_threads=sum(settings.WEB_CALLS.values()))

@@ -147,7 +147,7 @@ REST_FRAMEWORK = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
-# Requests that one web process handles at once; others wait.
+# Requests that one web process works on at once. Those that wait for outside services come on top (`WEB_CALLS`).
 WEB_THREADS = env.int("WEB_THREADS", default=4)
 
 # Requests a minute; 0 switches a limit off.
@@ -165,9 +165,17 @@ WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
 
-# Requests of one process that may wait for outside services at once; fewer than it has threads.
-WEB_CALLS_AT_ONCE = env.int("WEB_CALLS_AT_ONCE", default=3)
-WEB_CALLS_PER_ACCOUNT = env.int("WEB_CALLS_PER_ACCOUNT", default=2)
+# Requests of one process that may wait at once for each kind of outside service. One account may have half of them.
+WEB_CALLS = {
+    "payment": env.int("PAYMENT_CALLS_AT_ONCE", default=4),
+    "vat": env.int("VAT_CALLS_AT_ONCE", default=2),
+    "email": env.int("EMAIL_CALLS_AT_ONCE", default=2),
+    "preview": env.int("PREVIEW_CALLS_AT_ONCE", default=2),
+    "lookup": env.int("LOOKUP_CALLS_AT_ONCE", default=2),
+}
+# VAT numbers that VIES is asked about in ten minutes; 0 switches a limit off.
+VAT_CHECKS_PER_CHECKOUT = env.int("VAT_CHECKS_PER_CHECKOUT", default=10)
+VAT_CHECKS_PER_ADDRESS = env.int("VAT_CHECKS_PER_ADDRESS", default=30)
 
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")

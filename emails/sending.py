@@ -39,7 +39,7 @@ from commerce.outbox.operations import (
 from commerce.outbox.queries import dispatch_of_key
 from commerce.outside.deadline import Deadline
 from commerce.rest.errors import RequestInProgress
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
 from emails.errors import (
     EmailKeyGivenUp,
@@ -91,7 +91,7 @@ def send_now(*, scope: Scope, idempotency_key: str, fields: dict[str, Any], now:
         with scope():
             job = _accepted(idempotency_key, fields, now)
             # Refused in the same transaction, so that nothing is stored then.
-            limit = waiting.enter_context(waiting_call(current_account_id(), within_s=WITHIN_S))
+            limit = waiting.enter_context(waiting_call(Call.EMAIL, current_account_id(), within_s=WITHIN_S))
         message = _render(job, scope)
         provider_message_id = _hand_off(job, message, scope, limit)
         with scope():

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from checkouts import operations, queries
 from checkouts.queries import CheckoutView
 from commerce.rest import idempotency
+from commerce.rest.client_address import client_address
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from shipping.queries import quote
@@ -65,7 +66,13 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.VatInput)
     def vat(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.VatInput)
-        view = operations.set_vat_number(token=token, **fields, open_scope=self.scope, now=timezone.now())
+        view = operations.set_vat_number(
+            token=token,
+            **fields,
+            address=client_address(request),
+            open_scope=self.scope,
+            now=timezone.now(),
+        )
         return _answer(view)
 
     @answers(_CHECKOUT, request=shapes.PaymentMethodInput)

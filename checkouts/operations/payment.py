@@ -40,7 +40,7 @@ from commerce.payments.gateway import (
     Report,
     State,
 )
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
@@ -143,7 +143,7 @@ def confirm_payment(
 def _take_place(gateway: Gateway, waiting: ExitStack) -> None:
     """Of the few for requests that wait; refused before the transaction ends, so that nothing has changed then."""
     if gateway.is_outside:
-        waiting.enter_context(waiting_call(current_account_id(), within_s=WITHIN_S))
+        waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
 
 def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Report:

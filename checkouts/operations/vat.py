@@ -9,7 +9,7 @@ from typing import Any
 from accounts.queries import current_account
 from checkouts.models import Checkout
 from checkouts.queries import CheckoutView, find_checkout, lines_of, lock_checkout_for, require_phase
-from commerce.taxes.validation import validate
+from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
 from commerce.tenancy.scope import current_account_id
 
@@ -21,12 +21,13 @@ def set_vat_number(
     token: str,
     vat_country_code: str | None,
     vat_number: str | None,
+    address: str,
     open_scope: Callable[[], AbstractContextManager[None]],
     now: datetime,
 ) -> CheckoutView:
-    """Validate the buyer's VAT number and price it in; an empty one clears it.
+    """Validate the buyer's VAT number and price it in; an empty one clears it. `address` is the client's.
 
-    Outside of any scope: VIES is asked between the two that it opens. Raises `VatNumberInvalid`, and as
+    Outside of any scope: VIES is asked between the two that it opens. Raises `VatNumberInvalid`, `RateLimited`, and as
     `lock_checkout_for` does.
     """
     vat = None
@@ -34,7 +35,8 @@ def set_vat_number(
         with open_scope():
             require_phase(find_checkout(token), "vat", now=now)
             account_id = current_account_id()
-        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), account_id=account_id, now=now)
+        asker = Asker(account_id=account_id, checkout_token=token, address=address)
+        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), asker, now=now)
     with open_scope():
         return _store(token, vat, now=now)
 
@@ -45,8 +47,8 @@ def settle_reverse_charge(checkout: Checkout) -> None:
         checkout.vat = checkout.vat | {"reverse_charge": _is_reverse_charge(checkout, checkout.vat)}
 
 
-def _validated(number: VatNumber, *, account_id: int, now: datetime) -> dict[str, Any]:
-    validation = validate(number, account_id=account_id, now=now)
+def _validated(number: VatNumber, asker: Asker, *, now: datetime) -> dict[str, Any]:
+    validation = validate(number, asker=asker, now=now)
     return {"country_code": number.country_code, "number": number.number, **asdict(validation)}
 
 

@@ -1,48 +1,71 @@
-"""Bounds the outside calls that web threads wait for: few at once, and short, so that other requests get threads.
+"""Bounds the outside calls that requests wait for: few at once of each kind, and short.
 
-Counted per process, as each process has its own threads.
+Each kind has places of its own, so that a slow VIES takes none from payments. One account has half of a kind's places
+at most. A request that waits is replaced by a spare thread (config/front/threads.py), so it takes none from other
+requests either. Places are counted per process, as each process has its own threads.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from threading import Lock
 
 from django.conf import settings
 
 from commerce.outside.deadline import Deadline, deadline
+from commerce.outside.working import begin_waiting
 
 from .errors import TooManyOutsideCalls
 
 RETRY_AFTER_S = 2
 
+
+class Call(StrEnum):
+    """What a request waits for. `settings.WEB_CALLS` says how many may at once."""
+
+    PAYMENT = "payment"
+    VAT = "vat"
+    EMAIL = "email"
+    PREVIEW = "preview"
+    LOOKUP = "lookup"
+
+
 _lock = Lock()
-_under_way: Counter[int] = Counter()
+_under_way: dict[Call, Counter[int]] = {kind: Counter() for kind in Call}
 
 
 @contextmanager
-def waiting_call(account_id: int, *, within_s: float) -> Iterator[Deadline]:
+def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[Deadline]:
     """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
-    _begin(account_id)
+    _begin(kind, account_id)
     try:
+        begin_waiting()
         with deadline(within_s) as limit:
             yield limit
     finally:
-        _end(account_id)
+        _end(kind, account_id)
 
 
-def _begin(account_id: int) -> None:
+def too_many() -> TooManyOutsideCalls:
+    refusal = TooManyOutsideCalls()
+    refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
+    return refusal
+
+
+def _begin(kind: Call, account_id: int) -> None:
+    places = settings.WEB_CALLS[kind]
+    of_account = (places + 1) // 2
     with _lock:
-        is_full = _under_way.total() >= settings.WEB_CALLS_AT_ONCE
-        if is_full or _under_way[account_id] >= settings.WEB_CALLS_PER_ACCOUNT:
-            refusal = TooManyOutsideCalls()
-            refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
-            raise refusal
-        _under_way[account_id] += 1
+        running = _under_way[kind]
+        if running.total() >= places or running[account_id] >= of_account:
+            raise too_many()
+        running[account_id] += 1
 
 
-def _end(account_id: int) -> None:
+def _end(kind: Call, account_id: int) -> None:
     with _lock:
-        _under_way[account_id] -= 1
-        if not _under_way[account_id]:
-            del _under_way[account_id]
+        running = _under_way[kind]
+        running[account_id] -= 1
+        if not running[account_id]:
+            del running[account_id]

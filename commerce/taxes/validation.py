@@ -1,5 +1,6 @@
 """What is known of a VAT number: asked of VIES, and remembered for a while."""
 
+import hashlib
 import logging
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,15 +11,18 @@ import redis
 from django.conf import settings
 
 from commerce.redis import client
+from commerce.rest.attempts import Counter, Limit, begin_attempt
 from commerce.rest.errors import TooManyOutsideCalls
+from commerce.rest.limits import rate_limited
 from commerce.rest.shapes import timestamp
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 
 from . import vies
 from .vat import VatNumber
 
 logger = logging.getLogger(__name__)
 
+WINDOW_S = 10 * 60
 REMEMBERED_S = {"valid": 24 * 3600, "invalid": 3600}
 
 
@@ -34,17 +38,39 @@ class Validation:
 UNAVAILABLE = Validation(status="unavailable")
 
 
-def validate(number: VatNumber, *, account_id: int, now: datetime) -> Validation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Whose checkout the number is for, and the client's address."""
+
+    account_id: int
+    checkout_token: str
+    address: str
+
+    def counters(self) -> list[Counter]:
+        shop = f"vat-checks:{self.account_id}"
+        place = hashlib.sha256(self.address.encode(errors="replace")).hexdigest()
+        return [
+            Counter(
+                f"{shop}:checkout:{self.checkout_token}", Limit(settings.VAT_CHECKS_PER_CHECKOUT, WINDOW_S)
+            ),
+            Counter(f"{shop}:address:{place}", Limit(settings.VAT_CHECKS_PER_ADDRESS, WINDOW_S)),
+        ]
+
+
+def validate(number: VatNumber, *, asker: Asker, now: datetime) -> Validation:
     """The remembered answer, else that of VIES. It may take seconds: no transaction may be open.
 
-    A VIES that hangs must not take all threads of a process that sells, nor may one account's buyers: further
-    numbers go unchecked meanwhile.
+    While too many numbers are being checked, further ones go unchecked. Raises `RateLimited` after too many
+    questions to VIES about one checkout or from one address, so that a stranger doesn't keep others from asking.
     """
     remembered = _recall(number)
     if remembered is not None:
         return remembered
     try:
-        with waiting_call(account_id, within_s=vies.TOTAL_TIMEOUT_S):
+        with waiting_call(Call.VAT, asker.account_id, within_s=vies.TOTAL_TIMEOUT_S):
+            wait_s = begin_attempt(asker.counters())
+            if wait_s:
+                raise rate_limited(wait_s)
             reply = vies.check(number, url=settings.VIES_URL)
     except (vies.ViesUnavailable, TooManyOutsideCalls) as error:
         logger.warning("A VAT number was not validated: %s", error)

@@ -30,6 +30,7 @@ class Front:
         wsgi: WSGI,
         *,
         threads: int,
+        spare_threads: int = 0,
         max_waiting: int = 512,
         max_wait_s: float = 10,
         patience_s: float = 10,
@@ -37,7 +38,7 @@ class Front:
     ) -> None:
         self._wsgi = wsgi
         self._patience_s = patience_s
-        self._threads = Threads(threads, max_waiting=max_waiting)
+        self._threads = Threads(threads, spare=spare_threads, max_waiting=max_waiting)
         self._max_wait_s = max_wait_s
         self._max_silence_s = max_silence_s
         self._has_begun = False

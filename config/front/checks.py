@@ -1,4 +1,4 @@
-"""Checks at start: the settings for a proxy in front, and the time-outs of the database role."""
+"""Checks at start: the settings for a proxy in front, places for outside calls, time-outs of the database role."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +30,30 @@ def check_proxy(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMess
                 f"ALLOWED_HOSTS does not name {host}, the host of BASE_URL.",
                 hint="The proxy must pass the Host header on, and ALLOWED_HOSTS must name it.",
                 id="front.W002",
+            )
+        )
+    return messages
+
+
+@checks.register()
+def check_places(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Each kind of outside call has a place, and each thread of a web process can have a connection."""
+    messages: list[checks.CheckMessage] = []
+    for kind, places in settings.WEB_CALLS.items():
+        if places < 1:
+            name = f"{kind.upper()}_CALLS_AT_ONCE"
+            messages.append(
+                checks.Error(f"{name} is {places}: all such requests would be refused.", id="front.E001")
+            )
+    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
+    threads = settings.WEB_THREADS + sum(settings.WEB_CALLS.values())
+    if pool and threads > pool["max_size"]:
+        messages.append(
+            checks.Warning(
+                f"A web process has {threads} threads (WEB_THREADS and all ..._CALLS_AT_ONCE), but only "
+                f"{pool['max_size']} database connections.",
+                hint="Raise DATABASE_POOL_SIZE.",
+                id="front.W004",
             )
         )
     return messages

@@ -1,20 +1,23 @@
 """A few threads with a bounded number of waiting requests in front of them."""
 
 import logging
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 
+from commerce.outside.working import when_waiting
 from config.front.turns import Turns, Work
 
 logger = logging.getLogger(__name__)
 
 
 class Threads:
-    def __init__(self, number: int, *, max_waiting: int) -> None:
-        self._number = number
+    """`number` threads work at once. `spare` ones stand in for those that wait for outside services."""
+
+    def __init__(self, number: int, *, max_waiting: int, spare: int = 0) -> None:
+        self._number = number + spare
         self._turns = Turns(number, max_waiting=max_waiting)
         self._lock = Lock()
-        # Never more than there are free threads.
         self._begun: SimpleQueue[Work] = SimpleQueue()
 
     def start(self) -> None:
@@ -36,6 +39,7 @@ class Threads:
     def _work(self) -> None:
         while True:
             work = self._begun.get()
+            when_waiting(partial(self._step_aside, work))
             try:
                 work.run()
             except BaseException:  # a thread that ends is never replaced
@@ -43,4 +47,10 @@ class Threads:
             with self._lock:
                 self._turns.finish(work)
                 self._begin()
+            when_waiting(None)
             del work
+
+    def _step_aside(self, work: Work) -> None:
+        with self._lock:
+            self._turns.step_aside(work)
+            self._begin()

@@ -20,12 +20,15 @@ class Work:
     target: str | None = None
     # Whether it counts among those that its target allows at once.
     holds_target: bool = False
+    # Whether it has given up its thread to others, as it waits for an outside service.
+    is_aside: bool = False
 
 
 @dataclass(slots=True)
 class _Caller:
     queue: deque[Work] = field(default_factory=deque)
     running: int = 0
+    aside: int = 0
     # Those in the queue, and those that wait for their target.
     waiting: int = 0
     is_in_turn: bool = False
@@ -90,14 +93,25 @@ class Turns:
         return None
 
     def finish(self, work: Work) -> None:
+        self.step_aside(work)
         caller = self._callers[work.caller]
-        caller.running -= 1
-        self._free += 1
+        caller.aside -= 1
         if work.target is not None:
             self._leave_target(work.caller, work.target)
         self._give_turn(caller)
-        if not caller.running and not caller.waiting:
+        if not caller.running and not caller.aside and not caller.waiting:
             del self._callers[work.caller]
+
+    def step_aside(self, work: Work) -> None:
+        """Leave its thread to others until `finish`. It still holds its target."""
+        if work.is_aside:
+            return
+        work.is_aside = True
+        caller = self._callers[work.caller]
+        caller.running -= 1
+        caller.aside += 1
+        self._free += 1
+        self._give_turn(caller)
 
     def _give_turn(self, caller: _Caller) -> None:
         if caller.queue and caller.running < self._share and not caller.is_in_turn:

@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts.models import Account
 from commerce.errors import FieldError
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.messages import render_source
 from emails.renderer_client import Rendered, RendererUnavailable, TemplateRefused
@@ -29,7 +29,7 @@ _NAMES = {
 def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
     """Raises `TemplateInvalid`, which names the part and the line, `RendererFailed` and `TooManyOutsideCalls`."""
     try:
-        with waiting_call(account.pk, within_s=WITHIN_S):
+        with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S):
             return render_source(account=account, source=source, ctx=ctx)
     except TemplateRefused as refused:
         raise _invalid(refused) from refused

@@ -16,7 +16,7 @@ from django.utils.encoding import punycode
 from accounts.models import Account
 from accounts.queries import current_account
 from commerce.outbox.operations import enqueue
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
 from emails.errors import EmailFromMissing
 
@@ -72,7 +72,7 @@ def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
     """
     with scope():
         row, account_id = kept_domain(), current_account_id()
-    with waiting_call(account_id, within_s=WITHIN_S):
+    with waiting_call(Call.LOOKUP, account_id, within_s=WITHIN_S):
         failure = look_for(row)
     with scope():
         return note_lookup(row.pk, failure, now=now)

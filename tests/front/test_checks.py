@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.conf import settings as project
 
-from config.front.checks import check_proxy, check_timeouts
+from config.front.checks import check_places, check_proxy, check_timeouts
 
 
 def ids(messages):
@@ -45,6 +45,26 @@ def test_host_that_is_served_passes(behind_a_proxy, settings, hosts):
     settings.ALLOWED_HOSTS = hosts
 
     assert check_proxy() == []
+
+
+def test_default_places_fit_the_connections():
+    assert check_places() == []
+
+
+def test_more_threads_than_connections_are_found(settings):
+    pool = project.DATABASES["default"]["OPTIONS"]["pool"]["max_size"]
+    settings.WEB_THREADS = pool - sum(settings.WEB_CALLS.values()) + 1
+
+    assert ids(check_places()) == ["front.W004"]
+
+
+def test_kind_of_call_without_a_place_is_found(settings):
+    settings.WEB_CALLS = settings.WEB_CALLS | {"vat": 0}
+
+    (message,) = check_places()
+
+    assert message.id == "front.E001"
+    assert message.msg.startswith("VAT_CALLS_AT_ONCE is 0")
 
 
 def test_web_server_says_so_as_it_starts():

@@ -148,3 +148,36 @@ def test_nothing_is_kept_of_callers_and_targets_that_are_gone():
     assert count == 27
     assert (turns._callers, turns._targets, turns._waiting, turns._free) == ({}, {}, 0, 4)
     assert not turns._turns
+
+
+def test_work_that_waits_outside_takes_no_thread_and_no_share():
+    turns = Turns(4, max_waiting=100)
+    first, second, third, fourth = works = [work("a") for _ in range(4)]
+    added(turns, works)
+    assert begun(turns) == [first, second]
+
+    turns.step_aside(first)
+    turns.step_aside(first)
+    assert begun(turns) == [third]
+    turns.finish(first)
+    assert begun(turns) == []
+    turns.finish(second)
+    assert begun(turns) == [fourth]
+
+
+def test_work_that_waits_outside_keeps_its_target():
+    turns = Turns(4, max_waiting=100)
+    first, second = works = [work("a", "checkout") for _ in range(2)]
+    added(turns, works)
+    assert begun(turns) == [first]
+
+    turns.step_aside(first)
+    assert begun(turns) == []
+    turns.finish(first)
+    assert begun(turns) == [second]
+    turns.finish(second)
+
+    # Nothing is left over: as many begin as at first.
+    again = [work("a") for _ in range(5)]
+    added(turns, again)
+    assert begun(turns) == again[:2]

@@ -12,7 +12,7 @@ from commerce.outside.http import check_url
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from commerce.webhooks import operations, queries
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 
@@ -100,7 +100,7 @@ class EndpointsViewSet(AdminViewSet):
         account_id = self.principal.account_id or 0
         try:
             # Name servers are asked, outside of any scope.
-            with waiting_call(account_id, within_s=LOOKUP_TIMEOUT_S):
+            with waiting_call(Call.LOOKUP, account_id, within_s=LOOKUP_TIMEOUT_S):
                 check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
         except AddressRefused as refused:
             raise ValidationFailed.of("url", refused.code, str(refused)) from refused

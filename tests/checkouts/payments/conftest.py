@@ -23,7 +23,7 @@ def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
     httpserver.expect_request(re.compile("/v1/.*")).respond_with_handler(double)
     settings.STRIPE_API_BASE = httpserver.url_for("").rstrip("/")
     # How many may ask Stripe at once is not what its rivals are about.
-    settings.WEB_CALLS_AT_ONCE = settings.WEB_CALLS_PER_ACCOUNT = 100
+    settings.WEB_CALLS = settings.WEB_CALLS | {"payment": 200}
     # The double changes it from call to call; this puts it back.
     monkeypatch.setattr(gateway, "TOTAL_TIMEOUT_S", PATIENT_S)
     gateway._http_client.cache_clear()

@@ -6,12 +6,12 @@ import pytest
 
 from commerce.inventory.models import InventoryLevel
 from commerce.rest.models import IdempotencyRecord
-from commerce.rest.waiting import waiting_call
+from commerce.rest.waiting import Call, waiting_call
 from tests.problems import problem
 
 REFUSED = (503, "too_many_outside_calls")
 # Of the account, and in all.
-PLACES = {"account": 2, "process": 3}
+PLACES = {"account": 2, "process": 4}
 
 
 @pytest.fixture
@@ -20,10 +20,10 @@ def take_places(settings):
     with ExitStack() as waiting:
 
         def take(shop, whose):
-            settings.WEB_CALLS_PER_ACCOUNT, settings.WEB_CALLS_AT_ONCE = PLACES.values()
+            settings.WEB_CALLS = settings.WEB_CALLS | {"payment": PLACES["process"]}
             for number in range(PLACES[whose]):
                 account_id = shop.id if whose == "account" else -1 - number
-                waiting.enter_context(waiting_call(account_id, within_s=30))
+                waiting.enter_context(waiting_call(Call.PAYMENT, account_id, within_s=30))
 
         take.end = waiting.close
         yield take

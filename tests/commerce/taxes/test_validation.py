@@ -1,25 +1,27 @@
 """What is remembered of VAT numbers, and for how long."""
 
-from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from commerce.redis import client
-from commerce.rest.waiting import waiting_call
-from commerce.taxes.validation import UNAVAILABLE, Validation, validate
+from commerce.rest.errors import RateLimited
+from commerce.rest.waiting import Call, waiting_call
+from commerce.taxes.validation import UNAVAILABLE, Asker, Validation, validate
 from commerce.taxes.vat import VatNumber
 from tests.vies import INVALID
 
 NUMBER = VatNumber("DE", "136695976")
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 11, 0, tzinfo=UTC)
+ASKER = Asker(account_id=1, checkout_token="token", address="192.0.2.1")
 VALIDATED_AT = "2026-11-21T10:00:00Z"
 
 
 def test_valid_number_is_remembered_for_a_day(vies):
-    first = validate(NUMBER, account_id=1, now=NOW)
-    second = validate(NUMBER, account_id=1, now=LATER)
+    first = validate(NUMBER, asker=ASKER, now=NOW)
+    second = validate(NUMBER, asker=ASKER, now=LATER)
 
     assert first == Validation(status="valid", name="Hut & Söhne GmbH", validated_at=VALIDATED_AT)
     assert second == first
@@ -30,8 +32,8 @@ def test_valid_number_is_remembered_for_a_day(vies):
 def test_invalid_number_is_remembered_for_an_hour(vies):
     vies.stands_for[NUMBER.number] = INVALID
 
-    first = validate(NUMBER, account_id=1, now=NOW)
-    second = validate(NUMBER, account_id=1, now=LATER)
+    first = validate(NUMBER, asker=ASKER, now=NOW)
+    second = validate(NUMBER, asker=ASKER, now=LATER)
 
     assert first == second == Validation(status="invalid", validated_at=VALIDATED_AT)
     assert len(vies.questions) == 1
@@ -40,10 +42,10 @@ def test_invalid_number_is_remembered_for_an_hour(vies):
 
 def test_unavailability_is_not_remembered(vies):
     vies.stands_for[NUMBER.number] = "301"
-    first = validate(NUMBER, account_id=1, now=NOW)
+    first = validate(NUMBER, asker=ASKER, now=NOW)
     vies.stands_for.clear()
 
-    second = validate(NUMBER, account_id=1, now=NOW)
+    second = validate(NUMBER, asker=ASKER, now=NOW)
 
     assert first == UNAVAILABLE
     assert second.status == "valid"
@@ -53,7 +55,7 @@ def test_numbers_are_remembered_apart(vies):
     vies.stands_for[NUMBER.number] = INVALID
 
     statuses = [
-        validate(number, account_id=1, now=NOW).status for number in (NUMBER, VatNumber("AT", "U57194903"))
+        validate(number, asker=ASKER, now=NOW).status for number in (NUMBER, VatNumber("AT", "U57194903"))
     ]
 
     assert statuses == ["invalid", "valid"]
@@ -69,19 +71,62 @@ def _redis_is_down(settings):
 
 @pytest.mark.usefixtures("_redis_is_down")
 def test_without_redis_vies_is_asked_each_time(vies):
-    statuses = [validate(NUMBER, account_id=1, now=NOW).status for _ in range(2)]
+    statuses = [validate(NUMBER, asker=ASKER, now=NOW).status for _ in range(2)]
 
     assert statuses == ["valid", "valid"]
     assert len(vies.questions) == 2
 
 
-def test_numbers_beyond_a_few_at_once_go_unchecked(vies):
-    """Two of one account, and one more of another."""
-    with ExitStack() as waiting:
-        for _ in range(2):
-            waiting.enter_context(waiting_call(1, within_s=5))
-
-        mine = validate(NUMBER, account_id=1, now=NOW)
-        others = validate(NUMBER, account_id=2, now=NOW)
+def test_number_goes_unchecked_while_another_of_the_account_is_checked(vies):
+    with waiting_call(Call.VAT, ASKER.account_id, within_s=5):
+        mine = validate(NUMBER, asker=ASKER, now=NOW)
+        others = validate(NUMBER, asker=replace(ASKER, account_id=2), now=NOW)
 
     assert (mine.status, others.status, len(vies.questions)) == ("unavailable", "valid", 1)
+
+
+NUMBERS = [VatNumber("DE", str(number)) for number in range(100_000_000, 100_000_005)]
+
+
+def asked(asker, *numbers):
+    """Every number, as `RateLimited` or its status."""
+    answers = []
+    for number in numbers:
+        try:
+            answers.append(validate(number, asker=asker, now=NOW).status)
+        except RateLimited:
+            answers.append("limited")
+    return answers
+
+
+def test_questions_about_one_checkout_are_limited(vies, settings):
+    settings.VAT_CHECKS_PER_CHECKOUT = 2
+    elsewhere = replace(ASKER, address="192.0.2.2")
+    another = replace(ASKER, checkout_token="another")
+
+    assert asked(ASKER, *NUMBERS[:3]) == ["valid", "valid", "limited"]
+    assert asked(elsewhere, NUMBERS[2]) == ["limited"]
+    # What is known needs no question, and another checkout is another buyer.
+    assert asked(ASKER, NUMBERS[0]) == ["valid"]
+    assert asked(another, NUMBERS[2]) == ["valid"]
+    assert len(vies.questions) == 3
+
+
+def test_questions_from_one_address_are_limited_over_all_checkouts_of_a_shop(vies, settings):
+    settings.VAT_CHECKS_PER_ADDRESS = 2
+    checkouts = [replace(ASKER, checkout_token=f"token-{index}") for index in range(3)]
+
+    answers = [asked(asker, number) for asker, number in zip(checkouts, NUMBERS, strict=False)]
+
+    assert answers == [["valid"], ["valid"], ["limited"]]
+    assert asked(replace(checkouts[2], address="192.0.2.2"), NUMBERS[2]) == ["valid"]
+    assert asked(replace(checkouts[2], account_id=2), NUMBERS[3]) == ["valid"]
+    assert len(vies.questions) == 4
+
+
+def test_question_without_a_place_is_not_counted(vies, settings):
+    settings.VAT_CHECKS_PER_CHECKOUT = 1
+    with waiting_call(Call.VAT, ASKER.account_id, within_s=5):
+        assert asked(ASKER, NUMBERS[0], NUMBERS[0]) == ["unavailable", "unavailable"]
+
+    assert asked(ASKER, NUMBERS[0]) == ["valid"]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("renderer")
 def test_of_templates_saved_at_once_for_one_version_one_is_kept(shop, settings):
     # How many may wait for the renderer at once is not what these rivals are about.
-    settings.WEB_CALLS_AT_ONCE = settings.WEB_CALLS_PER_ACCOUNT = 6
+    settings.WEB_CALLS = settings.WEB_CALLS | {"preview": 12}
     answers = run_threads(6, lambda index: shop.admin.put(f"{PATH}/de.json", body(subject=f"Number {index}")))
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409, 409]
