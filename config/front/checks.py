@@ -45,7 +45,8 @@ def check_places(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMes
             messages.append(
                 checks.Error(f"{name} is {places}: all such requests would be refused.", id="front.E001")
             )
-    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
+    options: dict[str, Any] = settings.DATABASES["default"].get("OPTIONS", {})  # type: ignore[assignment]
+    pool = options.get("pool")
     threads = settings.WEB_THREADS + sum(settings.WEB_CALLS.values())
     if pool and threads > pool["max_size"]:
         messages.append(
