@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from commerce.metrics import shared_registry
 from commerce.outbox.queries import Backlog, backlog
+from commerce.rest.problems import takes_only
 from config.health import PATIENCE_S, database_probe, is_up
 from config.periodic import PeriodicTask, periodic_tasks
 from config.probes import Probe
@@ -28,6 +29,7 @@ _backlog = database_probe(backlog)
 _redis = Probe(periodic_tasks)
 
 
+@takes_only("GET", "HEAD")
 def metrics(request: HttpRequest) -> HttpResponse:
     """The counts of all processes, and the current state. Everyone else gets 404."""
     if not (_has_token(request) or _is_of_this_machine(request)):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from commerce.errors import MalformedRequest, NotFound
 from commerce.rest.errors import Forbidden, UnsupportedApiVersion
-from commerce.rest.problems import internal_error_response, refusal_response
+from commerce.rest.problems import internal_error_response, refusal_response, takes_only
 
 OPENAPI_PATH = settings.BASE_DIR / "docs" / "openapi.json"
 
@@ -44,6 +44,7 @@ def _openapi_document() -> bytes:
     return orjson.dumps(orjson.loads(Path(OPENAPI_PATH).read_bytes()))
 
 
+@takes_only("GET", "HEAD")
 def openapi(request: HttpRequest) -> HttpResponse:
     return HttpResponse(_openapi_document(), content_type="application/json")
 

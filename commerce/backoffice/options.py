@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
@@ -16,6 +17,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import PaginationInlineFormSet
+from unfold.views import ChangeList
 
 from commerce.errors import Refusal
 
@@ -47,6 +49,16 @@ def whole_or_explained(view: View) -> View:
     return guarded
 
 
+class RowsList(ChangeList):
+    """A list whose filters may hold anything: those that make no query are refused like those that Django checks."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        try:
+            super().get_results(request)
+        except (ValueError, OverflowError) as error:  # such as for a year that no date has
+            raise IncorrectLookupParameters from error
+
+
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     """The pages of one kind of row of the account in scope."""
 
@@ -54,6 +66,9 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     ordering: Sequence[str] = ("-pk",)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return RowsList
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any

@@ -44,7 +44,7 @@ class IdempotencyKeyRequired(Refusal):
 class IdempotencyKeyInvalid(Refusal):
     status = 400
     code = "idempotency_key_invalid"
-    title = "An Idempotency-Key has 1 to 255 printable characters"
+    title = "An Idempotency-Key has 1 to 255 printable ASCII characters"
 
 
 class IdempotencyKeyReused(Refusal):
@@ -65,6 +65,12 @@ class MethodNotAllowed(Refusal):
     status = 405
     code = "method_not_allowed"
     title = "Method Not Allowed"
+
+
+class UnsupportedMediaType(Refusal):
+    status = 415
+    code = "unsupported_media_type"
+    title = "Unsupported Media Type"
 
 
 class UnsupportedApiVersion(Refusal):

@@ -59,7 +59,8 @@ def key_of(request: HttpRequest) -> str | None:
     if key is None:
         return None
     key = key.strip()
-    if not 1 <= len(key) <= 255 or not key.isprintable():
+    # Servers and proxies pass other characters on in ways of their own, or not at all.
+    if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
         raise IdempotencyKeyInvalid
     return key
 

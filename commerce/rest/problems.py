@@ -25,7 +25,7 @@ from commerce.errors import (
     ValidationFailed,
     all_refusals,
 )
-from commerce.rest.errors import MethodNotAllowed
+from commerce.rest.errors import MethodNotAllowed, UnsupportedMediaType
 
 logger = logging.getLogger(__name__)
 
@@ -63,18 +63,21 @@ def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
 
 
-def takes_post_alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Restrict a view outside of the surfaces to POST."""
+def takes_only(*methods: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Restrict a view outside of the surfaces to these methods."""
 
-    @wraps(view)
-    def post_or_refuse(request: HttpRequest, **path: Any) -> HttpResponse:
-        if request.method == "POST":
-            return view(request, **path)
-        refusal = MethodNotAllowed()
-        refusal.headers["Allow"] = "POST"
-        return refusal_response(refusal, request)
+    def restrict(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def view_or_refuse(request: HttpRequest, **path: Any) -> HttpResponse:
+            if request.method in methods:
+                return view(request, **path)
+            refusal = MethodNotAllowed()
+            refusal.headers["Allow"] = ", ".join(methods)
+            return refusal_response(refusal, request)
 
-    return post_or_refuse
+        return view_or_refuse
+
+    return restrict
 
 
 def internal_error_response(request: HttpRequest) -> HttpResponse:
@@ -132,7 +135,7 @@ _HTTP_REFUSALS: dict[int, type[Refusal]] = {
     404: NotFound,
     405: MethodNotAllowed,
     406: _http_refusal(406, "not_acceptable"),
-    415: _http_refusal(415, "unsupported_media_type"),
+    415: UnsupportedMediaType,
 }
 
 

@@ -15,7 +15,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from rest_framework import serializers
 
-from commerce.errors import FieldError
+from commerce.errors import FieldError, MalformedRequest
 
 from .errors import UnknownField
 
@@ -71,7 +71,12 @@ def name_in_replay(request: HttpRequest, takes: Takes, response: HttpResponse) -
 
 
 def wants_strictness(prefer: str) -> bool:
-    """Whether a `Prefer` header asks for strict handling. The first of repeated preferences counts."""
+    """Whether a `Prefer` header asks for strict handling. The first of repeated preferences counts.
+
+    Raises `MalformedRequest` if that can't be told.
+    """
+    if not prefer.isascii():
+        raise MalformedRequest("The Prefer header has characters other than ASCII.")
     stated = _HANDLING.search(prefer)
     return stated is not None and stated[1].lower() == "strict"
 

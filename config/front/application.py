@@ -9,7 +9,7 @@ from typing import Any
 
 from commerce.errors import Refusal
 from config.front.answers import send_answer
-from config.front.bodies import Body, BodyRefused, read_body
+from config.front.bodies import Body, BodyRefused, read_body, require_plain
 from config.front.callers import caller_of, target_of
 from config.front.environ import REFUSAL, environ_of
 from config.front.own_answers import answer_busy, answer_error, answer_health
@@ -68,6 +68,7 @@ class Front:
         if has_body:
             try:
                 body = await read_body(headers, protocol, patience_s=self._patience_s)
+                require_plain(headers)
             except BodyRefused as refused:
                 refusal = refused.refusal
         await self._answer_in_thread(scope, protocol, body, refusal)

@@ -7,7 +7,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Self
 
 from commerce.errors import BodyTooLarge, MalformedRequest, Refusal
-from commerce.rest.errors import BodyTooSlow
+from commerce.rest.errors import BodyTooSlow, UnsupportedMediaType
 from commerce.rest.rendering import MAX_BODY_BYTES
 
 # A body may take longer than the patience only while it arrives faster than this.
@@ -46,9 +46,11 @@ class Body:
 
 
 async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
-    """Raises `BodyRefused` if the body is too large, too slow, or ends early."""
+    """Raises `BodyRefused` if the body is too large, too slow, in an unknown transfer coding, or ends early."""
     # The server has already refused a length that isn't a number, and two lengths that differ.
     length = None if "transfer-encoding" in headers else int(headers["content-length"])
+    if length is None and _codings(headers, "transfer-encoding") != ["chunked"]:
+        raise BodyRefused.closing(MalformedRequest("The only transfer coding that is taken is chunked."))
     if length is not None and length > MAX_BODY_BYTES:
         raise BodyRefused.closing(BodyTooLarge())
     try:
@@ -60,6 +62,17 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
         raise BodyRefused.closing(BodyTooSlow()) from None
     except RuntimeError:  # the server's own errors derive from it
         raise BodyRefused.closing(_broken_off()) from None
+
+
+def require_plain(headers: Any) -> None:
+    """Raises `BodyRefused` if the body is compressed, or coded in another way."""
+    if "content-encoding" in headers and _codings(headers, "content-encoding") != ["identity"]:
+        raise BodyRefused(UnsupportedMediaType("The body must not be compressed."))
+
+
+def _codings(headers: Any, name: str) -> list[str]:
+    values = [value for sent, value in headers.items() if sent == name]
+    return [coding.strip().lower() for coding in ",".join(values).split(",")]
 
 
 async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float) -> Body:

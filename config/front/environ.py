@@ -10,6 +10,10 @@ from config.front.bodies import Body
 # Why the body was refused, if it was.
 REFUSAL = "commerce.refusal"
 
+# Stands for a value that has other characters than ASCII, as the server names such headers without their values. It is
+# itself a character that no header may have.
+UNREADABLE = "\x80"
+
 # WSGI has its own names for these, or they no longer hold for a body that has been read.
 _OWN_NAMES = {"content-length", "content-type", "transfer-encoding"}
 
@@ -44,8 +48,20 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
         environ["CONTENT_LENGTH"] = str(body.length)
     if content_type := scope.headers.get("content-type"):
         environ["CONTENT_TYPE"] = content_type
-    _add_headers(environ, scope.headers.items())
+    items = scope.headers.items()
+    _add_headers(environ, items)
+    names = scope.headers.keys()
+    if len(names) > len(dict(items)):
+        _add_unreadable(environ, set(names).difference(name for name, _ in items))
     return environ
+
+
+def _add_unreadable(environ: dict[str, Any], names: set[str]) -> None:
+    """Let the application know that these headers were sent. Each may then refuse it, or take it for a wrong one."""
+    for name in names:
+        key = "CONTENT_TYPE" if name == "content-type" else _key_of(name)
+        if key is not None:
+            environ[key] = UNREADABLE
 
 
 def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> None:

@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException
 from commerce.configuration.queries import effective
 from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
-from commerce.rest.problems import as_refusal, refusal_response, takes_post_alone
+from commerce.rest.problems import as_refusal, refusal_response, takes_only
 from commerce.rest.rendering import JSONObjectParser
 from commerce.tenancy.scope import account_scope
 from emails.errors import AccountNotResolved, InvalidSignature
@@ -35,7 +35,7 @@ _MAX_TEXT = 255
 _ID = re.compile(r"[0-9]{1,18}")
 
 
-@takes_post_alone
+@takes_only("POST")
 def provider_webhook(request: HttpRequest) -> HttpResponse:
     try:
         return JsonResponse(_receive(request))

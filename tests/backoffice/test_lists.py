@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib import admin
+from django.db.models import DateField
 
 from accounts.models import ApiKey, Market, StaffMembership
 from carts.models import Cart
@@ -26,6 +27,8 @@ ROW_MODELS = sorted(
     ),
     key=lambda model: model._meta.label,
 )
+
+DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for field in model._meta.fields)]
 
 # Session, user, membership, the scope's four (savepoint, setting and their ends), count and rows.
 STATEMENTS = 9
@@ -142,3 +145,33 @@ def test_list_takes_any_query(shop, owner, query):
     answer = owner.get("catalog/product/", **query)
 
     assert answer.status_code in {200, 302, 422}
+
+
+ODD_DATES = {
+    "year": ("99999999", "0", "-1", "9" * 30, "x"),
+    "iso_year": ("99999999", "0", "9" * 30),
+    "month": ("99999999999", "x"),
+    "day": ("9" * 30, "x"),
+    "week_day": ("9" * 30, "-9" + "9" * 18),
+    "hour": ("9" * 30,),
+    "date": ("99999-01-01", "0000-00-00"),
+    "gte": ("9999999-1-1", "9999-12-31T23:59:59-23:59", "0001-01-01 00:00:00+14:00"),
+    "year__gte": ("99999999", "10000"),
+    "date__year": ("99999999",),
+}
+
+
+@pytest.mark.parametrize("part", ODD_DATES)
+def test_list_takes_no_date_for_a_bug(shop, owner, part):
+    answers = [owner.get("orders/order/", **{f"placed_at__{part}": value}) for value in ODD_DATES[part]]
+
+    assert {answer.status_code for answer in answers} <= {200, 302, 422}
+
+
+@pytest.mark.parametrize("model", DATED, ids=lambda model: model._meta.label)
+def test_list_refuses_a_year_that_no_date_has(shop, owner, model):
+    name = next(field.name for field in model._meta.fields if isinstance(field, DateField))
+
+    answer = owner.get(path_of(model), **{f"{name}__year": "99999999"})
+
+    assert (answer.status_code, answer.headers.get("Location")) == (302, f"/backoffice/{path_of(model)}?e=1")

@@ -121,6 +121,39 @@ def test_body_that_breaks_off_is_never_taken_for_a_whole_one(showing, announceme
     assert (answer.status, answer.json()["refusal"]) == (400, "malformed_request")
 
 
+@pytest.mark.parametrize(
+    "codings", ["gzip, chunked", "Chunked, gzip", "chunked, identity", "chunked, chunked"]
+)
+def test_body_in_another_transfer_coding_is_refused(showing, codings):
+    with Wire(showing) as wire:
+        wire.send("POST /", f"Transfer-Encoding: {codings}", body=b"2\r\n{}\r\n0\r\n\r\n")
+        answer = wire.answer()
+
+        # The server refuses some of them itself, without a body.
+        assert answer.status == 400
+        assert not answer.body or answer.json()["refusal"] == "malformed_request"
+        assert wire.is_closed()
+
+
+def test_coding_is_named_in_any_case(showing):
+    with Wire(showing) as wire:
+        wire.send("POST /", "Transfer-Encoding: CHUNKED", body=b"2\r\n{}\r\n0\r\n\r\n")
+
+        assert wire.answer().json()["body"] == shown(b"{}")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "identity, br", "GZIP", "\xff"])
+def test_compressed_body_is_refused_and_the_connection_goes_on(showing, coding):
+    with Wire(showing) as wire:
+        wire.send("POST /", f"Content-Encoding: {coding}", "Content-Length: 2", body=b"{}")
+        answer = wire.answer()
+        assert (answer.status, answer.json()["refusal"]) == (415, "unsupported_media_type")
+        assert not answer.announces_close
+
+        wire.send("POST /", "Content-Encoding: Identity", "Content-Length: 2", body=b"{}")
+        assert wire.answer().json()["body"] == shown(b"{}")
+
+
 def test_silent_bodies_take_no_thread(showing):
     """More than there are threads and places to wait."""
     with ExitStack() as stack:

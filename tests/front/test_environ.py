@@ -2,6 +2,7 @@
 
 import pytest
 
+from config.front.environ import UNREADABLE
 from tests.front.wire import Wire, ask
 
 
@@ -60,6 +61,34 @@ def test_header_with_an_underscore_is_not_taken_for_the_proxys(showing, name):
 
     assert before["HTTP_X_FORWARDED_FOR"] == after["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
     assert "HTTP_X_FORWARDED_FOR" not in alone
+
+
+@pytest.mark.parametrize(
+    "value", ["Zahlung-M\xe4rz", "M\u00e4rz".encode().decode("latin-1"), "\xff", "a, \xff"]
+)
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("Idempotency-Key", "HTTP_IDEMPOTENCY_KEY"),
+        ("X-Forwarded-For", "HTTP_X_FORWARDED_FOR"),
+        ("Content-Type", "CONTENT_TYPE"),
+    ],
+)
+def test_header_with_other_characters_than_ascii_is_known_to_have_been_sent(showing, name, variable, value):
+    document = ask(showing, "POST /", f"{name}: {value}", "X-Other: 1", body=b"{}").json()
+
+    assert document[variable] == UNREADABLE
+    assert (document["HTTP_X_OTHER"], document["HTTP_HOST"]) == ("1", "localhost")
+
+
+def test_readable_one_of_repeated_headers_is_passed_on(showing):
+    document = ask(showing, "GET /", "X-Forwarded-For: \xff", "X-Forwarded-For: 192.0.2.1").json()
+
+    assert document["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
+
+
+def test_unreadable_header_with_an_underscore_is_dropped_too(showing):
+    assert "HTTP_X_FORWARDED_FOR" not in ask(showing, "GET /", "X_Forwarded_For: \xff").json()
 
 
 def test_variables_of_the_process_are_not_shown(showing):

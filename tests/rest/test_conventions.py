@@ -92,6 +92,15 @@ def test_method_that_is_not_there_is_refused_with_those_that_are(shop, method, p
     assert set(response["Allow"].split(", ")) - {"HEAD"} == set(allowed.split(", "))
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json"])
+def test_page_of_the_installation_is_only_read(db, path, method):
+    response = ApiClient().send(method, path)
+
+    assert problem(response) == (405, "method_not_allowed")
+    assert response["Allow"] == "GET, HEAD"
+
+
 def test_head_answers_as_get_without_a_body(shop):
     response = shop.admin.send("HEAD", "markets.json")
 

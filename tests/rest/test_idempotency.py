@@ -91,7 +91,7 @@ def test_failed_request_leaves_no_record(shop, monkeypatch):
     assert shop.admin.post("markets.json", AUSTRIA, idempotency_key="a").status_code == 201
 
 
-@pytest.mark.parametrize("key", ["", "  ", "x" * 256, "a\tb", "\u00a0"])
+@pytest.mark.parametrize("key", ["", "  ", "x" * 256, "a\tb", "\u00a0", "\u00e9"])
 def test_key_that_is_none_is_refused(shop, key):
     response = shop.admin.post("markets.json", AUSTRIA, idempotency_key=key)
 
@@ -99,8 +99,8 @@ def test_key_that_is_none_is_refused(shop, key):
     assert market_handles(shop) == ["de"]
 
 
-@pytest.mark.parametrize("key", ["x", "x" * 255, "a b:c/d'--", "\u00e9"])
-def test_key_of_any_printable_characters_is_taken(shop, key):
+@pytest.mark.parametrize("key", ["x", "x" * 255, "a b:c/d'--"])
+def test_key_of_any_printable_ascii_characters_is_taken(shop, key):
     shop.admin.post("markets.json", AUSTRIA, idempotency_key=key)
 
     assert shop.admin.post("markets.json", AUSTRIA, idempotency_key=key)["Idempotent-Replayed"] == "true"

@@ -17,7 +17,7 @@ from commerce.configuration.queries import effective
 from commerce.errors import MalformedRequest, Refusal
 from commerce.outbox.operations import enqueue
 from commerce.payments.errors import InvalidSignature
-from commerce.rest.problems import as_refusal, refusal_response, takes_post_alone
+from commerce.rest.problems import as_refusal, refusal_response, takes_only
 from commerce.tenancy.scope import account_scope
 
 TOLERANCE_S = 300
@@ -33,7 +33,7 @@ _LONGEST_ID = 200
 _LONGEST_NUMBER = 18
 
 
-@takes_post_alone
+@takes_only("POST")
 def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     try:
         with account_scope(account_id):
