@@ -11,7 +11,7 @@ from django.utils import timezone
 from carts.models import Cart, CartLineItem
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.customers.models import Customer
-from commerce.inventory.models import InventoryLevel, Location
+from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.scope import account_in_scope
@@ -80,12 +80,17 @@ def set_price(shop: Shop, variant: Variant, price_cents: int, **fields: Any) -> 
 
 @in_shop
 def set_stock(shop: Shop, variant: Variant, on_hand: int, **fields: Any) -> InventoryLevel:
-    """Units of a variant at the shop's first location, or at the one given."""
+    """Units of a variant, as received at the shop's first location, or at the one given."""
     fields = {"location": Location.objects.order_by("priority", "pk")[0]} | fields
     allow_backorder = variant.allow_backorder or not variant.track_inventory
-    return InventoryLevel.objects.create(
+    level = InventoryLevel.objects.create(
         variant=variant, on_hand=on_hand, allow_backorder=allow_backorder, **fields
     )
+    if on_hand:
+        InventoryAdjustment.objects.create(
+            level=level, delta=on_hand, reason="received", on_hand_after=on_hand
+        )
+    return level
 
 
 @in_shop

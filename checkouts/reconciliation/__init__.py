@@ -11,9 +11,10 @@ from django.db import connection
 from checkouts.phases import OPEN_PHASES
 from commerce.tenancy.scope import current_account_id
 
-from . import counts, ledgers, money, stuck
+from . import counts, currencies, ledgers, money, stock, stuck, totals, uses
 
-CHECKS = (*ledgers.CHECKS, *money.CHECKS, *counts.CHECKS, *stuck.CHECKS)
+_MODULES = (ledgers, uses, stock, totals, money, currencies, counts, stuck)
+CHECKS = tuple(check for module in _MODULES for check in module.CHECKS)
 
 
 def differences() -> Iterator[str]:

@@ -69,6 +69,22 @@ _OPEN_PAGES = """
        AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
      ORDER BY a.id
 """
+# A payment that has succeeded at a gateway is compared above.
+_BEING_PAID = """
+    SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'has come' ELSE 'is waited for' END,
+           CASE WHEN a.id IS NULL THEN 'there is no payment attempt'
+                ELSE format('payment attempt %%s of %%s %%s is %%s', a.id, a.amount_cents, a.currency, a.status)
+           END
+      FROM checkouts k
+      LEFT JOIN checkout_payment_attempts a
+        ON a.account_id = k.account_id AND a.checkout_id = k.id AND a.status <> 'failed'
+     WHERE k.account_id = %(account)s AND k.phase = 'processing'
+       AND (a.id IS NULL
+            OR (a.amount_cents, a.currency) <> (k.amount_due_cents, k.currency)
+               AND NOT (a.status = 'succeeded' AND a.gateway_key IS NOT NULL)
+            OR k.ready_to_complete <> (a.status = 'succeeded'))
+     ORDER BY k.id
+"""
 
 CHECKS = (
     Check("payment attempt {} took {} {}, but {}", _PAID.replace("{owed}", _OWED)),
@@ -76,4 +92,5 @@ CHECKS = (
     Check("payment attempt {} is to be given back ({} {}), but its refund is {}", _REFUNDS),
     Check("payment attempt {} was given back, but order {} is still {}", _REFUNDED),
     Check("payment attempt {} of ended checkout {} is still {}, and its cancellation is {}", _OPEN_PAGES),
+    Check("checkout {} is being paid ({} {}) and its money {}, but {}", _BEING_PAID),
 )

@@ -36,6 +36,11 @@ class Variant(AccountOwned):
     tax_class = models.CharField(max_length=64, default="standard")
     track_inventory = models.BooleanField(default=True)
     allow_backorder = models.BooleanField(default=False)
+    tracking_changed_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="When track_inventory was changed last, kept by a trigger; null if it never was",
+    )
     archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -58,6 +58,22 @@ _MOVE = """
 """
 
 
+# The units that are sent out were there, whatever the count says: it is corrected before they leave.
+_COUNT_UP = """
+    WITH counted AS (
+        UPDATE inventory_levels l
+           SET on_hand = r.quantity, updated_at = now()
+          FROM inventory_reservations r
+          JOIN inventory_levels before ON before.account_id = r.account_id AND before.id = r.level_id
+         WHERE r.account_id = %s AND r.checkout_id = %s AND r.status = 'committed' AND before.on_hand < r.quantity
+           AND l.account_id = r.account_id AND l.id = r.level_id
+     RETURNING l.account_id, l.id, r.quantity, r.quantity - before.on_hand AS delta
+    )
+    INSERT INTO inventory_adjustments (account_id, level_id, delta, reason, on_hand_after, created_at)
+    SELECT account_id, id, delta, 'correction', quantity, now() FROM counted ORDER BY id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A tracked variant that is wanted; without an active location there is no place to take it from."""
@@ -111,9 +127,10 @@ def commit(*, checkout_id: int) -> None:
 def fulfill(*, checkout_id: int) -> None:
     """Send out what an order takes. Raises `InsufficientInventory` for backorders not yet in stock."""
     _lock([checkout_id], Status.COMMITTED)
-    _refuse_unstocked(checkout_id)
-    # A variant that is no longer tracked is sent out whatever the count says.
-    changes = "on_hand = greatest(l.on_hand - sums.quantity, 0), committed = l.committed - sums.quantity"
+    if _has_too_few(checkout_id):
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT_UP, [current_account_id(), checkout_id])
+    changes = "on_hand = l.on_hand - sums.quantity, committed = l.committed - sums.quantity"
     _move([checkout_id], Status.COMMITTED, Status.FULFILLED, changes)
 
 
@@ -145,15 +162,25 @@ def _refuse_shortage(lines: list[_Line], levels: dict[int, InventoryLevel]) -> N
         raise InsufficientInventory(items=short)
 
 
-def _refuse_unstocked(checkout_id: int) -> None:
+def _has_too_few(checkout_id: int) -> bool:
+    """Whether fewer units are on hand than an order takes of a variant that is no longer tracked.
+
+    Raises `InsufficientInventory` for tracked ones.
+    """
     taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
     short = [
-        _item(reservation.level.variant_id, reservation.quantity, reservation.level.on_hand)
+        reservation
         for reservation in taken.select_related("level__variant").order_by("level__variant_id")
-        if reservation.level.variant.track_inventory and reservation.level.on_hand < reservation.quantity
+        if reservation.level.on_hand < reservation.quantity
     ]
-    if short:
-        raise InsufficientInventory(items=short)
+    items = [
+        _item(reservation.level.variant_id, reservation.quantity, reservation.level.on_hand)
+        for reservation in short
+        if reservation.level.variant.track_inventory
+    ]
+    if items:
+        raise InsufficientInventory(items=items)
+    return bool(short)
 
 
 def _item(variant_id: int, requested: int, available: int) -> dict[str, str | int]:
