@@ -1,8 +1,13 @@
 """What the tests of `manage.py reconcile` share."""
 
+import os
 from io import StringIO
+from urllib.parse import urlsplit
 
+import psycopg
 from django.core.management import CommandError, call_command
+
+from tests.migrations import on_database
 
 
 def run(*handles):
@@ -26,3 +31,17 @@ def difference(shop):
     """The one line that is found in the shop's books."""
     (line,) = found(shop)
     return line
+
+
+def damage(shop, *statements, **values):
+    """Change the shop's rows past every trigger and reference, as somebody with the whole database could.
+
+    For tests with transactions of their own. The statements name `%(shop)s`, and the values by their names.
+    """
+    url = on_database(
+        os.environ["TEST_DATABASE_SUPERUSER_URL"], urlsplit(os.environ["DATABASE_URL"]).path.strip("/")
+    )
+    with psycopg.connect(url) as superuser:
+        superuser.execute("SET session_replication_role = replica")
+        for statement in statements:
+            assert superuser.execute(statement, {"shop": shop.id, **values}).rowcount, statement

@@ -8,29 +8,37 @@ from checkouts.models import Checkout
 from checkouts.reconciliation import CHECKS
 from checkouts.reconciliation.checks import Check
 from commerce.inventory.models import InventoryLevel, Reservation
-from commerce.orders.models import Order
-from discounts.models import Discount, DiscountHold, DiscountRedemption, Voucher, VoucherHold
+from discounts.models import (
+    Discount,
+    DiscountHold,
+    DiscountRedemption,
+    Voucher,
+    VoucherHold,
+    VoucherRedemption,
+)
 from discounts.vouchers.holds import hold_vouchers
 from tests import factories
 from tests.checkouts.reconciliation.command import difference, found, run
 from tests.discounts.vouchers.cards import make_voucher
 from tests.metrics import failures_of
-from tests.storefront import checkout_in
+from tests.storefront import PHASES, checkout_in, enter_checkout, take_step
 
 
 def test_books_of_a_shop_that_sells_agree(shop, other_shop):
-    voucher = make_voucher(shop)
-    sold, open_one = (
-        checkout_in(phase, shop, (factories.make_variant(shop), 2)) for phase in ("completed", "processing")
-    )
+    card = make_voucher(shop)
+    factories.make_discount(shop, code="A", stackable=True)
+    rate = factories.make_rate(shop)
+    for phase in ("completed", "processing"):
+        checkout = enter_checkout(shop, (factories.make_variant(shop), 2))
+        for code in ("A", card.code):
+            shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": code})
+        for step in PHASES[1 : PHASES.index(phase) + 1]:
+            take_step(step, shop, checkout["token"], rate=rate)
     with shop.scope():
-        hold_vouchers(checkout_id=int(open_one["id"]), amounts={voucher.pk: 500}, now=timezone.now())
-        discount = Discount.objects.create(type="discount_code", code="A", title="A", usage_count=2)
-        use = {"discount": discount, "customer_email": "a@b.c", "currency": "EUR"}
-        order = Order.objects.get(pk=sold["order_id"])
-        DiscountHold.objects.create(checkout_id=int(open_one["id"]), amount_cents=1, **use)
-        DiscountRedemption.objects.create(
-            checkout_id=order.checkout_id, order=order, kind="redeem", amount_cents=1, **use
+        assert (DiscountRedemption.objects.count(), DiscountHold.objects.count()) == (1, 1)
+        assert (VoucherRedemption.objects.filter(kind="redeem").count(), VoucherHold.objects.count()) == (
+            1,
+            1,
         )
 
     assert run(shop.handle) == (["no differences in 1 accounts"], True)

@@ -95,6 +95,7 @@ def test_order_without_a_payment_is_found(shop, sold):
 def test_late_money_that_nobody_gives_back_is_found(shop, variant, status):
     checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
     with shop.scope():
+        Checkout.objects.update(phase="failed")
         CheckoutPaymentAttempt.objects.update(status="failed", gateway_key="key", paid_late_at=timezone.now())
         attempt = CheckoutPaymentAttempt.objects.get()
     if status:
@@ -109,6 +110,7 @@ def test_late_money_that_nobody_gives_back_is_found(shop, variant, status):
 def test_late_money_on_its_way_back_agrees(shop, variant, status):
     checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
     with shop.scope():
+        Checkout.objects.update(phase="failed")
         CheckoutPaymentAttempt.objects.update(status="failed", gateway_key="key", paid_late_at=timezone.now())
         attempt = CheckoutPaymentAttempt.objects.get()
     refund(shop, attempt, status)
@@ -162,3 +164,38 @@ def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, st
         f" and its cancellation is {status or 'missing'}"
     )
     assert found(shop) == ([] if status == "pending" else [expected])
+
+
+@pytest.mark.parametrize(
+    ("phase", "columns", "line"),
+    [
+        (
+            "processing",
+            {"amount_cents": 900},
+            "(1000 EUR) and its money is waited for, but payment attempt {} of 900 EUR is pending",
+        ),
+        (
+            "processing",
+            {"currency": "CZK"},
+            "(1000 EUR) and its money is waited for, but payment attempt {} of 1000 CZK is pending",
+        ),
+        (
+            "processing",
+            {"status": "failed"},
+            "(1000 EUR) and its money is waited for, but there is no payment attempt",
+        ),
+        (
+            "ready",
+            {"status": "pending"},
+            "(1000 EUR) and its money has come, but payment attempt {} of 1000 EUR is pending",
+        ),
+    ],
+)
+def test_checkout_that_is_paid_by_no_fitting_attempt_is_found(shop, variant, phase, columns, line):
+    checkout = checkout_in(phase, shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    assert found(shop) == []
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(**columns)
+        attempt = CheckoutPaymentAttempt.objects.get()
+
+    assert difference(shop) == f"checkout {checkout['id']} is being paid " + line.format(attempt.pk)

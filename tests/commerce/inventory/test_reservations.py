@@ -10,7 +10,7 @@ from django.utils import timezone
 from commerce.catalog.models import Variant
 from commerce.inventory import reservations
 from commerce.inventory.errors import InsufficientInventory
-from commerce.inventory.models import InventoryLevel, Location, Reservation
+from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location, Reservation
 from tests.factories import make_variant, set_stock
 from tests.shops import Shop
 
@@ -239,15 +239,23 @@ def test_fulfill_of_a_backorder_waits_for_the_stock(shop):
     assert statuses() == [(CHECKOUT, 5, "committed")]
 
 
-def test_fulfill_of_a_variant_no_longer_tracked_goes_down_to_nothing(shop):
-    variant = make_variant(shop, allow_backorder=True, stock=2)
-    reserve((variant, 5))
+def test_fulfill_of_a_variant_no_longer_tracked_corrects_the_count_and_goes_down_to_nothing(shop):
+    variant, other = make_variant(shop, allow_backorder=True, stock=2), make_variant(shop, stock=9)
+    reserve((variant, 5), (other, 4))
     reservations.commit(checkout_id=CHECKOUT)
     Variant.objects.filter(pk=variant.pk).update(track_inventory=False)
 
     reservations.fulfill(checkout_id=CHECKOUT)
+    reservations.fulfill(checkout_id=CHECKOUT)
 
     assert stock_of(variant) == (0, 0, 0)
+    assert stock_of(other) == (5, 0, 0)
+    entries = InventoryAdjustment.objects.order_by("pk")
+    assert list(entries.values_list("level__variant", "delta", "reason", "on_hand_after")) == [
+        (variant.pk, 2, "received", 2),
+        (other.pk, 9, "received", 9),
+        (variant.pk, 3, "correction", 5),
+    ]
 
 
 def test_restock_frees_what_is_committed_once(variant):
