@@ -1,20 +1,23 @@
-"""The figures of customers against their orders, and emails against what they tell of."""
+"""The figures of customers and the counter against orders, emails and events against what they tell of."""
 
 from .checks import Check, sums_up
 
 # Older ones may have been pruned, unless they are waited for.
-_CONFIRMATIONS = """
-    SELECT o.id, 'order.confirmation'
+_EMAILS = """
+    SELECT o.id, email.template
       FROM orders o
+     CROSS JOIN LATERAL (VALUES
+           ('order.confirmation', o.placed_at), ('order.cancelled', o.cancelled_at), ('order.shipped', o.fulfilled_at)
+           ) AS email (template, since)
      WHERE o.account_id = %(account)s
-       AND o.placed_at > now() - make_interval(days => %(dispatches_kept_days)s::integer)
+       AND email.since > now() - make_interval(days => %(dispatches_kept_days)s::integer)
        AND NOT EXISTS (SELECT FROM outbox_dispatches d
                         WHERE d.account_id = o.account_id AND d.key_space = 'product'
-                          AND d.idempotency_key = 'order.confirmation/' || o.token)
+                          AND d.idempotency_key = email.template || '/' || o.token)
        AND NOT EXISTS (SELECT FROM email_deliveries e
                         WHERE e.account_id = o.account_id AND e.key_space = 'product'
-                          AND e.idempotency_key = 'order.confirmation/' || o.token)
-     ORDER BY o.id
+                          AND e.idempotency_key = email.template || '/' || o.token)
+     ORDER BY o.id, email.template
 """
 _SENT = """
     SELECT d.id, d.idempotency_key
@@ -31,6 +34,30 @@ _ORDERS_OF_EMAILS = """
      WHERE e.account_id = %(account)s AND e.key_space = 'product' AND e.reference_type = 'order'
        AND NOT EXISTS (SELECT FROM orders o WHERE o.account_id = e.account_id AND o.id = e.reference_id)
      ORDER BY e.id
+"""
+# Other systems, also those behind webhooks, learn of orders by the feed, which is kept for ever.
+_EVENTS = """
+    WITH told AS (
+        SELECT e.type, e.data->>'order_id' AS order_id
+          FROM events e
+         WHERE e.account_id = %(account)s AND e.type IN ('checkout.completed', 'order.cancelled', 'order.fulfilled')
+    )
+    SELECT o.id, event.type
+      FROM orders o
+     CROSS JOIN LATERAL (VALUES
+           ('checkout.completed', true), ('order.cancelled', o.status = 'cancelled'),
+           ('order.fulfilled', o.fulfillment_status = 'fulfilled')
+           ) AS event (type, is_due)
+      LEFT JOIN told t ON t.type = event.type AND t.order_id = o.id::text
+     WHERE o.account_id = %(account)s AND event.is_due AND t.type IS NULL
+     ORDER BY o.id, event.type
+"""
+_NUMBERS = """
+    SELECT o.number, COALESCE(max(c.last_number)::text, 'none')
+      FROM (SELECT max(number) AS number FROM orders WHERE account_id = %(account)s) o
+      LEFT JOIN order_counters c ON c.account_id = %(account)s
+     GROUP BY o.number
+    HAVING o.number > COALESCE(max(c.last_number), 0)
 """
 
 CHECKS = (
@@ -53,7 +80,9 @@ CHECKS = (
         total="least(sum(p.total_cents), 9223372036854775807)",
         which="p.status <> 'cancelled'",
     ),
-    Check("order {} has no email {}, neither sent nor waiting", _CONFIRMATIONS),
+    Check("order {} has no email {}, neither sent nor waiting", _EMAILS),
     Check("dispatch {} has sent the email {}, but there is no delivery of it", _SENT),
     Check("email delivery {} of {} tells of order {}, which does not exist", _ORDERS_OF_EMAILS),
+    Check("order {} has no event {}", _EVENTS),
+    Check("there is an order number {}, but the last one that was given out is {}", _NUMBERS),
 )

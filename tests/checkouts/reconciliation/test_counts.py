@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from commerce.customers.models import Customer
-from commerce.orders.models import Order
+from commerce.orders.models import Order, OrderCounter
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from tests import factories
-from tests.checkouts.reconciliation.command import difference, found
+from tests.checkouts.reconciliation.command import damage, difference, found
 from tests.storefront import checkout_in
 
 
@@ -50,21 +50,27 @@ def test_figure_that_went_as_far_as_it_can_agrees(shop, sold):
     assert [line for line in found(shop) if line.startswith("customer")] == []
 
 
-def test_order_without_a_confirmation_is_found(shop, sold):
+def test_order_without_its_emails_is_found(shop, sold):
+    assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
+    assert found(shop) == []
     with shop.scope():
         OutboxDispatch.objects.all().delete()
         cancelled = Order.objects.exclude(pk=sold["order_id"]).get()
 
+    missing = [(int(sold["order_id"]), "order.shipped"), (cancelled.pk, "order.cancelled")]
+    missing += [(order_id, "order.confirmation") for order_id in (int(sold["order_id"]), cancelled.pk)]
     assert found(shop) == [
-        f"order {order_id} has no email order.confirmation, neither sent nor waiting"
-        for order_id in sorted([int(sold["order_id"]), cancelled.pk])
+        f"order {order_id} has no email {template}, neither sent nor waiting"
+        for order_id, template in sorted(missing)
     ]
 
 
 def test_confirmation_that_was_pruned_long_after_the_order_agrees(shop, sold, settings):
     with shop.scope():
         OutboxDispatch.objects.all().delete()
-        Order.objects.update(placed_at=timezone.now() - timedelta(days=settings.OUTBOX_KEEP_DAYS, hours=1))
+        long_ago = timezone.now() - timedelta(days=settings.OUTBOX_KEEP_DAYS, hours=1)
+        Order.objects.update(placed_at=long_ago)
+        Order.objects.filter(status="cancelled").update(cancelled_at=long_ago)
 
     assert found(shop) == []
 
@@ -90,3 +96,29 @@ def test_email_about_an_order_that_does_not_exist_is_found(shop):
     assert difference(shop) == (
         f"email delivery {delivery.pk} of order.shipped tells of order 7, which does not exist"
     )
+
+
+def test_order_number_that_would_be_given_out_again_is_found(shop, sold):
+    with shop.scope():
+        OrderCounter.objects.update(last_number=1001)
+        last = Order.objects.latest("number")
+
+    assert difference(shop) == (
+        f"there is an order number {last.number}, but the last one that was given out is 1001"
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("event", ["checkout.completed", "order.fulfilled"])
+def test_order_that_the_feed_does_not_tell_of_is_found(shop, sold, event):
+    assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
+    assert found(shop) == []
+
+    damage(
+        shop,
+        "DELETE FROM events WHERE account_id = %(shop)s AND type = %(event)s AND data->>'order_id' = %(order)s",
+        event=event,
+        order=sold["order_id"],
+    )
+
+    assert difference(shop) == f"order {sold['order_id']} has no event {event}"
