@@ -42,6 +42,12 @@ def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
 class DiscountAdmin(EditableAdmin):
     form = DiscountForm
     rules = DiscountChanges
+    together = (
+        {"value_mode", "value_amount", "currency"},
+        {"currency", "minimum_order_subtotal_cents"},
+        {"currency", "bogo_config"},
+        {"currency", "bulk_tiers"},
+    )
     list_display = (
         "title",
         "code",

@@ -20,6 +20,7 @@ from .zone_tester import ZoneTester
 class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = ZoneInput
+    together = ({"country_codes", "zip_patterns"},)
     list_display = ("name", "handle", "market", "countries", "method_count")
     list_filter = ("market",)
     list_select_related = ("market",)
@@ -51,6 +52,9 @@ class ShippingZoneAdmin(ZoneTester, EditableAdmin):
 class RateRows(RowsInline):
     model = ShippingRate
     rules = RateInput
+    together = tuple(
+        {"currency", name} for name in ("price_cents", "min_subtotal_cents", "max_subtotal_cents")
+    )
     hide_title = True
     ordering = ("pk",)
     fields = (
@@ -82,6 +86,7 @@ class RateRows(RowsInline):
 class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = MethodInput
+    together = ({"carrier", "service_code", "carrier_config"},)
     list_display = ("name", "zone", "carrier", "service_code", "rate_mode", "rate_count", "is_cod_compatible")
     list_filter = ("rate_mode", "is_cod_compatible", "requires_pickup_point")
     list_select_related = ("zone",)

@@ -1,7 +1,6 @@
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
@@ -15,19 +14,13 @@ from accounts import operations
 from accounts.api.serializers import AccountUpdate
 from accounts.models import Account
 from commerce.backoffice.dialogs import asking
-from commerce.backoffice.forms import RuledModelForm
 from commerce.backoffice.membership import membership_of
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
 
 
 class AccountRules(AccountUpdate):
-    expected_version = None  # type: ignore[assignment]  # the form has it as `version`
-
-
-class AccountForm(RuledModelForm):
-    # The version that the form was opened with. Saving an older one is refused.
-    version = forms.IntegerField(widget=forms.HiddenInput)
+    expected_version = None  # type: ignore[assignment]  # pages compare field by field
 
 
 @admin.register(Account)
@@ -35,7 +28,6 @@ class AccountAdmin(EditableAdmin):
     """The account in scope; its list is its page."""
 
     owners_only = True
-    form = AccountForm
     rules = AccountRules
     actions_detail = ("suspend", "lift_suspension")
     readonly_fields = ("handle", "status", "created_at", "updated_at")
@@ -46,7 +38,6 @@ class AccountAdmin(EditableAdmin):
         ("country_code", "vat_number"),
         "email_from",
         ("created_at", "updated_at"),
-        "version",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
@@ -74,10 +65,7 @@ class AccountAdmin(EditableAdmin):
         return redirect("admin:accounts_account_change", current_account_id())
 
     def update_row(self, row: Account, changes: dict[str, Any], now: datetime) -> Account:
-        # The form has set the submitted version, which may be outdated.
-        sent_version = row.version
-        changes.pop("version", None)
-        return operations.update_account(account=row, expected_version=sent_version, changes=changes, now=now)
+        return operations.update_account(account=row, expected_version=row.version, changes=changes, now=now)
 
     @asking(
         "Suspend",

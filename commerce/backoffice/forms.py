@@ -1,17 +1,22 @@
 """Forms that keep the rules of the API, and can show what an operation or the database has refused."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.contrib.admin.utils import display_for_field
 from django.db import DatabaseError, DataError, IntegrityError, models
+from django.forms.utils import ErrorDict
 from django.http import HttpRequest
 from rest_framework import serializers
 
 from commerce.errors import FieldError, Refusal, ValidationFailed
 from commerce.rest.problems import as_refusal
+
+from .shown import MergingForm, Values, as_json
 
 _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
 
@@ -25,11 +30,55 @@ class FormRefused(Exception):
         self.prefix = prefix
 
 
-class RuledModelForm(forms.ModelForm):
-    """A model form checked by the API's serializer too; if it is the one `refused`, it is invalid and shows why."""
+class RuledModelForm(MergingForm, forms.ModelForm):
+    """A model form checked by the API's serializer too; if it is the one `refused`, it is invalid and shows why.
+
+    `row` is the stored row; Django sets the form's values on `instance`.
+    """
 
     rules: type[serializers.Serializer] | None = None
     refused: FormRefused | None = None
+    # What the page showed, by row, if it was sent.
+    page: dict[str, Values] = {}
+    # Its row was deleted after the page was opened.
+    is_gone = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk is None:
+            return
+        self.row = copy(self.instance)
+        self.key = key_of(self.instance, self.instance.pk)
+        now = {name: self.initial[name] for name in self.fields if name in self.initial}
+        shown = self.page.get(self.key) if self.is_bound else None
+        self.initial = {**self.initial, **self._from_json(shown or {})}
+        self.merge(shown=shown, now=now, marks=as_json(now))
+
+    def lose_row(self, pk: str) -> None:
+        """The row of this form is gone: nothing is saved, and an edit of it is refused."""
+        self.is_gone = self.empty_permitted = True
+        self.key = key_of(self.instance, pk)
+        self.marks = self.page.get(self.key, {})
+        self.initial = self._from_json(self.marks) | {self.instance._meta.pk.name: pk}
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        if self.is_gone and self.has_changed():
+            self._errors = ErrorDict()
+            self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
+
+    def current_value(self, name: str) -> Any:
+        return getattr(self.row, name)
+
+    def text_of_current(self, name: str) -> str:
+        value = getattr(self.row, name)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return str(display_for_field(value, self.row._meta.get_field(name), ""))
+
+    def _from_json(self, values: Values) -> dict[str, Any]:
+        model = self.instance._meta
+        return {name: model.get_field(name).to_python(values[name]) for name in self.fields if name in values}
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -74,6 +123,11 @@ class RuledModelForm(forms.ModelForm):
             self.add_error(field, detail)
 
 
+def key_of(row: models.Model, pk: Any) -> str:
+    """What a page calls a row of this kind."""
+    return f"{row._meta.label_lower}/{pk}"
+
+
 def all_values(form: forms.ModelForm) -> dict[str, Any]:
     """Cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
     return _by_column(form, form.base_fields)
@@ -102,6 +156,14 @@ class RuledFields:
 
     form = RuledModelForm
     rules: type[serializers.Serializer] | None = None
+    together: Sequence[set[str]] = ()
+
+    def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
+        """Give a form what it needs to know of the page."""
+        form_class.rules = self.rules
+        form_class.together = self.together
+        form_class.refused = getattr(request, "refused", None)
+        form_class.page = getattr(request, "shown", {})
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any

@@ -22,10 +22,19 @@ from unfold.views import ChangeList
 from commerce.errors import Refusal
 
 from .export import export_as_csv
-from .forms import FormRefused, RuledFields, all_values, changed_values, refusal_of, refused_as
+from .forms import (
+    FormRefused,
+    RuledFields,
+    RuledModelForm,
+    all_values,
+    changed_values,
+    refusal_of,
+    refused_as,
+)
 from .history import actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
+from .shown import shown_on, token_of
 
 _SHOWN_ACTIONS = 200
 
@@ -59,6 +68,13 @@ class RowsList(ChangeList):
             raise IncorrectLookupParameters from error
 
 
+def locked_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
+    """The rows, locked if the request saves a form of them."""
+    if not getattr(request, "locks_rows", False):
+        return rows
+    return rows.select_for_update(no_key=True, of=("self",))
+
+
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     """The pages of one kind of row of the account in scope."""
 
@@ -74,8 +90,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
     ) -> type[ModelForm]:
         form_class = super().get_form(request, obj, change=change, **kwargs)
-        form_class.rules = self.rules
-        form_class.refused = getattr(request, "refused", None)
+        self.prepare(form_class, request)
         return form_class
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -144,7 +159,30 @@ class ReadOnlyAdmin(ReadOnly, AccountModelAdmin):
 
 
 class EditableAdmin(AccountModelAdmin):
-    """Pages whose forms are saved by the operations that the API calls too, which subclasses name."""
+    """Pages whose forms are saved by the operations that the API calls too, which subclasses name.
+
+    Only what staff edited is saved; see `shown`. From before the comparison until it is saved each row is locked.
+    """
+
+    change_form_before_template = "backoffice/shown.html"
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        request.locks_rows = request.method == "POST" and self.has_write_permission(request)  # type: ignore[attr-defined]
+        request.shown = shown_on(request)  # type: ignore[attr-defined]
+        return super().changeform_view(request, *args, **kwargs)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return locked_to_save(request, super().get_queryset(request))
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        formsets = [inline.formset for inline in context["inline_admin_formsets"]]
+        rows = [form for formset in formsets for form in formset.initial_forms]
+        forms = [form for form in (context["adminform"].form, *rows) if hasattr(form, "key")]
+        if forms:
+            context["shown"] = token_of({form.key: form.marks for form in forms})
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
@@ -155,11 +193,11 @@ class EditableAdmin(AccountModelAdmin):
     def delete_row(self, row: Any, now: datetime) -> None:
         raise NotImplementedError
 
-    def save_model(self, request: HttpRequest, obj: Model, form: ModelForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         if not change:
             saved = self.create_row(all_values(form), timezone.now())
         elif changes := changed_values(form):
-            saved = self.update_row(obj, changes, timezone.now())
+            saved = self.update_row(form.row, changes, timezone.now())
         else:
             return
         # Django goes on with the form's own instance.
@@ -179,13 +217,25 @@ class RowsFormSet(PaginationInlineFormSet):
 
     rows: "RowsInline"
 
+    def get_queryset(self) -> Any:
+        """Once the forms of a page that was sent are made, their rows: others may have come or gone meanwhile."""
+        if self.is_bound and "forms" in self.__dict__:
+            return [form.instance for form in self.initial_forms]
+        return super().get_queryset()
+
+    def add_fields(self, form: RuledModelForm, index: int | None) -> None:
+        super().add_fields(form, index)
+        is_shown = self.is_bound and index is not None and index < self.initial_form_count()
+        if is_shown and form.instance.pk is None:
+            form.lose_row(form[self._pk_field.name].data)
+
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
         with refused_as(form):
             return self.rows.create_row(self.instance, all_values(form), timezone.now())
 
-    def save_existing(self, form: ModelForm, obj: Model, commit: bool = True) -> Model:
+    def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
         with refused_as(form):
-            return self.rows.update_row(obj, changed_values(form), timezone.now())
+            return self.rows.update_row(form.row, changed_values(form), timezone.now())
 
     def delete_existing(self, obj: Model, commit: bool = True) -> None:
         self.rows.delete_row(obj, timezone.now())
@@ -197,6 +247,9 @@ class RowsInline(ByRole, RuledFields, TabularInline):
     extra = 0
     deletable = True
     formset = RowsFormSet
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return locked_to_save(request, super().get_queryset(request))
 
     def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
@@ -212,8 +265,7 @@ class RowsInline(ByRole, RuledFields, TabularInline):
     ) -> type[BaseInlineFormSet]:
         formset_class = super().get_formset(request, obj, **kwargs)
         formset_class.rows = self
-        formset_class.form.rules = self.rules
-        formset_class.form.refused = getattr(request, "refused", None)
+        self.prepare(formset_class.form, request)
         return formset_class
 
 

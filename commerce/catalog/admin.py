@@ -93,6 +93,7 @@ class ProductAdmin(EditableAdmin):
 class PricingRows(RowsInline):
     model = VariantPricing
     rules = MarketPricingInput
+    together = ({"currency", "price_cents", "compare_at_price_cents"},)
     deletable = False
     hide_title = True
     ordering = ("market_id",)
@@ -108,7 +109,7 @@ class PricingRows(RowsInline):
         return field
 
     def create_row(self, owner: Variant, fields: dict[str, Any], now: datetime) -> VariantPricing:
-        return operations.set_pricing(variant=owner, **fields)
+        return operations.add_pricing(variant=owner, **fields)
 
     def update_row(self, row: VariantPricing, changes: dict[str, Any], now: datetime) -> VariantPricing:
         if "market_id" in changes:

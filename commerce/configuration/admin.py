@@ -9,13 +9,18 @@ from django.template.response import TemplateResponse
 from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.shown import Values, shown_on, token_of
 from commerce.errors import ValidationFailed
 from commerce.tenancy.scope import current_account_id
 
 from . import operations
 from .forms import SettingsForm
 from .models import AccountSetting
-from .registry import MASK, SETTINGS, Value
+from .queries import lock_settings
+from .registry import SETTINGS
+
+# What the page calls its form.
+_PAGE = "settings"
 
 
 @admin.register(AccountSetting)
@@ -31,7 +36,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        form = SettingsForm(_own_values(), request.POST if request.method == "POST" else None)
+        form = self._form(request)
         if form.is_bound and self._is_saved(request, form):
             return redirect(request.path)
         context = {
@@ -39,17 +44,24 @@ class AccountSettingAdmin(ReadOnlyAdmin):
             "title": "Settings",
             "opts": self.opts,
             "form": form,
+            "shown": token_of({_PAGE: form.marks}),
             "may_change": self.has_write_permission(request),
         }
         return TemplateResponse(request, "backoffice/settings.html", context)
 
-    def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
+    def _form(self, request: HttpRequest) -> SettingsForm:
+        if request.method != "POST":
+            return SettingsForm(_marks())
         if not self.has_write_permission(request):
             raise PermissionDenied
+        lock_settings()
+        return SettingsForm(_marks(), request.POST, shown_on(request).get(_PAGE))
+
+    def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
         if not form.is_valid():
             return False
         try:
-            operations.change_settings(changes=form.cleaned_data)
+            operations.change_settings(changes={name: form.cleaned_data[name] for name in form.changed_data})
         except ValidationFailed as refusal:
             for error in refusal.errors:
                 form.add_error(error.field.removeprefix("settings."), error.detail)
@@ -65,7 +77,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
         return True
 
 
-def _own_values() -> dict[str, Value]:
-    """What the account has set, with secrets masked."""
-    own = AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value")
-    return {name: MASK if value and SETTINGS[name].is_secret else value for name, value in own}
+def _marks() -> Values:
+    """What the account has set; of a secret only when it was set."""
+    own = AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value", "updated_at")
+    return {name: str(at) if value and SETTINGS[name].is_secret else value for name, value, at in own}

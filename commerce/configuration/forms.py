@@ -10,19 +10,35 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from .registry import SETTINGS, Choice, Flag, Integer, Setting, Value, installation_value
+from commerce.backoffice.shown import MergingForm, Values
+
+from .registry import MASK, SETTINGS, Choice, Flag, Integer, Setting, Value, installation_value
 
 
-class SettingsForm(forms.Form):
-    """The account's own values; where a field is left empty, the installation's value holds."""
+class SettingsForm(MergingForm, forms.Form):
+    """The account's own values; where a field is left empty, the installation's value holds.
 
-    def __init__(self, own: dict[str, Value], data: Any = None) -> None:
-        initial = {name: _as_typed(value) for name, value in own.items()}
-        super().__init__(data, initial=initial)
+    `marks` are the values, and of secrets the time of their last change.
+    """
+
+    together = [{setting.name, *setting.sent_by} for setting in SETTINGS.values() if setting.sent_by]
+
+    def __init__(self, marks: Values, data: Any = None, shown: Values | None = None) -> None:
+        marks = {name: _as_typed(marks.get(name)) for name in SETTINGS}
+        super().__init__(data, initial=_masked(marks if shown is None else shown))
         self.fields |= {name: _field(setting) for name, setting in SETTINGS.items()}
+        self.merge(shown=shown, now=_masked(marks), marks=marks)
+
+    def text_of_current(self, name: str) -> str:
+        return str(self.now[name] or "")
 
 
-def _as_typed(value: Value) -> str | int:
+def _masked(marks: Values) -> dict[str, Any]:
+    """The values as the form shows them."""
+    return {name: MASK if mark and SETTINGS[name].is_secret else mark for name, mark in marks.items()}
+
+
+def _as_typed(value: Value | None) -> str | int | None:
     return str(value).lower() if isinstance(value, bool) else value
 
 

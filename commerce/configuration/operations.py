@@ -3,7 +3,7 @@ from typing import Any
 from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
-from .queries import lock_own_settings
+from .queries import lock_settings, own_settings
 from .registry import MASK, SETTINGS, InvalidValue, Setting, Value
 
 # The secrets that are sent to where other settings say.
@@ -16,6 +16,7 @@ def change_settings(*, changes: dict[str, Any]) -> None:
     Whoever changes where a secret is sent has to give the secret again in the same request, or take it away. Raises `ValidationFailed` with an error for each unknown name, each value that is not taken and each
     secret that is missing.
     """
+    lock_settings()
     changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
     own = {name: value for name, value in _checked(changes).items() if value is not None}
     _require_secrets(changes)
@@ -30,9 +31,10 @@ def change_settings(*, changes: dict[str, Any]) -> None:
 
 
 def _require_secrets(changes: dict[str, Any]) -> None:
+    """The settings are locked."""
     if not any(secret.name in changes or _moves(secret, changes) for secret in _SENT):
         return
-    before = lock_own_settings()
+    before = own_settings()
     after = before | changes
     errors = []
     for secret in _SENT:

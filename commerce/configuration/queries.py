@@ -17,11 +17,10 @@ def own_settings() -> dict[str, Value]:
     return dict(AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value"))
 
 
-def lock_own_settings() -> dict[str, Value]:
-    """As `own_settings`; nobody else changes them until the end of the transaction."""
+def lock_settings() -> None:
+    """Nobody else changes the account's settings until the end of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
-    return own_settings()
 
 
 def effective_all() -> dict[str, Value]:

@@ -15,6 +15,7 @@ from .models import TaxRate
 class TaxRateAdmin(EditableAdmin):
     deletable = True
     rules = TaxRateInput
+    together = ({"country_code", "tax_class", "rate_bp"},)
     list_display = ("country_code", "tax_class", rate_column("rate_bp", "Rate"), "name", "updated_at")
     list_filter = ("tax_class",)
     search_fields = ("country_code", "name")

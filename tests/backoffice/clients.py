@@ -75,19 +75,22 @@ def make_staff(*shops: Shop, role: str = "owner", **options: Any) -> StaffClient
 def filled(page: HttpResponse) -> dict[str, Any]:
     """What a browser would send for the form of an admin page as it was opened."""
     assert page.status_code == 200, page.status_code
-    formsets = [inline.formset for inline in page.context["inline_admin_formsets"]]
-    forms = [page.context["adminform"].form]
+    formsets = [inline.formset for inline in page.context.get("inline_admin_formsets", [])]
+    forms = [page.context["adminform"].form if "adminform" in page.context else page.context["form"]]
     for formset in formsets:
         forms += [formset.management_form, *formset.forms]
     bound = [field for form in forms for field in form]
     initial = {field.html_initial_name: field.value() for field in bound if field.field.show_hidden_initial}
+    if "shown" in page.context:
+        initial["_shown"] = page.context["shown"]
     return initial | {name: value for field in bound for name, value in _sent(field).items()}
 
 
 def _sent(field: BoundField) -> dict[str, Any]:
     value = field.value()
     if hasattr(field.field.widget, "widgets"):
-        parts = field.field.widget.decompress(value)
+        # A form that was sent has the parts as they were typed.
+        parts = value if isinstance(value, list) else field.field.widget.decompress(value)
         return {f"{field.html_name}_{index}": part or "" for index, part in enumerate(parts)}
     if value is None or value is False:
         return {} if value is False else {field.html_name: ""}

@@ -11,7 +11,7 @@ from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
 from commerce.configuration.queries import effective
 from emails.sender_domains.models import SenderDomain
-from tests.backoffice.clients import make_user, messages_of
+from tests.backoffice.clients import filled, make_user, messages_of
 from tests.clients import ApiClient
 
 MARKET = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
@@ -19,6 +19,9 @@ MARKET = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT
 
 def errors_of(answer):
     return answer.context["adminform"].form.errors
+
+
+SETTINGS_PAGE = "configuration/accountsetting/"
 
 
 def account_path(shop):
@@ -34,11 +37,14 @@ def test_account_is_changed_and_its_version_rises(shop, owner):
 
 
 def test_account_that_has_changed_meanwhile_is_not_overwritten(shop, owner):
+    opened = filled(owner.get(account_path(shop)))
     owner.fill(account_path(shop), name="First")
 
-    answer = owner.fill(account_path(shop), name="Second", version=1)
+    answer = owner.post(account_path(shop), opened | {"name": "Second"})
 
-    assert errors_of(answer) == {"__all__": ["The account has changed since it was read"]}
+    assert errors_of(answer) == {
+        "name": ["After you opened this page somebody else changed “Name” to “First”. Check and save again."]
+    }
     with shop.scope():
         assert Account.objects.get(pk=shop.id).name == "First"
 
@@ -204,11 +210,11 @@ def test_revoked_key_can_not_be_rotated(shop, owner):
 
 
 def test_settings_are_saved_and_taken_back(shop, owner):
-    owner.post("configuration/accountsetting/", {"commerce.checkout.session_ttl_minutes": "7"})
+    owner.fill(SETTINGS_PAGE, **{"commerce.checkout.session_ttl_minutes": "7"})
     with shop.scope():
         own = effective("commerce.checkout.session_ttl_minutes")
 
-    owner.post("configuration/accountsetting/", {"commerce.checkout.session_ttl_minutes": ""})
+    owner.fill(SETTINGS_PAGE, **{"commerce.checkout.session_ttl_minutes": ""})
 
     assert own == 7
     with shop.scope():
@@ -229,7 +235,7 @@ def test_settings_are_saved_and_taken_back(shop, owner):
     ],
 )
 def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):
-    answer = owner.post("configuration/accountsetting/", {name: value})
+    answer = owner.fill(SETTINGS_PAGE, **{name: value})
 
     assert list(answer.context["form"].errors) == [name]
     with shop.scope():
@@ -237,15 +243,15 @@ def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):
 
 
 def test_mail_server_is_not_changed_while_its_password_stays(shop, owner):
-    page, email = "configuration/accountsetting/", "commerce.email."
+    page, email = SETTINGS_PAGE, "commerce.email."
     before = {f"{email}smtp_host": "mail.example.com", f"{email}smtp_password": "hush"}
-    owner.post(page, before)
-    masked = {f"{email}smtp_host": "mail.thief.example", f"{email}smtp_password": "********"}
+    owner.fill(page, **before)
+    host = {f"{email}smtp_host": "mail.thief.example"}
 
-    refused = owner.post(page, masked)
+    refused = owner.fill(page, **host)
     with shop.scope():
         kept = dict(AccountSetting.objects.values_list("name", "value"))
-    given = owner.post(page, masked | {f"{email}smtp_password": "hush"})
+    given = owner.fill(page, **host, **{f"{email}smtp_password": "hush"})
 
     assert list(refused.context["form"].errors) == [f"{email}smtp_password"]
     assert kept == before
@@ -256,10 +262,10 @@ def test_mail_server_is_not_changed_while_its_password_stays(shop, owner):
 
 def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
     name = "commerce.email.provider_webhook_secret"
-    owner.post("configuration/accountsetting/", {name: "hush"})
+    owner.fill(SETTINGS_PAGE, **{name: "hush"})
 
-    page = owner.get("configuration/accountsetting/")
-    owner.post("configuration/accountsetting/", {name: page.context["form"][name].value()})
+    page = owner.get(SETTINGS_PAGE)
+    owner.post(SETTINGS_PAGE, filled(page))
 
     assert page.context["form"][name].value() == "********"
     with shop.scope():

@@ -211,18 +211,23 @@ def test_price_does_not_move_to_another_market(shop, owner):
         assert VariantPricing.objects.get().market_id == shop.market.pk
 
 
-def test_second_price_in_one_market_is_a_change_of_the_first(shop, owner):
+def test_second_price_in_one_market_is_refused(shop, owner):
     variant = factories.make_variant(shop, price_cents=1990)
 
-    owner.fill(
+    answer = owner.fill(
         change(variant),
         pricing__TOTAL_FORMS=2,
         pricing__1__market=shop.market.pk,
         pricing__1__price_cents=990,
     )
 
+    errors = answer.context["inline_admin_formsets"][0].formset.errors
+    assert errors == [
+        {},
+        {"market": ["The variant has a price in this market. Open this page again to change it."]},
+    ]
     with shop.scope():
-        assert VariantPricing.objects.get().price_cents == 990
+        assert VariantPricing.objects.get().price_cents == 1990
 
 
 def test_variant_is_added_to_a_product(shop, owner):

@@ -1,8 +1,9 @@
-from .pricing import set_pricing
+from .pricing import add_pricing, set_pricing
 from .products import archive_product, create_product, update_product
 from .variants import add_variant, archive_variant, update_variant
 
 __all__ = [
+    "add_pricing",
     "add_variant",
     "archive_product",
     "archive_variant",

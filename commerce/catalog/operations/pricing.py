@@ -1,6 +1,8 @@
+from typing import Any
+
 from commerce.catalog import queries
 from commerce.catalog.models import Variant, VariantPricing
-from commerce.errors import NotFound
+from commerce.errors import NotFound, ValidationFailed
 
 
 def set_pricing(
@@ -15,9 +17,7 @@ def set_pricing(
 
     Raises `NotFound` for an unknown market.
     """
-    market_currency = queries.market_currencies([market_id]).get(market_id)
-    if market_currency is None:
-        raise NotFound
+    market_currency = _market_currency(market_id)
     pricing = VariantPricing(
         variant=variant,
         market_id=market_id,
@@ -32,3 +32,27 @@ def set_pricing(
         update_fields=["currency", "price_cents", "compare_at_price_cents", "updated_at"],
     )
     return pricing
+
+
+def add_pricing(
+    *, variant: Variant, market_id: int, currency: str | None = None, **amounts: Any
+) -> VariantPricing:
+    """The first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
+    fields = {"currency": currency or _market_currency(market_id), **amounts}
+    pricing, is_new = VariantPricing.objects.get_or_create(
+        variant=variant, market_id=market_id, defaults=fields
+    )
+    if not is_new:
+        raise ValidationFailed.of(
+            "market_id",
+            "not_unique",
+            "The variant has a price in this market. Open this page again to change it.",
+        )
+    return pricing
+
+
+def _market_currency(market_id: int) -> str:
+    currency = queries.market_currencies([market_id]).get(market_id)
+    if currency is None:
+        raise NotFound
+    return currency

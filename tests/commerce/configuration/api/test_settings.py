@@ -143,5 +143,5 @@ def test_put_settings_takes_a_fixed_number_of_statements(shop, django_assert_num
     changes = {TTL: 15, RESERVE_AT: "payment_start", "commerce.payments.test_card": True}
     shop.admin.get("settings.json")
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         put(shop, **dict(list(changes.items())[:number]))

@@ -1,0 +1,125 @@
+"""What a page showed travels with it, so that saving it writes only what staff edited.
+
+A page may have been open for an hour when it is saved. Its token holds the values of its forms as they were shown. A
+field counts as edited if it differs from what was shown; all others are left as they are now. An edit of a field that
+somebody else changed meanwhile is refused with the current value. The rows are locked while this is compared and saved.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.core import signing
+from django.http import HttpRequest
+
+FIELD = "_shown"
+_SALT = "commerce.backoffice.shown"
+_OPEN_AGAIN = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
+
+# Values by field, as JSON has them.
+Values = dict[str, Any]
+
+
+def token_of(values: dict[str, Values]) -> str:
+    """What a page shows, by row, signed: it decides what is written."""
+    return signing.dumps(values, salt=_SALT, compress=True)
+
+
+def shown_on(request: HttpRequest) -> dict[str, Values]:
+    """What the page showed that was sent; empty if the page doesn't tell."""
+    try:
+        return signing.loads(request.POST.get(FIELD, ""), salt=_SALT)
+    except signing.BadSignature:
+        return {}
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+class MergedField(forms.BoundField):
+    """Shows the current value in place of an outdated one that staff left alone."""
+
+    form: "MergingForm"
+
+    def value(self) -> Any:
+        if self.name in self.form.refreshed:
+            return self.field.prepare_value(self.form.now[self.name])
+        return super().value()
+
+
+class MergingForm(forms.BaseForm):
+    """A form that changes only what staff edited. `merge` tells it what was shown and what is stored now."""
+
+    bound_field_class = MergedField
+    # Fields that mean something only together, as an amount and its currency: if somebody else changed one of them,
+    # staff see that before an edit of another is saved.
+    together: Sequence[set[str]] = ()
+
+    is_merged = False
+    outdated: frozenset[str] = frozenset()
+
+    def merge(self, *, shown: Values | None, now: dict[str, Any], marks: Values) -> None:
+        """Compare what was `shown` with the `marks` of the values that are stored `now`.
+
+        A mark is the value itself as JSON has it, or for a secret what changes along with it.
+        """
+        self.is_merged = True
+        self.is_from_unknown_page = shown is None
+        self.now = now
+        self.marks = marks
+        if shown is not None:
+            self.outdated = frozenset(name for name in marks if shown.get(name) != marks[name])
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        """What staff edited; not where somebody else has already set the same value."""
+        edited = super().changed_data
+        return [name for name in edited if name not in self.outdated or self._differs_from_now(name)]
+
+    @cached_property
+    def refreshed(self) -> frozenset[str]:
+        return self.outdated - set(self.changed_data) if self.is_bound else frozenset()
+
+    def _differs_from_now(self, name: str) -> bool:
+        return self.fields[name].has_changed(self.now[name], self[name].data)
+
+    def _clean_fields(self) -> None:
+        super()._clean_fields()  # type: ignore[misc]
+        if not self.is_merged:
+            return
+        if self.is_from_unknown_page:
+            self.add_error(None, _OPEN_AGAIN)
+        self._keep_current()
+        self._refuse_conflicts()
+
+    def _keep_current(self) -> None:
+        for name in self.refreshed:
+            self.errors.pop(name, None)
+            self.cleaned_data[name] = self.current_value(name)
+
+    def _refuse_conflicts(self) -> None:
+        for name in self.changed_data:
+            if others := self._outdated_with(name):
+                changes = " and ".join(self._change_of(other) for other in others)
+                self.add_error(
+                    name, f"After you opened this page somebody else {changes}. Check and save again."
+                )
+
+    def _outdated_with(self, name: str) -> list[str]:
+        tied = {name}.union(*(group for group in self.together if name in group))
+        return sorted(tied & self.outdated)
+
+    def _change_of(self, name: str) -> str:
+        text = self.text_of_current(name)
+        label = self[name].label
+        return f"changed “{label}” to “{text}”" if text else f"emptied “{label}”"
+
+    def current_value(self, name: str) -> Any:
+        """The stored value as cleaning the field would give it."""
+        return self.now[name]
+
+    def text_of_current(self, name: str) -> str:
+        raise NotImplementedError
