@@ -160,6 +160,8 @@ UNKNOWN_KEYS_PER_ADDRESS = env.int("UNKNOWN_KEYS_PER_ADDRESS", default=600)
 WRONG_CODES_PER_CHECKOUT = env.int("WRONG_CODES_PER_CHECKOUT", default=30)
 WRONG_CODES_PER_ADDRESS = env.int("WRONG_CODES_PER_ADDRESS", default=300)
 WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
+# Checkouts made from one cart in an hour; 0 is no limit.
+CHECKOUTS_PER_CART = env.int("CHECKOUTS_PER_CART", default=100)
 
 # Where processes store their counts, and the bearer token for reading them from other machines.
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))

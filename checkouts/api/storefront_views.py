@@ -1,5 +1,7 @@
+import hashlib
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,12 +10,16 @@ from rest_framework.response import Response
 from checkouts import operations, queries
 from checkouts.queries import CheckoutView
 from commerce.rest import idempotency
+from commerce.rest.attempts import Counter, Limit, limited_times
 from commerce.rest.client_address import client_address
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
+from commerce.tenancy.scope import current_account_id
 from shipping.queries import quote
 
 from . import serializers as shapes
+
+_HOUR_S = 60 * 60
 
 _CHECKOUT = one("checkout", shapes.CheckoutOutput)
 _QUOTES = envelope("CheckoutQuotes", quotes=serializers.ListField(child=serializers.DictField()))
@@ -32,7 +38,9 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
-        view = operations.create_checkout(**self.valid(shapes.CheckoutInput), now=timezone.now())
+        fields = self.valid(shapes.CheckoutInput)
+        with limited_times(_made_from(fields["cart_token"])):
+            view = operations.create_checkout(**fields, now=timezone.now())
         return _answer(view, status=201)
 
     @answers(_CHECKOUT)
@@ -104,6 +112,12 @@ class CheckoutsViewSet(StorefrontViewSet):
         if view.is_replayed:
             answer[idempotency.REPLAYED_HEADER] = "true"
         return answer
+
+
+def _made_from(cart_token: str) -> Counter:
+    """Counts the checkouts of a cart: each stores a copy of its lines."""
+    cart = hashlib.sha256(cart_token.encode(errors="replace")).hexdigest()
+    return Counter(f"checkouts:{current_account_id()}:{cart}", Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))
 
 
 def _key_of(request: Request) -> str | None:

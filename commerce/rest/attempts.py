@@ -1,15 +1,21 @@
-"""Counts attempts at secrets that could be guessed, in Redis: passwords, and codes of discounts and gift cards.
+"""Counts in Redis what may be done a few times only.
 
-An attempt is counted before it is checked, so that parallel ones don't slip through. A correct one is taken back.
+Attempts at secrets that could be guessed: passwords, and codes of discounts and gift cards. A correct one is taken back.
+And work that stores much: what was refused is taken back. Both are counted first, so that parallel ones don't slip
+through.
 """
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import redis
 
 from commerce.redis import client
+
+from .limits import rate_limited
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +71,19 @@ def take_attempt_back(counters: list[Counter]) -> None:
     """Undo the count of a correct attempt."""
     counted = _limited(counters)
     _run(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
+
+
+@contextmanager
+def limited_times(counter: Counter) -> Iterator[None]:
+    """Count what the block does, unless it raises. Raises `RateLimited` if the counter allows no more."""
+    wait_s = begin_attempt([counter])
+    if wait_s:
+        raise rate_limited(wait_s)
+    try:
+        yield
+    except BaseException:
+        take_attempt_back([counter])
+        raise
 
 
 def _limited(counters: list[Counter]) -> list[Counter]:
