@@ -19,6 +19,7 @@ from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
+from emails.paces import rendering_turn
 from emails.providers import (
     MessageRefused,
     OutcomeUnknown,
@@ -28,13 +29,15 @@ from emails.providers import (
 )
 from emails.queries import delivery_of
 from emails.redaction import erase_messages
-from emails.renderer_client import TemplateRefused
+from emails.renderer_client import RendererBusy, TemplateRefused
 from emails.requests import EmailRequest
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import Draft, Sender, current_sender
 
-# How old a message may be for which a provider that is busy, or the installation's that is away, is no failed try.
+# How old a message may be for which a busy renderer or provider, or the installation's that is away, is no failed try.
 PATIENCE = timedelta(days=1)
+# How long a message waits at least for a renderer that is busy.
+RENDERER_BUSY_S = 2
 
 
 @handles("send_email", area="emails")
@@ -88,9 +91,14 @@ def _draft(sender: Sender, request: EmailRequest, customer: Customer | None) -> 
 
 def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, draft: Draft) -> Message:
     try:
-        message = sender.render(request, draft)
+        with rendering_turn(sender.account.pk):
+            message = sender.render(request, draft)
     except TemplateRefused as error:
         raise PermanentFailure(str(error)) from error
+    except RendererBusy as error:
+        if _is_old(dispatch):
+            raise
+        raise _postponed(RENDERER_BUSY_S, error) from error
     with _scope_of(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message

@@ -1,12 +1,14 @@
 """A rendered message: what is stored with its dispatch, handed to the provider, and kept with the delivery."""
 
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any, Self
 
 from django.conf import settings
 
 from accounts.models import Account
 from emails import renderer_client
+from emails.paces import is_slow, note_pace
 from emails.renderer_client import Rendered, RenderRequest, TemplateRefused
 from emails.requests import EmailRequest
 from emails.shortening import LIMIT_CODES, shortened
@@ -80,22 +82,33 @@ def _render_whole_or_shortened(account: Account, source: TemplateSource, ctx: di
     raise failure
 
 
-def render_source(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
+def render_source(
+    *, account: Account, source: TemplateSource, ctx: dict[str, Any], is_draft: bool = False
+) -> Rendered:
     """Call the renderer; no transaction may be open. Every template may use `account`, besides the `ctx`.
 
-    Raises `TemplateRefused`, `RendererUnavailable`.
+    A draft counts as slow, and says nothing of the account's messages. Raises `TemplateRefused`, `RendererUnavailable`.
     """
-    return renderer_client.render(
-        url=settings.RENDERER_URL,
-        message=RenderRequest(
-            body_source=source.body,
-            subject_template=source.subject,
-            preheader_template=source.preheader,
-            body_text_template=source.text,
-            ctx={"account": _account_variables(account)} | ctx,
-            locale=source.locale,
-        ),
+    message = RenderRequest(
+        body_source=source.body,
+        subject_template=source.subject,
+        preheader_template=source.preheader,
+        body_text_template=source.text,
+        ctx={"account": _account_variables(account)} | ctx,
+        locale=source.locale,
     )
+    if is_draft:
+        return renderer_client.render(url=settings.RENDERER_URL, message=message, is_slow=True)
+    try:
+        rendered = renderer_client.render(
+            url=settings.RENDERER_URL, message=message, is_slow=is_slow(account.pk)
+        )
+    except TemplateRefused as refused:
+        if refused.code in LIMIT_CODES:
+            note_pace(account.pk, inf)
+        raise
+    note_pace(account.pk, rendered.processor_s)
+    return rendered
 
 
 def _account_variables(account: Account) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The client of the rendering service."""
 
 import os
+import re
 import threading
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -17,9 +18,15 @@ CONNECT_TIMEOUT_S = 2
 # For the whole call, whatever it is spent on.
 TOTAL_TIMEOUT_S = 10
 
+_TIMING = re.compile(r"cpu;dur=([0-9]{1,9}(?:\.[0-9]{1,3})?)")
+
 
 class RendererUnavailable(Exception):
     """No usable answer came: the same request may succeed later."""
+
+
+class RendererBusy(RendererUnavailable):
+    """The renderer has no worker for this message, or the time was up while it waited for one."""
 
 
 class TemplateRefused(Exception):
@@ -65,31 +72,44 @@ class Rendered:
     subject: str
     preheader: str | None
     warnings: tuple[RenderWarning, ...]
+    # How much processor time it took, as far as the renderer has told.
+    processor_s: float = 0.0
 
 
-def render(*, url: str, message: RenderRequest) -> Rendered:
-    """`url` is the renderer's base address. Raises `RendererUnavailable`, `TemplateRefused`."""
-    try:
-        with deadline(TOTAL_TIMEOUT_S):
-            response = _session_of(os.getpid(), threading.get_ident()).post(
-                f"{url.rstrip('/')}/render",
-                # In UTF-8: Python's own JSON takes up to three times the bytes, of which the renderer has a limit.
-                data=orjson.dumps(asdict(message)),
-                headers={"Content-Type": "application/json"},
-                timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
-                allow_redirects=False,
-            )
-        document = response.json()
-    except requests.RequestException as error:
-        raise RendererUnavailable(f"The renderer gave no usable answer: {error}") from error
+def render(*, url: str, message: RenderRequest, is_slow: bool = False) -> Rendered:
+    """`url` is the renderer's base address. Messages that may be slow get one worker at a time.
+
+    Raises `RendererUnavailable`, `TemplateRefused`.
+    """
+    with deadline(TOTAL_TIMEOUT_S) as limit:
+        try:
+            response = _post(url, message, is_slow=is_slow)
+            document = response.json()
+        except requests.RequestException as error:
+            kind = RendererBusy if limit.is_over else RendererUnavailable
+            raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:
-            return _rendered(document)
+            return _rendered(document, response)
         raise _failure(response.status_code, document)
     except (KeyError, TypeError) as error:
         raise RendererUnavailable(
             f"The renderer answered {response.status_code} in an unknown form."
         ) from error
+
+
+def _post(url: str, message: RenderRequest, *, is_slow: bool) -> requests.Response:
+    headers = {"Content-Type": "application/json"}
+    if is_slow:
+        headers["X-Render-Lane"] = "slow"
+    return _session_of(os.getpid(), threading.get_ident()).post(
+        f"{url.rstrip('/')}/render",
+        # In UTF-8: Python's own JSON takes up to three times the bytes, of which the renderer has a limit.
+        data=orjson.dumps(asdict(message)),
+        headers=headers,
+        timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
+        allow_redirects=False,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -103,7 +123,7 @@ def _session_of(_process_id: int, _thread_id: int) -> requests.Session:
     return session
 
 
-def _rendered(document: dict[str, Any]) -> Rendered:
+def _rendered(document: dict[str, Any], response: requests.Response) -> Rendered:
     return Rendered(
         html=document["html"],
         text=document["text"],
@@ -113,7 +133,14 @@ def _rendered(document: dict[str, Any]) -> Rendered:
             RenderWarning(line=warning["line"], tag=warning["tag"], message=warning["message"])
             for warning in document["warnings"]
         ),
+        processor_s=_processor_s(response.headers.get("Server-Timing", "")),
     )
+
+
+def _processor_s(timing: str) -> float:
+    """The time in `cpu;dur=12.3`, which is in milliseconds."""
+    found = _TIMING.fullmatch(timing)
+    return float(found[1]) / 1000 if found else 0.0
 
 
 def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
@@ -121,7 +148,8 @@ def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | Temp
         return TemplateRefused(
             code=problem["code"], detail=problem["detail"], line=problem.get("line"), field=_field_of(problem)
         )
-    return RendererUnavailable(f"The renderer answered {status}.")
+    kind = RendererBusy if status == HTTPStatus.SERVICE_UNAVAILABLE else RendererUnavailable
+    return kind(f"The renderer answered {status}.")
 
 
 def _field_of(problem: dict[str, Any]) -> str | None:

@@ -39,7 +39,7 @@ from commerce.outbox.operations import (
 from commerce.outbox.queries import dispatch_of_key
 from commerce.outside.deadline import Deadline
 from commerce.rest.errors import RequestInProgress
-from commerce.rest.waiting import Call, waiting_call
+from commerce.rest.waiting import Call, too_many, waiting_call
 from commerce.tenancy.scope import current_account_id
 from emails.errors import (
     EmailKeyGivenUp,
@@ -54,7 +54,7 @@ from emails.models import EmailDelivery
 from emails.operations import keep_message, record_delivery
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from emails.queries import deliveries
-from emails.renderer_client import RendererUnavailable, TemplateRefused
+from emails.renderer_client import RendererBusy, RendererUnavailable, TemplateRefused
 from emails.requests import EmailRequest
 from emails.resting import Health, ProviderResting, admit, note_answer
 from emails.sender import Draft, Sender, current_sender
@@ -164,6 +164,8 @@ def _render(job: _Job, scope: Scope) -> Message:
         raise
     except Exception as error:
         _drop(job, scope)
+        if isinstance(error, RendererBusy):
+            raise too_many() from error
         if isinstance(error, RendererUnavailable | TemplateRefused):
             raise RendererFailed(str(error)) from error
         raise

@@ -12,6 +12,7 @@ from hypothesis import settings
 from accounts import authentication
 from commerce.redis import client
 from commerce.rest import limits
+from emails.paces import forget_paces
 from emails.shared_resting import forget_shared
 from tests.embedded import truncate_tables
 from tests.shops import Shop
@@ -38,6 +39,7 @@ def _nothing_remembered() -> Iterator[None]:
     authentication._cache.clear()
     limits.forget_counts()
     forget_shared()
+    forget_paces()
     client().flushdb()
 
 

@@ -4,13 +4,15 @@ import resource
 import sys
 from typing import Any
 
+from emails.renderer import lanes  # noqa: F401  opens its file before the workers are forked
 from emails.renderer.limits import MAX_WORKER_MEMORY_BYTES
 
 # One request at a time per process: the time limit is a signal, which only a process's main thread receives.
 worker_class = "sync"
+# At least two, as slow messages have one of them (emails/renderer/lanes.py).
 workers = 2
 
-# The last resort for code that no signal interrupts. The renderer's own limit is well below.
+# The last resort. The renderer's own limits are below.
 timeout = 10
 
 max_requests = 5_000
@@ -19,6 +21,6 @@ control_socket_disable = True
 
 
 def post_fork(_server: Any, _worker: Any) -> None:
-    """macOS does not keep to address space limits, so there the time limit has to do."""
+    """macOS does not keep to address space limits, so there the time limits have to do."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MAX_WORKER_MEMORY_BYTES, MAX_WORKER_MEMORY_BYTES))

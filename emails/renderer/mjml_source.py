@@ -143,7 +143,10 @@ def _check_inline_css(size: int, tag_count: int) -> None:
         raise TemplateLimitExceeded(
             f"More than {limits.MAX_INLINE_CSS_CHARACTERS} characters of CSS to inline."
         )
-    if size * tag_count > limits.MAX_INLINE_CSS_CHARACTERS_TIMES_TAGS:
+    if (
+        size * tag_count > limits.MAX_INLINE_CSS_CHARACTERS_TIMES_TAGS
+        or size**2 * tag_count > limits.MAX_SQUARED_INLINE_CSS_CHARACTERS_TIMES_TAGS
+    ):
         raise TemplateLimitExceeded("Too much CSS to inline for so many tags.")
 
 

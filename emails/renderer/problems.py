@@ -98,6 +98,12 @@ class InvalidMjml(Problem):
     title = "The body is not valid MJML"
 
 
+class RendererBusy(Problem):
+    status = 503
+    code = "renderer_busy"
+    title = "The renderer is busy; try again shortly"
+
+
 class InternalError(Problem):
     status = 500
     code = "internal_error"

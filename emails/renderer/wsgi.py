@@ -1,7 +1,9 @@
 """The renderer's HTTP interface: `POST /render` and `GET /healthz`."""
 
 import logging
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
@@ -9,6 +11,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
 
+from emails.renderer.lanes import slow_lane
 from emails.renderer.limits import MAX_BODY_BYTES, resource_limits
 from emails.renderer.message import parse_message
 from emails.renderer.problems import (
@@ -24,13 +27,17 @@ from emails.renderer.rendering import render_message
 
 logger = logging.getLogger(__name__)
 
+# The document of an answer, and headers for it.
+_Result = tuple[dict[str, Any], dict[str, str]]
+
 _CHUNK_BYTES = 64 * 1024
 _MAX_DRAINED_BYTES = 8 * 1024 * 1024
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
     try:
-        return _answer(start_response, 200, "application/json", _handle(environ))
+        document, headers = _handle(environ)
+        return _answer(start_response, 200, "application/json", document, headers=headers)
     except Problem as refusal:
         problem = refusal
     except Exception:
@@ -46,7 +53,7 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> list
     )
 
 
-def _handle(environ: WSGIEnvironment) -> dict[str, Any]:
+def _handle(environ: WSGIEnvironment) -> _Result:
     route = _ROUTES.get(environ["PATH_INFO"])
     if route is None:
         raise NotFound
@@ -56,17 +63,22 @@ def _handle(environ: WSGIEnvironment) -> dict[str, Any]:
     return handler(environ)
 
 
-def _health(_environ: WSGIEnvironment) -> dict[str, Any]:
-    return {"status": "ok"}
+def _health(_environ: WSGIEnvironment) -> _Result:
+    return {"status": "ok"}, {}
 
 
-def _render(environ: WSGIEnvironment) -> dict[str, Any]:
+def _render(environ: WSGIEnvironment) -> _Result:
+    """The header tells how much processor time the message took, in milliseconds."""
     message = parse_message(_read_object(environ))
-    with resource_limits():
-        return asdict(render_message(message))
+    began = time.process_time()
+    is_slow = environ.get("HTTP_X_RENDER_LANE") == "slow"
+    with slow_lane() if is_slow else nullcontext(), resource_limits():
+        document = asdict(render_message(message))
+    took_ms = (time.process_time() - began) * 1000
+    return document, {"Server-Timing": f"cpu;dur={took_ms:.1f}"}
 
 
-_ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], dict[str, Any]]]] = {
+_ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], _Result]]] = {
     "/healthz": ("GET", _health),
     "/render": ("POST", _render),
 }

@@ -34,7 +34,9 @@ class Renderer(ThreadingHTTPServer):
             "preheader": None,
             "warnings": [],
         }
+        self.headers: dict[str, str] = {}
         self.requests: list[dict] = []
+        self.lanes: list[str | None] = []
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Clients may be killed before they have their answer."""
@@ -42,6 +44,9 @@ class Renderer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+    def hold(self, request: dict) -> None:
+        """Called before each answer."""
 
     def refuse(self, status: int, code: str) -> None:
         self.status, self.answer = status, {"code": code, "detail": "No.", "status": status}
@@ -52,10 +57,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
-        self.server.requests.append(json.loads(self.rfile.read(length)))
+        request = json.loads(self.rfile.read(length))
+        self.server.requests.append(request)
+        self.server.lanes.append(self.headers["X-Render-Lane"])
+        self.server.hold(request)
         body = json.dumps(self.server.answer).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Type", "application/json")
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

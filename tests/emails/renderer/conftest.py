@@ -60,7 +60,7 @@ def _wait_until_healthy(url: str) -> None:
 def post(renderer_url: str) -> Post:
     """Sends a message that renders, but for the fields that a test gives; a field given as `...` is left out."""
 
-    def send(**fields: Any) -> requests.Response:
+    def send(*, headers: dict[str, str] | None = None, **fields: Any) -> requests.Response:
         message = {
             "source_format": "mjml",
             "body_source": MJML.format("Hello"),
@@ -72,6 +72,6 @@ def post(renderer_url: str) -> Post:
             **fields,
         }
         sent = {name: value for name, value in message.items() if value is not ...}
-        return requests.post(f"{renderer_url}/render", json=sent, timeout=15)
+        return requests.post(f"{renderer_url}/render", json=sent, headers=headers, timeout=15)
 
     return send

@@ -46,7 +46,7 @@ def lines_of(title, count=500):
 def test_order_of_500_lines_with_the_longest_titles_is_rendered(message_of, template_key, locale, title):
     message = message_of(platform_templates()[template_key][locale], lines_of(title), template_key)
 
-    # How many fit depends on the machine as well, as rendering has three seconds.
+    # How many fit depends on the machine as well, as rendering has a second of processor time.
     shown = sum(f"{number:064}" in message.text for number in range(500))
     assert shown in {500, 100, 20}
     assert f"{shown - 1:064}" in message.text

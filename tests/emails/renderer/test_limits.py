@@ -1,0 +1,143 @@
+"""What ends a rendering: processor time refuses the template, a busy machine does not."""
+
+import multiprocessing
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+
+from emails.renderer import mjml_source
+from emails.renderer.lanes import slow_lane
+from emails.renderer.problems import RendererBusy, TemplateLimitExceeded
+from tests.emails.renderer.conftest import MJML
+
+BEGIN = """
+import time
+from emails.renderer import limits
+from emails.renderer.problems import Problem
+
+def end_of(work):
+    try:
+        with limits.resource_limits():
+            work()
+    except Problem as problem:
+        return problem.code, problem.status
+    return "done"
+
+def compute():
+    while True:
+        pass
+"""
+
+
+def outcome(script):
+    """In a process of its own, as pytest has signals of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", BEGIN + script], check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_waiting_is_not_the_templates_fault():
+    ended = outcome("print(end_of(lambda: time.sleep(3.2)))")
+
+    assert (ended.stdout, ended.stderr) == ("done\n", "")
+
+
+def test_processor_time_is_the_templates_fault():
+    ended = outcome("print(end_of(compute), end_of(lambda: None))")
+
+    assert ended.stdout == "('template_limit_exceeded', 422) done\n"
+
+
+def test_time_that_a_busy_machine_takes_ends_in_an_answer_that_allows_another_try():
+    ended = outcome("limits.MAX_SECONDS = 0.2; print(end_of(lambda: time.sleep(30)), end_of(lambda: None))")
+
+    assert ended.stdout == "('renderer_busy', 503) done\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="The limit is set on Linux only.")
+def test_what_no_signal_interrupts_is_killed():
+    ended = outcome(
+        "import hashlib; limits.KILL_AFTER_SECONDS = 0\n"
+        "end_of(lambda: hashlib.pbkdf2_hmac('sha512', b'p', b's', 2**31 - 1))"
+    )
+
+    assert ended.returncode == -24
+
+
+def test_processor_time_is_told(post):
+    answer = post()
+
+    name, _, took_ms = answer.headers["Server-Timing"].partition(";dur=")
+    assert name == "cpu"
+    assert 0 < float(took_ms) < 1000
+
+
+def test_one_process_at_a_time_is_in_the_slow_lane():
+    context = multiprocessing.get_context("fork")
+    holds, end = context.Event(), context.Event()
+
+    def hold():
+        with slow_lane():
+            holds.set()
+            end.wait(60)
+
+    holder = context.Process(target=hold)
+    holder.start()
+    try:
+        assert holds.wait(60)
+        with ExitStack() as stack, pytest.raises(RendererBusy):
+            stack.enter_context(slow_lane())
+    finally:
+        end.set()
+        holder.join()
+
+    with slow_lane():
+        pass
+
+
+def test_workers_share_the_slow_lane(post):
+    """While one works on a slow message, the other refuses further ones, but not quick ones."""
+    costly = MJML.format("{% assign s = 'ab,' %}" + "{% assign s = s | append: s %}" * 15 + COMPUTE)
+    lane = {"X-Render-Lane": "slow"}
+    with ThreadPoolExecutor(1) as other:
+        for _ in range(60):
+            slow = other.submit(post, headers=lane, body_source=costly)
+            answers = []
+            while not slow.done():
+                answers.append((post(headers=lane).status_code, post().status_code))
+            assert slow.result().json()["code"] in {"template_limit_exceeded", "renderer_busy"}
+            if (503, 200) in answers:
+                break
+        else:
+            pytest.fail("No message was refused.")
+
+    assert post(headers=lane).status_code == 200
+
+
+COMPUTE = "{% for i in (1..9000) %}{% assign t = s | split: ',' | join: '-' %}{% endfor %}"
+
+
+def css(size, tags):
+    rules = f'<mj-style inline="inline">{"a" * size}</mj-style>'
+    return MJML.format("<p>" * (tags - 12)).replace("<mjml>", f"<mjml><mj-head>{rules}</mj-head>")
+
+
+@pytest.mark.parametrize(
+    ("size", "tags", "is_taken"),
+    [
+        (16_000, 150, True),
+        (16_000, 250, False),
+        (8_000, 1_000, False),
+        (4_000, 1_400, True),
+        (4_000, 1_600, False),
+    ],
+)
+def test_css_to_inline_is_bounded_by_what_it_costs(size, tags, is_taken):
+    if is_taken:
+        mjml_source.prepare(css(size, tags), preheader=None)
+        return
+    with pytest.raises(TemplateLimitExceeded, match="Too much CSS"):
+        mjml_source.prepare(css(size, tags), preheader=None)
