@@ -31,6 +31,8 @@ class MailSettings:
     may_send_as_anybody: bool = False
     # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
     allow_private: bool
+    # The installation's mail server, which the account's own one must not be under another name.
+    must_not_reach: str = ""
 
     @property
     def server(self) -> str:
@@ -52,7 +54,7 @@ class MailSettings:
 _NAMES = {
     one.name: _PREFIX + one.name
     for one in fields(MailSettings)
-    if one.name not in {"is_own", "may_send_as_anybody", "allow_private"}
+    if one.name not in {"is_own", "may_send_as_anybody", "allow_private", "must_not_reach"}
 }
 # What must never reach a server that somebody else has named.
 _OF_ONE_OWNER = {name for name in _NAMES.values() if SETTINGS[name].of_one_owner}
@@ -75,14 +77,16 @@ def mail_settings() -> MailSettings:
 
     values = {field_name: value(name) for field_name, name in _NAMES.items()}
     # The installation's mail server may know us by our address, whoever has named it.
-    is_our_server = values["provider"] == "smtp" and _host(values["smtp_host"]) == _host(
-        installation_value(_PREFIX + "smtp_host")
-    )
+    relay = _host(installation_value(_PREFIX + "smtp_host"))
+    is_smtp = values["provider"] == "smtp"
+    is_our_server = is_smtp and _host(values["smtp_host"]) == relay
+    is_unchecked = is_own and not is_our_server and not settings.EMAIL_TRUST_SENDER_DOMAINS
     return MailSettings(
         **values,  # type: ignore[arg-type]
         is_own=is_own,
-        may_send_as_anybody=settings.EMAIL_TRUST_SENDER_DOMAINS or (is_own and not is_our_server),
+        may_send_as_anybody=is_unchecked or settings.EMAIL_TRUST_SENDER_DOMAINS,
         allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE,
+        must_not_reach=relay if is_smtp and is_unchecked else "",
     )
 
 

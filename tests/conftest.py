@@ -13,6 +13,7 @@ from accounts import authentication
 from commerce.redis import client
 from commerce.rest import limits
 from emails.paces import forget_paces
+from emails.providers.relay import forget_relays
 from emails.shared_resting import forget_shared
 from tests.embedded import truncate_tables
 from tests.shops import Shop
@@ -40,6 +41,7 @@ def _nothing_remembered() -> Iterator[None]:
     limits.forget_counts()
     forget_shared()
     forget_paces()
+    forget_relays()
     client().flushdb()
 
 

@@ -11,6 +11,8 @@ from django.core.mail.backends.smtp import EmailBackend
 from commerce.outside.addresses import connect
 from commerce.outside.deadline import cover, deadline
 
+from .relay import refuse_relay
+
 # What a server may say in one session: far more than any greeting and list of extensions.
 MAX_ANSWER_BYTES = 64 * 1024
 # The message has been accepted or refused by then.
@@ -18,15 +20,16 @@ QUIT_TIMEOUT_S = 2
 
 
 class BoundedBackend(EmailBackend):
-    """`allow_private` says whether the server may be in our own network."""
+    """`allow_private` says whether the server may be in our own network, `must_not_reach` which one it must not be."""
 
-    def __init__(self, *, allow_private: bool, **options: Any) -> None:
+    def __init__(self, *, allow_private: bool, must_not_reach: str = "", **options: Any) -> None:
         super().__init__(**options)
         self._allow_private = allow_private
+        self._must_not_reach = must_not_reach
 
     @property
     def connection_class(self) -> type[smtplib.SMTP]:
-        plain, secure = _classes(self._allow_private)
+        plain, secure = _classes(self._allow_private, self._must_not_reach)
         return secure if self.use_ssl else plain
 
     def greet(self) -> None:
@@ -40,9 +43,10 @@ class BoundedBackend(EmailBackend):
 
 
 @cache
-def _classes(allow_private: bool) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
+def _classes(allow_private: bool, must_not_reach: str) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
     class Plain(_Smtp):
         reaches_private = allow_private
+        avoids = must_not_reach
 
     class Secure(smtplib.SMTP_SSL, Plain):
         """TLS from the first byte: SMTP_SSL wraps what the next class has connected."""
@@ -52,10 +56,17 @@ def _classes(allow_private: bool) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP
 
 class _Smtp(smtplib.SMTP):
     reaches_private: bool
+    avoids: str
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         connection = connect(host, port, timeout_s=timeout, allow_private=self.reaches_private)
         connection.settimeout(timeout)
+        if self.avoids:
+            try:
+                refuse_relay(connection, self.avoids)
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     def getreply(self) -> tuple[int, bytes]:

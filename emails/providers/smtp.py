@@ -43,6 +43,7 @@ class SmtpProvider:
             raise ProviderUnavailable("No SMTP server is set: commerce.email.smtp_host is empty.")
         backend = BoundedBackend(
             allow_private=self.settings.allow_private,
+            must_not_reach=self.settings.must_not_reach,
             host=self.settings.smtp_host,
             port=self.settings.smtp_port,
             username=self.settings.smtp_username,

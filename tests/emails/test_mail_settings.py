@@ -120,6 +120,21 @@ def test_server_of_the_installation_may_be_private_and_one_of_the_account_may_no
     assert settings_with(shop, smtp_host="127.0.0.1").allow_private
 
 
+def test_only_a_server_that_the_account_names_must_not_be_the_installations(
+    shop, other_shop, installation, settings
+):
+    installation(provider="smtp", smtp_host="Mail.example.com.")
+
+    assert settings_with(other_shop, reply_to="shop@example.com").must_not_reach == ""
+    # Named as the installation does, it sends for verified domains only.
+    assert settings_with(other_shop, smtp_host="mail.example.com").must_not_reach == ""
+    assert not settings_with(other_shop, smtp_host="mail.example.com").may_send_as_anybody
+    assert settings_with(shop, smtp_host="192.0.2.1").must_not_reach == "mail.example.com"
+    assert settings_with(shop, smtp_host="192.0.2.1").may_send_as_anybody
+    settings.EMAIL_TRUST_SENDER_DOMAINS = True
+    assert settings_with(shop, smtp_host="192.0.2.1").must_not_reach == ""
+
+
 def test_key_that_the_provider_repeats_is_not_kept(shop, renderer, resend, enqueue_email):
     settings_with(shop, provider="resend", api_key="re_s3cret")
     resend.answers, resend.words = [401], "Who is re_s3cret?"

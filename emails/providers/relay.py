@@ -1,0 +1,80 @@
+"""Recognises the installation's own mail server by its addresses, whatever name it is reached by.
+
+It may send for this machine as anybody, so an account that names it as its own server must not get around the check of
+sender domains.
+"""
+
+import socket
+import time
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from threading import Lock
+
+from commerce.outside.addresses import LOOKUP_TIMEOUT_S, AddressRefused
+from commerce.outside.deadline import time_left
+from commerce.outside.lookups import look_up
+
+Address = IPv4Address | IPv6Address
+
+LOOK_UP_EVERY_S = 60
+# A name may have more addresses than one answer tells.
+REMEMBERED_S = 3600
+
+
+class _Relay:
+    def __init__(self) -> None:
+        self.looked_up_at = -float("inf")
+        # By address, when it was last seen.
+        self.addresses: dict[Address, float] = {}
+
+
+_relays: dict[str, _Relay] = {}
+_lock = Lock()
+
+
+def refuse_relay(connection: socket.socket, host: str) -> None:
+    """Raises `AddressRefused` if the connection leads to the mail server `host`, or if nobody can tell."""
+    peer, here = _address(connection.getpeername()[0]), _address(connection.getsockname()[0])
+    relay = _addresses_of(host)
+    is_local = any(address.is_loopback for address in relay) and (peer.is_loopback or peer == here)
+    if peer in relay or is_local:
+        raise AddressRefused(
+            "installation_server",
+            "This is the installation's mail server. Leave commerce.email.smtp_host empty to send through it.",
+        )
+
+
+def _addresses_of(host: str) -> set[Address]:
+    now = time.monotonic()
+    with _lock:
+        relay = _relays.setdefault(host, _Relay())
+        is_due = now - relay.looked_up_at >= LOOK_UP_EVERY_S
+    if is_due:
+        _look_up(host, relay, now=now)
+    with _lock:
+        return {address for address, seen in relay.addresses.items() if now - seen < REMEMBERED_S}
+
+
+def _look_up(host: str, relay: _Relay, *, now: float) -> None:
+    """Without an answer, the addresses from before stay, if there are any."""
+    try:
+        found = look_up(host, 25, timeout_s=time_left(LOOKUP_TIMEOUT_S))
+    except (OSError, ValueError) as error:
+        if not relay.addresses:
+            raise AddressRefused(
+                "host_not_found", "The installation's mail server can't be found."
+            ) from error
+        return
+    with _lock:
+        relay.addresses |= {_address(str(address[0])): now for *_, address in found}
+        relay.looked_up_at = now
+
+
+def _address(text: str) -> Address:
+    address = ip_address(text.partition("%")[0])
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+def forget_relays() -> None:
+    """As in a new process."""
+    with _lock:
+        _relays.clear()
