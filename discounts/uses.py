@@ -38,18 +38,25 @@ _HOLD = """
      ORDER BY wanted.discount_id
         ON CONFLICT DO NOTHING
 """
+# Locked by a statement of its own, before the one that writes. A statement that both waits for a row and updates it
+# would update the version from before the wait, behind others who wait for this transaction: a deadlock.
+_LOCK_HELD = """
+    SELECT d.id
+      FROM discounts d
+      JOIN discount_holds h ON h.account_id = d.account_id AND h.discount_id = d.id
+     WHERE d.account_id = %(account_id)s AND h.checkout_id = ANY(%(checkout_ids)s)
+     ORDER BY d.id
+       FOR NO KEY UPDATE OF d
+"""
 _RELEASE = """
     WITH gone AS (
         DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s)
         RETURNING discount_id
     ), freed AS (
         SELECT discount_id, count(*) AS uses FROM gone GROUP BY discount_id
-    ), locked AS (
-        SELECT d.id, f.uses FROM discounts d JOIN freed f ON f.discount_id = d.id
-         WHERE d.account_id = %(account_id)s ORDER BY d.id FOR NO KEY UPDATE OF d
     )
-    UPDATE discounts d SET usage_count = d.usage_count - l.uses
-      FROM locked l WHERE d.account_id = %(account_id)s AND d.id = l.id
+    UPDATE discounts d SET usage_count = d.usage_count - f.uses
+      FROM freed f WHERE d.account_id = %(account_id)s AND d.id = f.discount_id
 """
 _REDEEM = """
     WITH gone AS (
@@ -62,21 +69,24 @@ _REDEEM = """
            currency, 'redeem', now()
       FROM gone ORDER BY id
 """
+_LOCK_REDEEMED = """
+    SELECT d.id
+      FROM discounts d
+      JOIN discount_redemptions r ON r.account_id = d.account_id AND r.discount_id = d.id
+     WHERE d.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
+     ORDER BY d.id
+       FOR NO KEY UPDATE OF d
+"""
 _RETURN = """
-    WITH locked AS (
-        SELECT d.id
-          FROM discounts d
-          JOIN discount_redemptions r ON r.account_id = d.account_id AND r.discount_id = d.id
-         WHERE d.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
-         ORDER BY d.id FOR NO KEY UPDATE OF d
-    ), returned AS (
+    WITH returned AS (
         INSERT INTO discount_redemptions
                (account_id, discount_id, code, checkout_id, order_id, customer_id, customer_email, amount_cents,
                 currency, kind, created_at)
-        SELECT r.account_id, r.discount_id, r.code, r.checkout_id, r.order_id, r.customer_id, r.customer_email,
-               -r.amount_cents, r.currency, 'reversal', now()
-          FROM discount_redemptions r JOIN locked l ON l.id = r.discount_id
-         WHERE r.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
+        SELECT account_id, discount_id, code, checkout_id, order_id, customer_id, customer_email, -amount_cents,
+               currency, 'reversal', now()
+          FROM discount_redemptions
+         WHERE account_id = %(account_id)s AND order_id = %(order_id)s AND kind = 'redeem'
+         ORDER BY discount_id
             ON CONFLICT (account_id, order_id, discount_id, kind) DO NOTHING
         RETURNING discount_id
     )
@@ -127,7 +137,10 @@ def hold_uses(
 
 def release_uses(*, checkout_ids: Sequence[int]) -> None:
     """Give back what checkouts hold; repeated, nothing changes."""
-    _run(_RELEASE, checkout_ids=list(checkout_ids))
+    ids = list(checkout_ids)
+    # The discounts first, then the holds: another payment waits for a hold that is going while it has the discount.
+    if _run(_LOCK_HELD, checkout_ids=ids):
+        _run(_RELEASE, checkout_ids=ids)
 
 
 def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
@@ -137,7 +150,8 @@ def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
 
 def return_uses(*, order_id: int) -> None:
     """Give back what a cancelled order had redeemed; repeated, nothing changes."""
-    _run(_RETURN, order_id=order_id)
+    if _run(_LOCK_REDEEMED, order_id=order_id):
+        _run(_RETURN, order_id=order_id)
 
 
 def _exhausted(use: Use) -> DiscountExhausted:
@@ -150,7 +164,7 @@ def _is_spent(discount: Discount) -> bool:
 
 
 def _run(sql: str, **parameters: Any) -> int:
-    """How many rows were written."""
+    """How many rows were written or locked."""
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})
         return cursor.rowcount
