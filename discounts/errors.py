@@ -6,7 +6,7 @@ from .vouchers import errors as voucher_errors  # noqa: F401  for the catalogue 
 class DiscountCodeTaken(Refusal):
     status = 409
     code = "discount_code_taken"
-    title = "Another live discount has this code"
+    title = "Another live discount or a gift card has this code"
     constraints = ("discounts_code",)
 
 

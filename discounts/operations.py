@@ -3,19 +3,20 @@ from typing import Any
 
 from commerce.errors import NotFound, ValidationFailed
 
-from .errors import DiscountArchived, DiscountInUse
+from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from .in_use import is_entered
 from .models import Discount
 from .queries import get_discount, require_known_ids
 from .rules import require_issued_values, require_sound, settle
 from .vouchers.operations import disable_voucher, issue_voucher
+from .vouchers.queries import names_voucher
 
 
 def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Discount:
     """A new discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
 
     Raises `ValidationFailed` for fields that do not fit each other and for ids that name nothing, and
-    `DiscountCodeTaken` through the unique key.
+    `DiscountCodeTaken`, also through the unique key.
     """
     require_known_ids(fields)
     discount = Discount(type=fields["type"])
@@ -23,6 +24,8 @@ def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Dis
     require_sound(discount)
     if discount.type == Discount.Type.GIFT_CARD:
         _issue_gift_card(discount, actor=actor, now=now)
+    else:
+        _refuse_code_of_gift_card(discount.code)
     discount.save(force_insert=True)
     return discount
 
@@ -43,8 +46,11 @@ def update_discount(*, discount_id: int, changes: dict[str, Any]) -> Discount:
     if loses_code and discount.code is not None and is_entered(discount_id):
         raise DiscountInUse
     require_known_ids(changes)
+    code_before = discount.code
     settle(discount, changes)
     require_sound(discount)
+    if discount.code != code_before:
+        _refuse_code_of_gift_card(discount.code)
     discount.save(update_fields=[*changes, "updated_at"])
     return discount
 
@@ -72,6 +78,15 @@ def _issue_gift_card(discount: Discount, *, actor: str, now: datetime) -> None:
         now=now,
     )
     discount.code = discount.voucher.code
+
+
+def _refuse_code_of_gift_card(code: str | None) -> None:
+    """Raises `DiscountCodeTaken`. Both kinds of codes are typed into the same field.
+
+    No lock is needed: a gift card's code is drawn at random, known to nobody before it is committed, and never changes.
+    """
+    if code is not None and names_voucher(code):
+        raise DiscountCodeTaken("A gift card has this code.")
 
 
 def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Discount:

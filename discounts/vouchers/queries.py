@@ -38,6 +38,12 @@ def get_voucher(voucher_id: int) -> Voucher:
     return voucher
 
 
+def names_voucher(code: str) -> bool:
+    """Whether a code, however it is typed, is one of the account's gift cards."""
+    canonical = canonical_code(code)
+    return canonical is not None and Voucher.objects.filter(code=canonical).exists()
+
+
 def redemptions(
     *, voucher_id: int | None = None, order_id: int | None = None, kind: str | None = None
 ) -> QuerySet[VoucherRedemption]:

@@ -210,3 +210,46 @@ def test_key_without_the_scopes_of_vouchers_neither_makes_nor_sees_money(shop):
     assert client.get("discounts.json").json()["discounts"] == [discount | {"code": None}]
     with shop.scope():
         assert Voucher.objects.get().status == "active"
+
+
+CODE = {"type": "discount_code", "title": "Spring", "value_mode": "free"}
+
+
+def forms_of(code):
+    plain = code.replace("-", "")
+    return [code, code.lower(), plain, f"{plain[:2]}-{plain[2:]}"]
+
+
+@pytest.mark.parametrize("form", range(4))
+@pytest.mark.parametrize("ended", [False, True])
+def test_code_of_a_gift_card_is_refused_for_a_discount(shop, form, ended):
+    card = factories.make_voucher(shop, 1000)
+    if ended:
+        shop.admin.delete(f"vouchers/{card.pk}.json")
+    discount = factories.make_discount(shop, code="SPRING")
+    body = {"code": forms_of(card.code)[form]}
+
+    answers = [
+        shop.admin.post("discounts.json", CODE | body),
+        shop.admin.put(f"discounts/{discount.pk}.json", body),
+    ]
+
+    problems = {(answer.status_code, answer.json()["code"]) for answer in answers}
+    assert problems == {(409, "discount_code_taken")}
+    with shop.scope():
+        assert [row.code for row in Discount.objects.all()] == ["SPRING"]
+
+
+def test_code_of_anothers_gift_card_is_free(shop, other_shop):
+    card = factories.make_voucher(other_shop, 1000)
+
+    assert shop.admin.post("discounts.json", CODE | {"code": card.code}).status_code == 201
+
+
+def test_discount_that_has_the_code_of_a_gift_card_can_be_changed_otherwise(shop):
+    """As an older version has allowed it."""
+    discount = factories.make_discount(shop, code=factories.make_voucher(shop, 1000).code)
+    path = f"discounts/{discount.pk}.json"
+
+    assert shop.admin.put(path, {"code": discount.code, "title": "New"}).status_code == 200
+    assert shop.admin.put(path, {"code": "OTHER"}).status_code == 200
