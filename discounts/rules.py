@@ -49,6 +49,11 @@ def normalise_code(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
+def is_same_code(one: str, other: str) -> bool:
+    """Whether two codes differ by case at the most, as the database compares them: ß and SS are two codes."""
+    return len(one) == len(other) and one.upper() == other.upper()
+
+
 def settle(discount: Discount, fields: dict[str, Any]) -> None:
     """Set fields; null stands for a field's default. Values by quantity are in the mechanics, never beside them."""
     for name, value in fields.items():

@@ -1,6 +1,7 @@
 """Codes that a shopper enters: discounts, and gift cards that pay a part."""
 
 from datetime import datetime
+from typing import Any
 
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
@@ -11,10 +12,12 @@ from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
 from discounts.in_force import rule_by_code, rules_in_force
 from discounts.in_use import tells_entered
-from discounts.rules import normalise_code
+from discounts.models import Discount
+from discounts.rules import is_same_code, normalise_code
 from discounts.shoppers import shopper_for
 from discounts.vouchers.codes import canonical_code
 from discounts.vouchers.holds import usable_voucher
+from discounts.vouchers.queries import names_voucher
 
 from .discounting import basket_of, entered_discount_ids
 from .pricing import PRICED, reprice
@@ -45,26 +48,37 @@ def is_entered(discount_id: int) -> bool:
 def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:
     """Add a discount's code, or a gift card's; the same code again changes nothing.
 
+    An entry shows the code that was valid when it was entered. A discount that was renamed since shows its new code
+    once that is entered, and gives way where its old code is entered as that of another discount.
+
     Raises the refusals of discounts/errors.py, and as `usable_voucher` and `lock_checkout_for` do.
     """
     view = _view(token, now=now)
     rule = rule_by_code(code)
-    if rule is not None:
-        _enter_discount(view, rule, now=now)
-    else:
+    if rule is None or (rule.status == Discount.Status.ARCHIVED and names_voucher(code)):
         _enter_gift_card(view.checkout, code, now=now)
+    else:
+        _enter_discount(view, rule, now=now)
     return _repriced(view, now=now)
 
 
 def remove_code(*, token: str, code: str, now: datetime) -> CheckoutView:
-    """Take a code away. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
+    """Take a code away, by the text that its entry shows. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
     view = _view(token, now=now)
-    entered = view.checkout.discount_codes
-    meant = (normalise_code(code).upper(), canonical_code(code))
-    view.checkout.discount_codes = [entry for entry in entered if entry["code"].upper() not in meant]
-    if len(view.checkout.discount_codes) == len(entered):
+    entry = _entry_shown_as(code, view.checkout)
+    if entry is None:
         raise errors.DiscountNotApplied
+    view.checkout.discount_codes = [other for other in view.checkout.discount_codes if other is not entry]
     return _repriced(view, now=now)
+
+
+def _entry_shown_as(code: str, checkout: Checkout) -> dict[str, Any] | None:
+    """The entry that shows a code; a gift card's may be typed in any form."""
+    text, card_code = normalise_code(code), canonical_code(code)
+    entries = checkout.discount_codes
+    shown = (entry for entry in entries if is_same_code(entry["code"], text))
+    cards = (entry for entry in entries if entry["voucher_id"] and entry["code"] == card_code)
+    return next(shown, None) or next(cards, None)
 
 
 def _view(token: str, *, now: datetime) -> CheckoutView:
@@ -82,6 +96,7 @@ def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
     checkout = view.checkout
     entered_ids = entered_discount_ids(checkout)
     if rule.id in entered_ids:
+        _show_code(checkout, rule)
         return
     shopper = shopper_for(
         [rule], customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
@@ -95,6 +110,17 @@ def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
         if entry["voucher_id"] or int(entry["discount_id"]) in kept_ids
     ]
     _add_entry(checkout, code=rule.code or "", discount_id=rule.id, voucher_id=None, kind=rule.type)
+    _show_code(checkout, rule)
+
+
+def _show_code(checkout: Checkout, rule: Rule) -> None:
+    """Show an entered discount by the code that it has now, and nothing else by this code."""
+    code, discount_id = rule.code or "", str(rule.id)
+    checkout.discount_codes = [
+        entry | {"code": code} if entry["discount_id"] == discount_id else entry
+        for entry in checkout.discount_codes
+        if entry["discount_id"] == discount_id or not is_same_code(entry["code"], code)
+    ]
 
 
 def _require_applicable(rule: Rule, basket: Basket, shopper: Shopper, *, now: datetime) -> None:

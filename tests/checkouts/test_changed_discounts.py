@@ -194,20 +194,6 @@ def test_what_was_frozen_is_charged_whatever_the_discount_becomes(shop, variant,
     assert (entry.discount_id, entry.code, entry.amount_cents) == (discount.pk, "TEN", 400)
 
 
-def test_renamed_code_is_removed_by_the_name_it_was_entered_with(shop, variant, rate):
-    discount = factories.make_discount(shop, code="TEN")
-    checkout = entered(shop, variant, rate, "TEN")
-    change(shop, discount, code="RENAMED")
-    path = f"checkouts/{checkout['token']}/discount"
-
-    again = shop.storefront.post(f"{path}.json", {"code": "RENAMED"}).json()["checkout"]
-    removed = shop.storefront.delete(f"{path}/TEN.json").json()["checkout"]
-
-    assert [entry["code"] for entry in again["discount_codes"]] == ["TEN"]
-    assert again["totals"]["discount_cents"] == "400"
-    assert (removed["discount_codes"], removed["totals"]["discount_cents"]) == ([], "0")
-
-
 def test_automatic_discount_that_becomes_a_code_is_dropped_unless_it_was_frozen(shop, variant, rate):
     discount = make_bogo(shop, code=None)
     early, late = (checkout_in(phase, shop, (variant, 2), rate=rate) for phase in ("address", "payment"))
