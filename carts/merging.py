@@ -7,11 +7,10 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, When
-from django.db.models.functions import Coalesce
 
 from carts.errors import CurrencyMismatch, MergeMarketMismatch
 from carts.models import Cart
-from carts.operations import LIFETIME, not_active, within_limits
+from carts.operations import LIFETIME, lock_live_customer, not_active, within_limits
 from carts.queries import CartView, get_cart
 from commerce.errors import NotFound, ValidationFailed
 from commerce.tenancy.scope import current_account_id
@@ -104,17 +103,23 @@ def _move_lines(source: Cart, target: Cart, *, now: datetime) -> int:
 
 
 def _close_source(merge: Merge) -> None:
-    """Mark the source as merged; the target lives on, with the source's customer if it had none."""
+    """Mark the source as merged; the target lives on."""
     is_source, is_target = {"pk": merge.source.pk}, {"pk": merge.target.pk}
-    source_customer = Value(merge.source.customer_id, output_field=BigIntegerField())
+    customer = Value(_customer_of(merge), output_field=BigIntegerField())
     target_id = Value(merge.target.pk, output_field=BigIntegerField())
     new_end = Value(merge.now + LIFETIME, output_field=DateTimeField())
     Cart.objects.filter(pk__in=[merge.source.pk, merge.target.pk]).update(
         status=Case(When(**is_source, then=Value(Cart.Status.MERGED)), default=F("status")),
         merged_into=Case(When(**is_source, then=target_id)),
         customer=Case(
-            When(**is_target, then=Coalesce(F("customer"), source_customer)), default=F("customer")
+            When(**is_target, then=customer), default=F("customer"), output_field=BigIntegerField()
         ),
         expires_at=Case(When(**is_target, then=new_end), default=F("expires_at")),
         updated_at=merge.now,
     )
+
+
+def _customer_of(merge: Merge) -> int | None:
+    """Whose the target is from now on: its own customer's, or else the source's. A redacted one doesn't count."""
+    customer_ids = (merge.target.customer_id, merge.source.customer_id)
+    return next((id_ for id_ in customer_ids if id_ is not None and lock_live_customer(id_)), None)

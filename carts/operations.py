@@ -10,7 +10,6 @@ from carts.attributes import hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
 from carts.queries import CartView, get_cart, get_offer
-from commerce.customers.models import Customer
 from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
@@ -45,6 +44,11 @@ _PUT_LINE = """
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
         tax_rate_bp = EXCLUDED.tax_rate_bp, price_includes_tax = EXCLUDED.price_includes_tax,
         updated_at = EXCLUDED.updated_at
+"""
+
+# Redacting a customer empties a unique column, so it waits for this lock, and this waits for it.
+_LOCK_CUSTOMER = """
+    SELECT FROM customers WHERE account_id = %s AND id = %s AND redacted_at IS NULL FOR KEY SHARE
 """
 
 
@@ -172,7 +176,12 @@ def _bytes_of(text: str) -> int:
 
 
 def _require_customer(customer_id: int | None) -> None:
-    if customer_id is None:
-        return
-    if not Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).exists():
+    if customer_id is not None and not lock_live_customer(customer_id):
         raise ValidationFailed.unknown("customer_id")
+
+
+def lock_live_customer(customer_id: int) -> bool:
+    """Whether the customer exists and isn't redacted, nor will be before the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_CUSTOMER, [current_account_id(), customer_id])
+        return bool(cursor.rowcount)

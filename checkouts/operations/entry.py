@@ -27,10 +27,12 @@ from .holds import wanted_units
 from .pricing import reprice
 
 _LOCK_CART = """
-    SELECT c.*, m.country_code AS market_country, m.status AS market_status, a.status AS account_status
+    SELECT c.*, m.country_code AS market_country, m.status AS market_status, a.status AS account_status,
+           u.id AS live_customer_id
       FROM carts c
       JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
       JOIN accounts a ON a.id = c.account_id
+      LEFT JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id AND u.redacted_at IS NULL
      WHERE c.account_id = %s AND c.token = %s
        FOR UPDATE OF c
 """
@@ -69,7 +71,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
 
 
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
-    """The cart, locked, and the country of its market."""
+    """The cart, locked, without a customer who was redacted, and the country of its market."""
     hold_off_archiving()
     cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
@@ -82,6 +84,7 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
         raise CartNotActive(cart_status=Cart.Status.EXPIRED.value)
     if beside["market_status"] != Market.Status.ACTIVE:
         raise MarketNotActive
+    cart.customer_id = beside["live_customer_id"]
     return cart, beside["market_country"]
 
 

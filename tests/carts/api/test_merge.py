@@ -1,10 +1,17 @@
 """POST carts/{token}/merge.json."""
 
+import time
+from threading import Event
+
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from carts.models import Cart
+from commerce.customers.operations import redact_customer
 from tests import factories
 from tests.storefront import cart_with
+from tests.threads import run_threads
 
 
 def merge(shop, token, source):
@@ -35,6 +42,77 @@ def test_merge_repeated_answers_the_same(shop):
 
     assert second.status_code == 200
     assert quantities(first) == quantities(second) == {str(mug.pk): 3}
+
+
+@pytest.mark.parametrize("of", ["source", "target"])
+def test_redacted_customer_is_not_attached_by_a_merge(shop, of):
+    redacted, live = factories.make_customer(shop), factories.make_customer(shop)
+    target, source = cart_with(shop), cart_with(shop)
+    owners = {source: redacted} if of == "source" else {target: redacted, source: live}
+    for token, customer in owners.items():
+        shop.storefront.put(f"carts/{token}/customer.json", {"customer_id": customer.pk})
+    assert shop.admin.post(f"customers/{redacted.pk}/redact.json", {}).status_code == 200
+
+    answer = shop.storefront.post(f"carts/{target}/merge.json", {"source_cart_token": source})
+
+    assert answer.status_code == 200
+    assert answer.json()["cart"]["customer_id"] == (None if of == "source" else str(live.pk))
+
+
+def wait_for_a_lock():
+    """Until some transaction waits for another one, or nobody does in half a minute."""
+    for _ in range(600):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid())"
+            )
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("attach", ["merge", "create", "change"])
+def test_customer_whose_redaction_is_under_way_is_not_attached(shop, attach):
+    customer = factories.make_customer(shop)
+    target, source = cart_with(shop), cart_with(shop)
+    owner = {"customer_id": customer.pk}
+    shop.storefront.put(f"carts/{source}/customer.json", owner)
+    erased = Event()
+
+    def redact():
+        with shop.scope():
+            redact_customer(customer=customer, now=timezone.now())
+            erased.set()
+            wait_for_a_lock()
+
+    def attach_customer():
+        assert erased.wait(timeout=30)
+        if attach == "merge":
+            return merge(shop, target, source)
+        if attach == "create":
+            return shop.storefront.post("carts.json", {"market_id": shop.market.pk} | owner)
+        return shop.storefront.put(f"carts/{target}/customer.json", owner)
+
+    redacted, attached = run_threads(2, lambda index: (redact, attach_customer)[index]())
+
+    assert redacted is None
+    assert attached.status_code == (200 if attach == "merge" else 422)
+    with shop.scope():
+        attached_to = Cart.objects.filter(customer=customer).values_list("token", flat=True)
+        assert set(attached_to) == {source}
+
+
+def test_checkout_of_a_cart_whose_customer_was_redacted_is_a_guests(shop):
+    customer, mug = factories.make_customer(shop), factories.make_variant(shop)
+    token = cart_with(shop, (mug, 1))
+    shop.storefront.put(f"carts/{token}/customer.json", {"customer_id": customer.pk})
+    shop.admin.post(f"customers/{customer.pk}/redact.json", {})
+
+    answer = shop.storefront.post("checkouts.json", {"cart_token": token, "email": "guest@example.com"})
+
+    assert answer.status_code == 201
+    assert answer.json()["checkout"]["customer_id"] is None
 
 
 def test_target_keeps_its_customer_or_takes_the_sources(shop):
