@@ -95,6 +95,12 @@ _RETURN = """
 """
 
 
+_WHAT_TO_DO = (
+    "A discount of this checkout has no use left. Choose the payment method again, also the same one: that takes the "
+    "discount off and answers with the new total."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """What one discount takes off a checkout, in cents of its currency."""
@@ -135,6 +141,13 @@ def hold_uses(
         cursor.execute(_ADD_USES, [current_account_id(), list(by_id)])
 
 
+def is_any_spent(uses: Sequence[Use], *, checkout_id: int, customer_id: int | None, email: str) -> bool:
+    """Whether one of these discounts couldn't be held now, for a checkout that holds none. At most two statements."""
+    discounts = list(Discount.objects.filter(pk__in=[use.discount_id for use in uses])) if uses else []
+    history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    return any(_is_spent(discount) or history.forbids(discount) for discount in discounts)
+
+
 def release_uses(*, checkout_ids: Sequence[int]) -> None:
     """Give back what checkouts hold; repeated, nothing changes."""
     ids = list(checkout_ids)
@@ -155,7 +168,7 @@ def return_uses(*, order_id: int) -> None:
 
 
 def _exhausted(use: Use) -> DiscountExhausted:
-    return DiscountExhausted(discount_code=use.code, discount_id=str(use.discount_id))
+    return DiscountExhausted(_WHAT_TO_DO, discount_code=use.code, discount_id=str(use.discount_id))
 
 
 def _is_spent(discount: Discount) -> bool:

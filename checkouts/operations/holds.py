@@ -10,7 +10,7 @@ from datetime import datetime
 from checkouts.models import Checkout, CheckoutLineItem
 from commerce.inventory.reservations import release, reserve
 from commerce.orders.models import Order
-from discounts.uses import Use, hold_uses, redeem_uses, release_uses
+from discounts.uses import Use, hold_uses, is_any_spent, redeem_uses, release_uses
 from discounts.vouchers.holds import capture_holds, hold_vouchers, lock_held, release_holds
 from discounts.vouchers.occurrences import Occurrence
 
@@ -41,6 +41,16 @@ def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: d
     if not checkout.is_stock_reserved:
         reserve(checkout_id=checkout.pk, wanted=wanted_units(lines), now=now)
         checkout.is_stock_reserved = True
+
+
+def has_spent_discount(checkout: Checkout) -> bool:
+    """Whether a discount of a checkout that isn't being paid has run out, so that its payment couldn't start."""
+    return is_any_spent(
+        _uses(checkout),
+        checkout_id=checkout.pk,
+        customer_id=checkout.customer_id,
+        email=checkout.email,
+    )
 
 
 def release_payment_holds(checkouts: Sequence[Checkout]) -> None:

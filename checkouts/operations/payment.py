@@ -45,7 +45,7 @@ from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
 from .attempts import payment_of, settle, settle_attempt
-from .holds import hold_scarce
+from .holds import has_spent_discount, hold_scarce
 from .pricing import PRICED, apply_totals, reprice
 
 # Opens the account's scope, each time as one transaction.
@@ -63,7 +63,10 @@ _STARTED_ALREADY = (
 
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
-    """Choose how to pay. The first choice freezes the totals: another one changes no more than the fee.
+    """Choose how to pay. The first choice freezes the totals.
+
+    Another one changes the fee, and what gift cards pay. Only if a discount has run out meanwhile, which would bar the
+    payment, is everything priced anew.
 
     Raises `PaymentMethodNotSupported`, and as `lock_checkout_for` does.
     """
@@ -73,7 +76,8 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
         raise not_supported("This payment method isn't available for the chosen shipping method.")
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.payment_method = payment_method
-    price = reprice if checkout.phase == Phase.SHIPPING else apply_totals
+    is_first = checkout.phase == Phase.SHIPPING
+    price = reprice if is_first or has_spent_discount(checkout) else apply_totals
     price(checkout, view.lines, now=now)
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None

@@ -124,6 +124,12 @@ _REVERSE = """
 """
 
 
+_WHAT_TO_DO = (
+    "The gift card no longer covers its share of the payment. Choose the payment method again, also the same one: "
+    "that counts the gift card anew and answers with the new amount due."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Funds:
     """What is left on a gift card and not held, in cents of its currency, and the status that it shows."""
@@ -241,15 +247,17 @@ def _funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
         ]
 
 
-def _require_active(funds: Funds) -> None:
+def _require_active(funds: Funds, detail: str | None = None) -> None:
     if funds.status != Status.ACTIVE:
-        raise VoucherNotActive(voucher_code=funds.code, voucher_status=funds.status)
+        raise VoucherNotActive(detail, voucher_code=funds.code, voucher_status=funds.status)
 
 
 def _require_funds(funds: Funds, cents: int) -> None:
-    _require_active(funds)
+    _require_active(funds, _WHAT_TO_DO)
     if cents > funds.available_cents:
-        raise InsufficientBalanceHeld(voucher_code=funds.code, available_cents=str(funds.available_cents))
+        raise InsufficientBalanceHeld(
+            _WHAT_TO_DO, voucher_code=funds.code, available_cents=str(funds.available_cents)
+        )
 
 
 def _redemptions(

@@ -90,6 +90,58 @@ def test_use_that_went_to_another_stops_the_payment(shop, variant, rate):
     assert counts(shop) == (1, 1, 0)
 
 
+def choose(shop, checkout, method="cod"):
+    path = f"checkouts/{checkout['token']}/payment_method.json"
+    answer = shop.storefront.put(path, {"payment_method": method})
+    assert answer.status_code == 200, answer.content
+    return answer.json()["checkout"]
+
+
+@pytest.mark.parametrize(
+    "limit", [{"usage_limit_total": 1}, {"usage_limit_per_customer": 1}, {"first_order_only": True}]
+)
+def test_shopper_whose_discount_has_run_out_goes_on_without_it(shop, variant, rate, limit):
+    factories.make_discount(shop, code="LAST", stackable=True, **limit)
+    factories.make_discount(shop, code="TEN", stackable=True)
+    first, second = (checkout_with(shop, variant, rate, "LAST", "TEN") for _ in range(2))
+    start_payment(shop, first)
+    refused = start_payment(shop, second)
+
+    chosen = choose(shop, second)
+    started = start_payment(shop, second)
+
+    assert second["totals"]["discount_cents"] == "760"
+    assert "payment method again" in refused.json()["detail"]
+    shown = [(entry["code"], entry["amount_cents"]) for entry in chosen["discount_codes"]]
+    assert shown == [("LAST", "0"), ("TEN", "400")]
+    assert chosen["totals"]["discount_cents"] == "400"
+    assert started.status_code == 200
+    assert started.json()["payment_attempt"]["amount_cents"] == chosen["totals"]["amount_due_cents"]
+    assert counts(shop) == (3, 3, 0)
+
+
+def test_automatic_discount_that_has_run_out_is_dropped_like_a_code(shop, variant, rate):
+    factories.make_discount(shop, code=None, usage_limit_total=1)
+    first, second = (checkout_with(shop, variant, rate) for _ in range(2))
+    start_payment(shop, first)
+
+    chosen = choose(shop, second)
+
+    assert (chosen["automatic_discounts"], chosen["totals"]["discount_cents"]) == ([], "0")
+    assert start_payment(shop, second).status_code == 200
+
+
+def test_choosing_again_changes_nothing_while_the_uses_last(shop, variant, rate):
+    discount = factories.make_discount(shop, code="TEN", usage_limit_total=1)
+    checkout = checkout_with(shop, variant, rate, "TEN")
+    shop.admin.put(f"discounts/{discount.pk}.json", {"value_amount": 5000})
+
+    chosen = choose(shop, checkout)
+
+    assert chosen["totals"] == checkout["totals"]
+    assert chosen["discount_codes"] == checkout["discount_codes"]
+
+
 def test_customer_uses_a_discount_as_often_as_it_allows(shop, variant, rate):
     factories.make_discount(shop, code="TWICE", usage_limit_per_customer=2)
     for _ in range(2):
