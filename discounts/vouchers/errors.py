@@ -17,14 +17,6 @@ class InsufficientBalance(Refusal):
     title = "The gift card's balance does not cover the amount"
 
 
-class AmountExceedsDue(Refusal):
-    """Carries `amount_due_cents`, what is left to pay of the order."""
-
-    status = 422
-    code = "amount_exceeds_due"
-    title = "The order doesn't owe so much"
-
-
 class InsufficientBalanceHeld(Refusal):
     """Carries `voucher_code` and `available_cents`."""
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Sum
-
 from commerce.errors import NotFound, ValidationFailed
 from commerce.events.operations import publish, publish_many
 from commerce.orders.errors import OrderNotOpen
@@ -15,7 +13,7 @@ from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
 from .attempts import refusals_kept
 from .codes import canonical_code, new_voucher_code
-from .errors import AmountExceedsDue, CurrencyMismatch, InsufficientBalance, VoucherNotActive
+from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
 from .notifications import enqueue_voucher_email
 from .occurrences import ended, issued, redeemed
 from .statuses import FINAL, Status, status_shown
@@ -106,8 +104,7 @@ def redeem_voucher(
     """Take an amount of a gift card, towards an order if one is named.
 
     Raises `NotFound`, `ValidationFailed` for an unknown order, and, keeping the try, `VoucherNotActive`,
-    `OrderNotOpen` for an order that is not open or is paid, `CurrencyMismatch`, `AmountExceedsDue` and
-    `InsufficientBalance`.
+    `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
     """
     # The order comes first, as for its cancellation, which returns what was taken.
     order = None if order_id is None else _lock_order(order_id)
@@ -194,27 +191,14 @@ def _require_active(voucher: Voucher, now: datetime) -> None:
 
 def _require_redeemable(voucher: Voucher, amount_cents: int, order: Order | None, now: datetime) -> None:
     _require_active(voucher, now)
-    if order is not None:
-        _require_due(order, voucher, amount_cents)
+    if order is not None and order.status == Order.Status.CANCELLED:
+        raise OrderNotOpen("The order is cancelled.", order_status=order.status)
+    if order is not None and order.currency != voucher.currency:
+        raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
     if amount_cents > voucher.available_cents:
         raise InsufficientBalance(
             balance_cents=str(voucher.balance_cents), available_cents=str(voucher.available_cents)
         )
-
-
-def _require_due(order: Order, voucher: Voucher, amount_cents: int) -> None:
-    """The order is locked: of two gift cards at once, the second sees what the first has paid."""
-    if order.status != Order.Status.OPEN:
-        raise OrderNotOpen(f"The order is {order.status}.", order_status=order.status)
-    if order.payment_status != Order.PaymentStatus.PENDING:
-        raise OrderNotOpen(f"The order is {order.payment_status}.", order_status=order.status)
-    if order.currency != voucher.currency:
-        raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
-    # What the checkout took is not part of the amount due.
-    later = VoucherRedemption.objects.filter(order=order, checkout_id__isnull=True)
-    due_cents = order.amount_due_cents + (later.aggregate(cents=Sum("amount_cents"))["cents"] or 0)
-    if amount_cents > due_cents:
-        raise AmountExceedsDue(amount_due_cents=str(due_cents))
 
 
 def _redeem(voucher: Voucher, amount_cents: int, order_id: int | None, actor: str, now: datetime) -> Redeemed:

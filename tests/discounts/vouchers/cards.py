@@ -28,10 +28,7 @@ def make_voucher(shop, *, balance=10_000, **fields):
 
 @in_shop
 def make_order(shop, **fields):
-    """An unpaid order of 1,000,000.00, unless said otherwise."""
-    due = fields.pop("due", 100_000_000)
-    amounts = ("subtotal_with_tax_cents", "subtotal_without_tax_cents", "total_cents", "amount_due_cents")
-    return make_row(Order, **{"currency": "EUR", "status": "open"} | dict.fromkeys(amounts, due) | fields)
+    return make_row(Order, **{"currency": "EUR", "status": "open"} | fields)
 
 
 @in_shop
