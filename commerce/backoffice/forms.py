@@ -38,8 +38,8 @@ class RuledModelForm(MergingForm, forms.ModelForm):
 
     rules: type[serializers.Serializer] | None = None
     refused: FormRefused | None = None
-    # What the page showed, by row, if it was sent.
-    page: dict[str, Values] = {}
+    # What the submitted page showed, by row; None if it was no page of ours.
+    page: dict[str, Values] | None = {}
     # Its row was deleted after the page was opened.
     is_gone = False
 
@@ -50,15 +50,17 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         self.row = copy(self.instance)
         self.key = key_of(self.instance, self.instance.pk)
         now = {name: self.initial[name] for name in self.fields if name in self.initial}
-        shown = self.page.get(self.key) if self.is_bound else None
+        marks = as_json(now)
+        page = {self.key: marks} if self.page is None else self.page
+        shown = page.get(self.key) if self.is_bound else None
         self.initial = {**self.initial, **self._from_json(shown or {})}
-        self.merge(shown=shown, now=now, marks=as_json(now))
+        self.merge(shown=shown, now=now, marks=marks)
 
     def lose_row(self, pk: str) -> None:
         """The row of this form is gone: nothing is saved, and an edit of it is refused."""
         self.is_gone = self.empty_permitted = True
         self.key = key_of(self.instance, pk)
-        self.marks = self.page.get(self.key, {})
+        self.marks = (self.page or {}).get(self.key, {})
         self.initial = self._from_json(self.marks) | {self.instance._meta.pk.name: pk}
 
     def full_clean(self) -> None:

@@ -27,10 +27,16 @@ def token_of(values: dict[str, Values]) -> str:
     return signing.dumps(values, salt=_SALT, compress=True)
 
 
-def shown_on(request: HttpRequest) -> dict[str, Values]:
-    """What the page showed that was sent; empty if the page doesn't tell."""
+def shown_on(request: HttpRequest) -> dict[str, Values] | None:
+    """What the submitted page showed; empty if that can't be read.
+
+    None for a form that no page of ours has sent, such as a script's: it is compared with what is stored now.
+    """
+    token = request.POST.get(FIELD)
+    if token is None:
+        return None
     try:
-        return signing.loads(request.POST.get(FIELD, ""), salt=_SALT)
+        return signing.loads(token, salt=_SALT)
     except signing.BadSignature:
         return {}
 

@@ -55,7 +55,8 @@ class AccountSettingAdmin(ReadOnlyAdmin):
         if not self.has_write_permission(request):
             raise PermissionDenied
         lock_settings()
-        return SettingsForm(_marks(), request.POST, shown_on(request).get(_PAGE))
+        marks, shown = _marks(), shown_on(request)
+        return SettingsForm(marks, request.POST, marks if shown is None else shown.get(_PAGE))
 
     def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
         if not form.is_valid():

@@ -349,6 +349,20 @@ def test_page_that_does_not_tell_what_it_showed_is_refused(shop, owner, token):
     assert stored(shop, market, "name") == {"name": market.name}
 
 
+def test_forms_of_scripts_are_compared_with_what_is_stored(shop, owner):
+    market = make_page_row(shop, Market)
+    sent = filled(owner.get(path_of(market))) | {"name": "Edited"}
+    settings = filled(owner.get(SETTINGS_PAGE)) | {TTL: "30"}
+    del sent["_shown"], settings["_shown"]
+
+    answers = [owner.post(path_of(market), sent), owner.post(SETTINGS_PAGE, settings)]
+
+    assert [answer.status_code for answer in answers] == [302, 302]
+    assert stored(shop, market, "name") == {"name": "Edited"}
+    with shop.scope():
+        assert dict(AccountSetting.objects.values_list("name", "value")) == {TTL: 30}
+
+
 def test_setting_that_others_changed_stays_and_its_edit_is_refused(shop, owner):
     sent = filled(owner.get(SETTINGS_PAGE))
     with shop.scope():
