@@ -175,7 +175,7 @@ def test_taken_code_is_a_form_error_in_any_case(shop, owner):
 
     answer = owner.fill(ADD, **CODE | {"code": "welcome"})
 
-    assert errors_of(answer) == {"__all__": ["Another live discount has this code"]}
+    assert errors_of(answer) == {"__all__": ["Another live discount or a gift card has this code"]}
     assert only_row(shop).code == "WELCOME"
 
 
