@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.together.fair import INDEXES, STALLS, act
 from tests.together.shopping import NEXT, Shopping
-from tests.together.stalls import STOCK, any_of
+from tests.together.stalls import STOCK, Stall, any_of
 
 EMAILS = st.sampled_from(["ada@example.com", "Ada@Example.com", "bob@example.com"])
 QUANTITIES = st.integers(1, 2)
@@ -96,13 +96,29 @@ class Shoppers(Shopping):
         """Into a cart, or out of it, whatever checkouts the two have."""
         shop = self.stall(stall)
         if shop.carts:
-            token, source_token = any_of(shop.carts, cart), any_of(shop.carts, source)
-            body = {"source_cart_token": source_token}
-            try:
-                self._change_cart(shop, token, "POST", f"carts/{token}/merge.json", body)
-            finally:
-                if (lines := self._cart(shop, source_token, new=True)) is not None:
-                    shop.lines[source_token] = {line["id"]: line for line in lines}
+            self._merge(shop, any_of(shop.carts, cart), any_of(shop.carts, source))
+
+    @act(stall=STALLS, index=INDEXES, email=EMAILS, steps=st.integers(0, 8), is_source=st.booleans())
+    def merge_in_checkout(self, stall: int, index: int, email: str, steps: int, is_source: bool) -> None:
+        """Two new carts of one market, one of which has come some steps far in its checkout."""
+        shop = self.stall(stall)
+        tokens = [self._take_cart(shop, shop.market_ids[0]) for _ in range(2)]
+        target, source = tokens
+        if target is None or source is None:
+            return
+        for token in (target, source):
+            self._add_line(shop, token, index, 1)
+        if self._enter(shop, source if is_source else target, email):
+            self._go_on(shop, shop.checkouts[-1], steps, "test_card", "succeed")
+        self._merge(shop, target, source)
+
+    def _merge(self, shop: Stall, token: str, source_token: str) -> None:
+        body = {"source_cart_token": source_token}
+        try:
+            self._change_cart(shop, token, "POST", f"carts/{token}/merge.json", body)
+        finally:
+            if (lines := self._cart(shop, source_token, new=True)) is not None:
+                shop.lines[source_token] = {line["id"]: line for line in lines}
 
     @act(stall=STALLS, cart=INDEXES, index=INDEXES)
     def say_who_it_is(self, stall: int, cart: int, index: int) -> None:
