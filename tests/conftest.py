@@ -45,6 +45,12 @@ def _nothing_remembered() -> Iterator[None]:
     client().flushdb()
 
 
+@pytest.fixture(autouse=True)
+def _keys_stay_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, no test sees keys resolved again in its midst."""
+    monkeypatch.setattr(authentication, "CACHE_S", 3600.0)
+
+
 @pytest.fixture(scope="session")
 def _statements() -> Iterator[Watch]:
     watch = Watch()

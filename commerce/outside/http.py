@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 import requests
 from urllib3.exceptions import HTTPError, LocationParseError
@@ -40,6 +41,15 @@ def check_url(url: str, *, allow_private: bool) -> None:
     """Check that a URL may be called, as far as DNS tells now. Raises `AddressRefused`."""
     host, port = target_of(url, allow_private=allow_private)
     addresses_of(host, port, allow_private=allow_private)
+
+
+def needs_lookup(url: str) -> bool:
+    """Whether checking a URL asks name servers, which may take time. False for one with an IP address."""
+    try:
+        ip_address((parse_url(url).host or "").strip("[]"))
+    except (LocationParseError, ValueError):
+        return True
+    return False
 
 
 def target_of(url: str, *, allow_private: bool) -> tuple[str, int]:

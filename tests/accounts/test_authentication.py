@@ -22,6 +22,11 @@ def status(client):
     return client.get("markets.json").status_code
 
 
+@pytest.fixture(autouse=True)
+def _keys_stay_resolved():
+    """For as long as they do in service: that is what these tests are about."""
+
+
 class OtherProcess:
     """Another process of the installation: a change that is made in it leaves this one's memory as it was."""
 

@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from rest_framework.response import Response
 
 from commerce.errors import ValidationFailed
 from commerce.outside.addresses import LOOKUP_TIMEOUT_S, AddressRefused
-from commerce.outside.http import check_url
+from commerce.outside.http import check_url, needs_lookup
 from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -98,9 +99,10 @@ class EndpointsViewSet(AdminViewSet):
             return
         # Under a handle every key has an account.
         account_id = self.principal.account_id or 0
+        place = waiting_call(Call.LOOKUP, account_id, within_s=LOOKUP_TIMEOUT_S)
         try:
             # Name servers are asked, outside of any scope.
-            with waiting_call(Call.LOOKUP, account_id, within_s=LOOKUP_TIMEOUT_S):
+            with place if needs_lookup(fields["url"]) else nullcontext():
                 check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
         except AddressRefused as refused:
             raise ValidationFailed.of("url", refused.code, str(refused)) from refused

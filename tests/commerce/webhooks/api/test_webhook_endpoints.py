@@ -350,3 +350,13 @@ def test_endpoints_of_another_account_do_not_exist(shop, other_shop):
     assert (reread(other_shop, endpoint).status, dispatches_of(other_shop)) == ("active", [])
     with shop.scope():
         assert not WebhookDelivery.objects.exists()
+
+
+@pytest.mark.parametrize("url", ["https://93.184.216.34/hooks", "https://[2606:2800:220:1::1]/hooks"])
+def test_address_needs_no_place_for_lookups(shop, settings, url):
+    settings.WEB_CALLS = {**settings.WEB_CALLS, "lookup": 0}
+
+    assert create(shop, url=url).status_code == 201
+    named = create(shop, url="https://shop.example/hooks")
+    assert (named.status_code, named.json()["code"]) == (503, "too_many_outside_calls")
+    assert len(stored(shop)) == 1
