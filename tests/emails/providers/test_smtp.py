@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import socket
 import threading
@@ -49,9 +50,33 @@ def mailbox():
     return Mailbox()
 
 
+class Server(Controller):
+    """Closes what clients have left open, which its loop might not come to otherwise."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._protocols = []
+
+    def factory(self):
+        self._protocols.append(super().factory())
+        return self._protocols[-1]
+
+    def stop(self, no_assert=False):
+        asyncio.run_coroutine_threadsafe(self._close_connections(), self.loop).result(timeout=30)
+        super().stop(no_assert)
+
+    async def _close_connections(self):
+        for protocol in self._protocols:
+            if protocol.transport is not None:
+                protocol.transport.close()
+        # The loop's next round closes the sockets.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+
 @pytest.fixture
 def server(mailbox):
-    controller = Controller(
+    controller = Server(
         mailbox, hostname="127.0.0.1", port=free_port(), authenticator=authenticate, auth_require_tls=False
     )
     controller.start()
