@@ -4,13 +4,12 @@ Guessing somebody's password locks out the guesser's address, not the user: the 
 addresses to reach, and lasts a minute.
 """
 
-import hashlib
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from unfold.forms import AuthenticationForm
 
-from commerce.rest.attempts import Counter, Limit, begin_attempt, take_attempt_back
+from commerce.rest.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
 from commerce.rest.client_address import client_address
 
 PER_NAME_AND_ADDRESS = Limit(5, 15 * 60)
@@ -41,13 +40,12 @@ class LoginForm(AuthenticationForm):
 
 
 def counters_of(name: str, address: str) -> list[Counter]:
-    digest = hashlib.sha256(name.casefold().encode()).hexdigest()
-    place = hashlib.sha256(address.encode(errors="replace")).hexdigest()
+    person, place = digest(name.casefold()), digest(address)
     per_pair, per_address, per_name = _LIMITS
     return [
-        Counter(f"login:{digest}:{place}", per_pair, is_cleared_by_success=True),
+        Counter(f"login:{person}:{place}", per_pair, is_cleared_by_success=True),
         Counter(f"login:address:{place}", per_address),
-        Counter(f"login:name:{digest}", per_name),
+        Counter(f"login:name:{person}", per_name),
     ]
 
 

@@ -1,4 +1,3 @@
-import hashlib
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -10,7 +9,7 @@ from rest_framework.response import Response
 from checkouts import operations, queries
 from checkouts.queries import CheckoutView
 from commerce.rest import idempotency
-from commerce.rest.attempts import Counter, Limit, limited_times
+from commerce.rest.attempts import Counter, Limit, digest, limited_times
 from commerce.rest.client_address import client_address
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
@@ -116,8 +115,8 @@ class CheckoutsViewSet(StorefrontViewSet):
 
 def _made_from(cart_token: str) -> Counter:
     """Counts the checkouts of a cart: each stores a copy of its lines."""
-    cart = hashlib.sha256(cart_token.encode(errors="replace")).hexdigest()
-    return Counter(f"checkouts:{current_account_id()}:{cart}", Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))
+    name = f"checkouts:{current_account_id()}:{digest(cart_token)}"
+    return Counter(name, Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))
 
 
 def _key_of(request: Request) -> str | None:

@@ -5,6 +5,7 @@ And work that stores much: what was refused is taken back. Both are counted firs
 through.
 """
 
+import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,6 +85,11 @@ def limited_times(counter: Counter) -> Iterator[None]:
     except BaseException:
         take_attempt_back([counter])
         raise
+
+
+def digest(text: str) -> str:
+    """A part of a counter's name, of fixed length, for text that a client has sent."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def _limited(counters: list[Counter]) -> list[Counter]:

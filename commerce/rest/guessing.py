@@ -1,12 +1,11 @@
 """Limits wrong codes of discounts and gift cards, which are short enough to be guessed."""
 
-import hashlib
 from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from .attempts import Counter, Limit, begin_attempt, take_attempt_back
+from .attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
 from .client_address import client_address
 from .limits import rate_limited
 from .principal import Principal
@@ -48,8 +47,7 @@ def _counters(principal: Principal, *, token: str | None, address: str) -> list[
     if principal.kind != "storefront":
         return [Counter(f"wrong-codes:key:{principal.key_id}", Limit(settings.WRONG_CODES_PER_KEY, WINDOW_S))]
     shop = f"wrong-codes:{principal.account_id}"
-    place = hashlib.sha256(address.encode(errors="replace")).hexdigest()
     return [
         Counter(f"{shop}:checkout:{token}", Limit(settings.WRONG_CODES_PER_CHECKOUT, WINDOW_S)),
-        Counter(f"{shop}:address:{place}", Limit(settings.WRONG_CODES_PER_ADDRESS, WINDOW_S)),
+        Counter(f"{shop}:address:{digest(address)}", Limit(settings.WRONG_CODES_PER_ADDRESS, WINDOW_S)),
     ]

@@ -1,6 +1,5 @@
 """What is known of a VAT number: asked of VIES, and remembered for a while."""
 
-import hashlib
 import logging
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ import redis
 from django.conf import settings
 
 from commerce.redis import client
-from commerce.rest.attempts import Counter, Limit, begin_attempt
+from commerce.rest.attempts import Counter, Limit, begin_attempt, digest
 from commerce.rest.errors import TooManyOutsideCalls
 from commerce.rest.limits import rate_limited
 from commerce.rest.shapes import timestamp
@@ -48,12 +47,13 @@ class Asker:
 
     def counters(self) -> list[Counter]:
         shop = f"vat-checks:{self.account_id}"
-        place = hashlib.sha256(self.address.encode(errors="replace")).hexdigest()
         return [
             Counter(
                 f"{shop}:checkout:{self.checkout_token}", Limit(settings.VAT_CHECKS_PER_CHECKOUT, WINDOW_S)
             ),
-            Counter(f"{shop}:address:{place}", Limit(settings.VAT_CHECKS_PER_ADDRESS, WINDOW_S)),
+            Counter(
+                f"{shop}:address:{digest(self.address)}", Limit(settings.VAT_CHECKS_PER_ADDRESS, WINDOW_S)
+            ),
         ]
 
 
