@@ -55,7 +55,7 @@ def _addresses_of(host: str) -> set[Address]:
 
 
 def _look_up(host: str, relay: _Relay, *, now: float) -> None:
-    """Without an answer, the addresses from before stay, if there are any."""
+    """Look the relay up. If that fails, the addresses found before are used until the next look-up is due."""
     try:
         found = look_up(host, 25, timeout_s=time_left(LOOKUP_TIMEOUT_S))
     except (OSError, ValueError) as error:
@@ -63,6 +63,8 @@ def _look_up(host: str, relay: _Relay, *, now: float) -> None:
             raise AddressRefused(
                 "host_not_found", "The installation's mail server can't be found."
             ) from error
+        with _lock:
+            relay.looked_up_at = now
         return
     with _lock:
         relay.addresses |= {_address(str(address[0])): now for *_, address in found}

@@ -82,7 +82,8 @@ def test_server_is_looked_up_once_a_minute_and_remembered_while_names_fail(send,
     now[0] = 61
     del names["mail.example"]
 
-    assert {str(address) for address in relay._addresses_of("mail.example")} == {"192.0.2.1"}
+    for _ in range(3):
+        assert {str(address) for address in relay._addresses_of("mail.example")} == {"192.0.2.1"}
     assert names["asked"] == ["mail.example"] * 2
 
 
