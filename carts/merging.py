@@ -120,6 +120,6 @@ def _close_source(merge: Merge) -> None:
 
 
 def _customer_of(merge: Merge) -> int | None:
-    """Whose the target is from now on: its own customer's, or else the source's. A redacted one doesn't count."""
+    """The target's customer after the merge: its own, or else the source's. A redacted customer is dropped."""
     customer_ids = (merge.target.customer_id, merge.source.customer_id)
     return next((id_ for id_ in customer_ids if id_ is not None and lock_live_customer(id_)), None)

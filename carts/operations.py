@@ -46,7 +46,7 @@ _PUT_LINE = """
         updated_at = EXCLUDED.updated_at
 """
 
-# Redacting a customer empties a unique column, so it waits for this lock, and this waits for it.
+# Redacting a customer empties a unique column, so redaction and this lock wait for each other.
 _LOCK_CUSTOMER = """
     SELECT FROM customers WHERE account_id = %s AND id = %s AND redacted_at IS NULL FOR KEY SHARE
 """
@@ -181,7 +181,7 @@ def _require_customer(customer_id: int | None) -> None:
 
 
 def lock_live_customer(customer_id: int) -> bool:
-    """Whether the customer exists and isn't redacted, nor will be before the transaction ends."""
+    """Lock a customer against redaction until the transaction ends. False if unknown or already redacted."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_CUSTOMER, [current_account_id(), customer_id])
         return bool(cursor.rowcount)

@@ -81,7 +81,7 @@ def _issue_gift_card(discount: Discount, *, actor: str, now: datetime) -> None:
 
 
 def _refuse_code_of_gift_card(code: str | None) -> None:
-    """Raises `DiscountCodeTaken`. Both kinds of codes are typed into the same field.
+    """Raises `DiscountCodeTaken`, as shoppers type both kinds of codes into the same field.
 
     No lock is needed: a gift card's code is drawn at random, known to nobody before it is committed, and never changes.
     """

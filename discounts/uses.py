@@ -38,8 +38,9 @@ _HOLD = """
      ORDER BY wanted.discount_id
         ON CONFLICT DO NOTHING
 """
-# Locked by a statement of its own, before the one that writes. A statement that both waits for a row and updates it
-# would update the version from before the wait, behind others who wait for this transaction: a deadlock.
+# The lock has a statement of its own, before the one that writes. A single statement that waits for a row and then
+# updates it would use the version from before the wait, and queue behind others that wait for this transaction: a
+# deadlock.
 _LOCK_HELD = """
     SELECT d.id
       FROM discounts d
@@ -151,7 +152,7 @@ def is_any_spent(uses: Sequence[Use], *, checkout_id: int, customer_id: int | No
 def release_uses(*, checkout_ids: Sequence[int]) -> None:
     """Give back what checkouts hold; repeated, nothing changes."""
     ids = list(checkout_ids)
-    # The discounts first, then the holds: another payment waits for a hold that is going while it has the discount.
+    # Discounts are locked before their holds are deleted: another payment may wait for such a hold with the discount locked.
     if _run(_LOCK_HELD, checkout_ids=ids):
         _run(_RELEASE, checkout_ids=ids)
 

@@ -1,4 +1,4 @@
-"""The installation's own provider, which sends for many shops: it rests while it gives no answer to several of them.
+"""The installation's own provider, which sends for all shops, rests while it doesn't answer several of them.
 
 Each process keeps its own count, so that no shop's row holds up another's. One message in each rest is tried.
 """
@@ -10,14 +10,14 @@ from threading import Lock
 
 FIRST_REST = timedelta(seconds=30)
 LONGEST_REST = timedelta(minutes=10)
-# How long others wait for one try: longer than rendering and handing over may take.
+# How long others wait for one attempt: longer than rendering and handing over may take.
 TRIAL = timedelta(seconds=40)
 
 logger = logging.getLogger(__name__)
 
 
 class ProviderResting(Exception):
-    """The provider gave no answer before, and is left alone until a time."""
+    """The provider didn't answer and rests until `until`."""
 
     def __init__(self, until: datetime) -> None:
         super().__init__("The email provider gave no answer before.")
@@ -25,7 +25,7 @@ class ProviderResting(Exception):
 
 
 def rest_after(failures: int, now: datetime) -> datetime:
-    """Until when a server rests that had so many failures in a row before this one."""
+    """The end of a server's rest after a failure that `failures` others in a row preceded."""
     return now + min(FIRST_REST * 2 ** min(failures, 10), LONGEST_REST)
 
 
@@ -33,7 +33,7 @@ def rest_after(failures: int, now: datetime) -> datetime:
 class _Server:
     failures: int = 0
     rests_until: datetime | None = None
-    # Whose message was sent and not answered: it may be the message's fault.
+    # The account whose message got no answer. It may be the message's fault.
     suspect_account_id: int | None = None
 
 
@@ -42,7 +42,7 @@ _lock = Lock()
 
 
 def admit_shared(server: str, *, now: datetime) -> int:
-    """How many failures in a row there were before this try. Raises `ProviderResting`."""
+    """The number of failures in a row before this attempt. Raises `ProviderResting`."""
     with _lock:
         found = _servers.get(server)
         if found is None or found.rests_until is None:
@@ -56,9 +56,9 @@ def admit_shared(server: str, *, now: datetime) -> int:
 def note_shared_failure(
     server: str, *, failures: int, account_id: int, was_sent: bool, now: datetime
 ) -> None:
-    """Have a server rest that could not be reached, or that took messages of two accounts without an answer.
+    """Let a server rest that couldn't be reached, or that didn't answer messages of two accounts.
 
-    One account's message alone must not stop everybody's. Failures of tries that began together count as one.
+    One account's message alone must not stop everyone's. Failures of attempts that began together count as one.
     """
     with _lock:
         found = _servers.setdefault(server, _Server())
@@ -71,7 +71,7 @@ def note_shared_failure(
 
 
 def note_shared_answer(server: str) -> None:
-    """The server is there again, whatever it has said."""
+    """The server has answered, so its failures are forgotten."""
     with _lock:
         _servers.pop(server, None)
 

@@ -65,8 +65,8 @@ _STARTED_ALREADY = (
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
     """Choose how to pay. The first choice freezes the totals.
 
-    Another one changes the fee, and what gift cards pay. Only if a discount has run out meanwhile, which would bar the
-    payment, is everything priced anew.
+    A later choice changes the fee and what gift cards pay. Everything is priced again only if a discount has run out
+    meanwhile, as that would block the payment.
 
     Raises `PaymentMethodNotSupported`, and as `lock_checkout_for` does.
     """
@@ -96,8 +96,8 @@ def start_payment(
 ) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
     """Begin paying what is due; called with no scope open. Repeated under its `key`, it goes on with its attempt.
 
-    An answer that was lost is given again so, from the attempt as it is by then; the gateway is asked under the
-    attempt's own key. Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return
+    So a client whose answer was lost gets the attempt as it is now. The gateway is asked under the attempt's own key.
+    Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return
     to, `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
     """
     with ExitStack() as waiting:
@@ -168,7 +168,7 @@ def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Re
 
 
 def _started_before(checkout: Checkout, *, key: str | None, now: datetime) -> CheckoutPaymentAttempt | None:
-    """The attempt that a request with this key has started, unless it has failed; None if it is yet to start.
+    """The attempt that a request with this key has started and that hasn't failed; None if there is none yet.
 
     Raises as `require_phase` does.
     """

@@ -1,4 +1,7 @@
-"""Amounts that belong together are of one currency. Lines of carts and checkouts have none of their own."""
+"""Amounts that belong together have one currency. Lines of carts and checkouts have none of their own.
+
+Payment attempts that have succeeded or are under way are compared in `money`.
+"""
 
 from .checks import Check
 

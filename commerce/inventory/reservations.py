@@ -58,7 +58,7 @@ _MOVE = """
 """
 
 
-# The units that are sent out were there, whatever the count says: it is corrected before they leave.
+# The units are being sent out, so a lower count was wrong. It is corrected before they leave.
 _COUNT_UP = """
     WITH counted AS (
         UPDATE inventory_levels l

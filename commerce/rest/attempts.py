@@ -1,8 +1,8 @@
-"""Counts in Redis what may be done a few times only.
+"""Counts in Redis what is allowed only a few times.
 
-Attempts at secrets that could be guessed: passwords, and codes of discounts and gift cards. A correct one is taken back.
-And work that stores much: what was refused is taken back. Both are counted first, so that parallel ones don't slip
-through.
+These are attempts at secrets that could be guessed (passwords, codes of discounts and gift cards), and requests that
+store much. Each is counted before it runs, so that parallel ones don't slip through. Correct attempts and refused
+requests are taken back.
 """
 
 import hashlib
