@@ -1,6 +1,5 @@
 """The outbox's tasks about payments: the gateway is asked with no scope open, and its answer closes the dispatch."""
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,11 +8,10 @@ from django.utils import timezone
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.operations.attempts import payment_of, record_refund, settle_attempt
 from checkouts.operations.payment import ask
-from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.connectors import gateway_of
 from commerce.payments.gateway import Gateway, Payment
-from commerce.tenancy.scope import account_scope
 
 _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 
@@ -64,7 +62,7 @@ def refund_payment(dispatch: OutboxDispatch) -> Outcome:
 
 
 def _case_of(dispatch: OutboxDispatch) -> _Case | None:
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         attempts = CheckoutPaymentAttempt.objects.select_related("checkout")
         attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()
         if attempt is None:
@@ -81,7 +79,3 @@ def _asked(case: _Case, *, is_cancelled: bool) -> Outcome:
         settle_attempt, token=case.token, attempt_id=case.attempt.pk, report=report, now=timezone.now()
     )
     return Outcome(record=record)
-
-
-def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
-    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable

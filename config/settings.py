@@ -93,6 +93,8 @@ TEMPLATES = [
         },
     },
 ]
+# Each holds one folder for each kind of email; the layout is in the first.
+EMAIL_FOLDERS = [BASE_DIR / "templates" / "emails"]
 
 
 # In seconds; 0 means no limit. Unset, the database role's own limit applies (config/stack/roles.py).

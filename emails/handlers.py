@@ -2,7 +2,6 @@
 
 import random
 import time
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -12,10 +11,10 @@ from django.utils import timezone
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
 from commerce.customers.queries import is_redacted
+from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import PermanentFailure, Postponed
-from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
-from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
@@ -40,11 +39,11 @@ PATIENCE = timedelta(days=1)
 RENDERER_BUSY_S = 2
 
 
-@handles("send_email", area="emails")
+@handles(SEND_EMAIL, area="emails")
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         if delivery_of(dispatch).exists():
             return Outcome()
         customer = _customer_of(request)
@@ -66,10 +65,6 @@ def _admitted(sender: Sender) -> Health:
         return admit(sender.settings, now=timezone.now())
     except ProviderResting as resting:
         raise Postponed(str(resting), until=resting.until) from resting
-
-
-def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
-    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable
 
 
 def _customer_of(request: EmailRequest) -> Customer | None:
@@ -99,7 +94,7 @@ def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, dra
         if _is_old(dispatch):
             raise
         raise _postponed(RENDERER_BUSY_S, error) from error
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message
 
@@ -120,7 +115,7 @@ def _hand_off(
         raise _postponed(error.for_s, error) from error
     except ProviderDown as error:
         was_sent = isinstance(error, OutcomeUnknown)
-        with _scope_of(dispatch):
+        with open_scope(dispatch):
             note_failure(health, was_sent=was_sent, now=timezone.now())
         # Of a message that may have been sent every try may be one more in the customer's mailbox.
         if not health.is_shared or was_sent or _is_old(dispatch):

@@ -27,6 +27,7 @@ from django.utils import timezone
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
 from commerce.errors import ValidationFailed
+from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.operations import (
@@ -112,7 +113,7 @@ def _accepted(idempotency_key: str, fields: dict[str, Any], now: datetime) -> _J
     health = _admitted(sender, now)
     draft = sender.draft(request, customer=customer)
     dispatch = enqueue_held(
-        task_name="send_email", payload=request.as_payload(), idempotency_key=idempotency_key, now=now
+        task_name=SEND_EMAIL, payload=request.as_payload(), idempotency_key=idempotency_key, now=now
     )
     if dispatch is None:
         raise _key_taken(idempotency_key)

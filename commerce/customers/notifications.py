@@ -1,10 +1,14 @@
-"""The messages that a customer may opt out of, by the key of their template."""
+"""Which kinds of email a customer wants. Every kind is on until the customer switches it off."""
+
+from commerce.mail import email_folders
 
 from .models import Customer
 
-TEMPLATE_KEYS = ("order.confirmation", "order.shipped", "order.cancelled", "voucher.issued")
+
+def wants_email(customer: Customer, key: str) -> bool:
+    return customer.notification_preferences.get(key) is not False
 
 
 def preferences_of(customer: Customer) -> dict[str, bool]:
-    """Whether the customer wants each message; what they have not said no to, they get."""
-    return {key: customer.notification_preferences.get(key, True) for key in TEMPLATE_KEYS}
+    """Whether the customer wants each kind of email."""
+    return {key: wants_email(customer, key) for key in email_folders()}

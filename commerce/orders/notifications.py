@@ -1,10 +1,10 @@
-"""What an order's emails are told: everything they say, frozen into the dispatch."""
+"""The emails about an order. Their variables are stored with the dispatch, so later changes don't alter them."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-from commerce.outbox.operations import enqueue
+from commerce.mail import EmailKind, enqueue_email
 from commerce.rest.shapes import timestamp
 from commerce.taxes.vat import VatNumber
 
@@ -12,21 +12,35 @@ from .models import FrozenLine, Order
 from .shapes import totals_answer
 
 
+class OrderVariables(TypedDict):
+    """What the templates of an order's emails may use; docs/emails.md describes them."""
+
+    order: dict[str, Any]
+    account: NotRequired[dict[str, str]]
+
+
+CONFIRMATION = EmailKind[OrderVariables]("order.confirmation", reference_type="order")
+SHIPPED = EmailKind[OrderVariables]("order.shipped", reference_type="order")
+CANCELLED = EmailKind[OrderVariables]("order.cancelled", reference_type="order")
+
+
 def enqueue_confirmation(
     order: Order, lines: Sequence[FrozenLine], *, account: dict[str, str], now: datetime
 ) -> None:
-    """Queue the `order.confirmation` email in the transaction that placed the order."""
-    _enqueue("order.confirmation", order, {"account": account} | order_context(order, lines), now=now)
+    """Enqueue the confirmation, in the transaction that places the order."""
+    variables = order_variables(order, lines)
+    variables["account"] = account
+    _enqueue(CONFIRMATION, order, variables, now=now)
 
 
-def enqueue_notice(template_key: str, order: Order, *, now: datetime) -> None:
-    """Queue another email about an order, at most one of each template, in the transaction that gave cause for it."""
+def enqueue_notice(kind: EmailKind[OrderVariables], order: Order, *, now: datetime) -> None:
+    """Enqueue another email about an order, at most one of each kind."""
     lines = list(order.line_items.order_by("position"))
-    _enqueue(template_key, order, order_context(order, lines), now=now)
+    _enqueue(kind, order, order_variables(order, lines), now=now)
 
 
-def order_context(order: Order, lines: Sequence[FrozenLine]) -> dict[str, Any]:
-    """The templates' variables: cents are decimal strings, as everywhere outside."""
+def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables:
+    """Amounts are decimal strings of cents, as in the API."""
     return {
         "order": {
             "number": str(order.number),
@@ -53,28 +67,29 @@ def order_context(order: Order, lines: Sequence[FrozenLine]) -> dict[str, Any]:
 
 
 def _vat(vat: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The buyer's VAT number with its prefix, as the law wants it named where the buyer owes the tax."""
+    """The buyer's VAT number with its prefix: an invoice under the reverse charge must name it."""
     if vat is None:
         return None
     number = VatNumber(vat["country_code"], vat["number"])
     return {"number": str(number), "reverse_charge": vat["reverse_charge"]}
 
 
-def _enqueue(template_key: str, order: Order, context: dict[str, Any], *, now: datetime) -> None:
-    payload = {
-        "template_key": template_key,
-        "to_email": order.email,
-        "customer_id": order.customer_id,
-        "locale": order.locale,
-        "ctx": context,
-        "reference_type": "order",
-        "reference_id": order.pk,
-    }
-    enqueue(task_name="send_email", payload=payload, idempotency_key=f"{template_key}/{order.token}", now=now)
+def _enqueue(
+    kind: EmailKind[OrderVariables], order: Order, variables: OrderVariables, *, now: datetime
+) -> None:
+    enqueue_email(
+        kind,
+        to_email=order.email,
+        customer_id=order.customer_id,
+        locale=order.locale,
+        variables=variables,
+        reference_id=order.pk,
+        idempotency_key=f"{kind.key}/{order.token}",
+        now=now,
+    )
 
 
 def _line(line: FrozenLine) -> dict[str, Any]:
-    """What a line of an email says."""
     return {
         "sku": line.sku,
         "title": line.title,

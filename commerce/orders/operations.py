@@ -10,7 +10,7 @@ from commerce.inventory.reservations import fulfill, restock
 from .cancellation import Cancellation, take_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
-from .notifications import enqueue_notice
+from .notifications import CANCELLED, SHIPPED, enqueue_notice
 
 Status = Order.Status
 PaymentStatus = Order.PaymentStatus
@@ -53,7 +53,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
     order.cancelled_at = now
     order.cancel_reason = reason
     _save(order, "order.cancelled", now=now)
-    enqueue_notice("order.cancelled", order, now=now)
+    enqueue_notice(CANCELLED, order, now=now)
     return order
 
 
@@ -105,7 +105,7 @@ def fulfill_order(
     order.carrier, order.tracking_number, order.tracking_url = carrier, tracking_number, tracking_url
     _close_if_settled(order)
     _save(order, "order.fulfilled", now=now)
-    enqueue_notice("order.shipped", order, now=now)
+    enqueue_notice(SHIPPED, order, now=now)
     return order
 
 

@@ -1,10 +1,12 @@
 """The registry of tasks and the functions that run them. Each app registers its own when it is loaded."""
 
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from commerce.outbox.errors import UnknownTask
 from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.scope import account_scope
 
 
 def _nothing() -> None:
@@ -68,6 +70,11 @@ def handler_of(dispatch: OutboxDispatch) -> Handler:
     if registration is None or registration.newest_version < dispatch.payload_version:
         raise UnknownTask(f"No handler for {dispatch.task_name!r} version {dispatch.payload_version}.")
     return registration.handler
+
+
+def open_scope(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
+    """The scope of the dispatch's account, for handlers to read and write in."""
+    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable
 
 
 def task_shares() -> dict[str, float]:

@@ -1,6 +1,5 @@
 """The tasks `deliver_webhook` and `ping_webhook`: no transaction is open while an endpoint is called."""
 
-from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 
@@ -9,10 +8,9 @@ from django.utils import timezone
 
 from commerce.events.models import Event
 from commerce.outbox.errors import PermanentFailure, Postponed
-from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.outside.http import Answer, post
-from commerce.tenancy.scope import account_scope
 
 from .errors import DeliveryFailed
 from .messages import Message, message_of, ping_message, signed_headers
@@ -29,7 +27,7 @@ _GONE = 410
 def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one event to one endpoint, unless that was paused or deleted meanwhile."""
     payload = dispatch.payload
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         active = endpoints().filter(pk=payload["endpoint_id"], status=WebhookEndpoint.Status.ACTIVE)
         endpoint = active.first()
         if endpoint is None:
@@ -48,7 +46,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     )
     if answer.is_success:
         return Outcome(record=record)
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         record()
     raise _failure(answer)
 
@@ -57,7 +55,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
 def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send one ping, whatever comes of it, and log it."""
     payload = dispatch.payload
-    with _scope_of(dispatch):
+    with open_scope(dispatch):
         endpoint = endpoints().filter(pk=payload["endpoint_id"]).first()
     if endpoint is None:
         return _SKIPPED
@@ -73,10 +71,6 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
             record_ping, endpoint_id=endpoint.pk, message=message, answer=answer, now=timezone.now()
         )
     )
-
-
-def _scope_of(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
-    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # as above
 
 
 def _send(endpoint: WebhookEndpoint, message: Message) -> Answer:

@@ -12,8 +12,8 @@ from django.db import connection
 
 from accounts.queries import current_account
 from commerce.errors import ValidationFailed
+from commerce.mail import EmailKind, enqueue_email
 from commerce.outbox.models import KeySpace, OutboxDispatch
-from commerce.outbox.operations import enqueue
 from commerce.tenancy.scope import current_account_id
 from emails.errors import TemplateVersionConflict
 from emails.own_templates.models import EmailTemplateVersion
@@ -124,17 +124,17 @@ def send_test(
 ) -> OutboxDispatch:
     """Have a message of the template in force sent to any address. Raises `TemplateNotFound`."""
     require_template(template_key)
-    payload = {
-        "template_key": template_key,
-        "to_email": to_email,
-        "customer_id": None,
-        "locale": locale,
-        "ctx": sample_ctx(template_key) if ctx is None else ctx,
-        "reference_type": TEST_REFERENCE,
-        "reference_id": None,
-    }
     key = f"{TEST_REFERENCE}/{uuid4()}"
-    enqueue(task_name="send_email", payload=payload, idempotency_key=key, now=now)
+    enqueue_email(
+        EmailKind[dict[str, object]](template_key, TEST_REFERENCE),
+        to_email=to_email,
+        customer_id=None,
+        locale=locale,
+        variables=sample_ctx(template_key) if ctx is None else ctx,
+        reference_id=None,
+        idempotency_key=key,
+        now=now,
+    )
     return OutboxDispatch.objects.get(key_space=KeySpace.PRODUCT, idempotency_key=key)
 
 

@@ -4,10 +4,9 @@ from functools import partial
 
 from django.utils import timezone
 
-from commerce.outbox.handlers import Outcome, handles
+from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.outside.deadline import deadline
-from commerce.tenancy.scope import account_scope
 
 from .models import SenderDomain
 from .operations import WITHIN_S, look_for, note_lookup
@@ -19,7 +18,7 @@ class RecordNotSeen(Exception):
 
 @handles("check_sender_domain", area="emails")
 def check_sender_domain(dispatch: OutboxDispatch) -> Outcome:
-    with account_scope(dispatch.account_id):  # type: ignore[arg-type]  # its default makes it look nullable
+    with open_scope(dispatch):
         row = SenderDomain.objects.get(pk=dispatch.payload["domain_id"])
     with deadline(WITHIN_S):
         failure = look_for(row)

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.api.serializers import AccountHandleField
 from commerce.customers.api.segment_input import FilterField
-from commerce.customers.notifications import TEMPLATE_KEYS
+from commerce.mail import email_folders
 from commerce.rest import fields
 from discounts.api.discount_input import CodeField
 from tests.problems import problem
@@ -31,7 +31,7 @@ BYTES_OF_KINDS = {
 # Bodies of so many parts that only the whole of them, 1 MiB, bounds them; each part is a row of its own.
 ROWS = {"variants"}
 # Of these only the keys of templates are kept, each with a boolean.
-KNOWN_KEYS = {"notification_preferences": 32 * len(TEMPLATE_KEYS)}
+KNOWN_KEYS = {"notification_preferences": 32 * len(email_folders())}
 
 
 def most_bytes(name, field):

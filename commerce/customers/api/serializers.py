@@ -1,6 +1,6 @@
 from rest_framework import serializers
 
-from commerce.customers.notifications import TEMPLATE_KEYS
+from commerce.mail import email_folders
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 
@@ -45,7 +45,7 @@ class PreferencesInput(Input):
     notification_preferences = serializers.DictField(child=fields.BooleanField())
 
     def validate_notification_preferences(self, preferences: dict[str, bool]) -> dict[str, bool]:
-        unknown = preferences.keys() - set(TEMPLATE_KEYS)
+        unknown = preferences.keys() - email_folders().keys()
         if unknown:
             raise serializers.ValidationError(
                 {

@@ -1,0 +1,69 @@
+"""Puts emails into the outbox. Each kind of email is a folder in `settings.EMAIL_FOLDERS`, named by its key.
+
+The app `emails` renders and sends them (docs/extending.md, "Add an email"). This module is below it, so that every
+domain can send without knowing it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from django.conf import settings
+
+from commerce.outbox.operations import enqueue
+
+SEND_EMAIL = "send_email"
+
+Variables = TypeVar("Variables", bound=Mapping[str, object])
+
+
+@dataclass(frozen=True)
+class EmailKind(Generic[Variables]):
+    """A kind of email: the name of its folder, the type of its templates' variables, what `reference_id` points to."""
+
+    key: str
+    reference_type: str | None
+
+
+def enqueue_email(
+    kind: EmailKind[Variables],
+    *,
+    to_email: str,
+    customer_id: int | None,
+    variables: Variables,
+    reference_id: int | None,
+    idempotency_key: str,
+    now: datetime,
+    locale: str | None = None,
+) -> None:
+    """Enqueue an email, to be sent once the caller's transaction has committed.
+
+    Without a locale, it is written in the customer's or the account's. A customer who has switched this kind off
+    doesn't get it. A repeated idempotency key sends no second email.
+    """
+    payload: dict[str, object] = {
+        "template_key": kind.key,
+        "to_email": to_email,
+        "customer_id": customer_id,
+        "ctx": variables,
+        "reference_type": kind.reference_type,
+        "reference_id": reference_id,
+    }
+    if locale is not None:
+        payload["locale"] = locale
+    enqueue(task_name=SEND_EMAIL, payload=payload, idempotency_key=idempotency_key, now=now)
+
+
+def email_folders() -> dict[str, Path]:
+    """The folder of every kind of email, by its key."""
+    return _list_folders(tuple(settings.EMAIL_FOLDERS))
+
+
+@cache
+def _list_folders(parents: tuple[Path, ...]) -> dict[str, Path]:
+    # Read once in each process: a deployment is what adds a folder.
+    folders = [path for parent in parents for path in parent.iterdir() if path.is_dir()]
+    return {path.name: path for path in sorted(folders)}
