@@ -18,6 +18,7 @@ from commerce.rest.client_address import client_address
 from commerce.rest.errors import IdempotencyKeyRequired, lacking
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
+from commerce.rest.requests import ApiRequest
 from commerce.rest.unknown_fields import name_in_replay
 from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
 from commerce.tenancy.scope import account_scope, workspace_scope
@@ -40,12 +41,12 @@ class AccountScopeMiddleware:
         return response
 
     def process_view(
-        self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, request: ApiRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
         view_class = getattr(view, "cls", None)
         if not (isinstance(view_class, type) and issubclass(view_class, SurfaceViewSet)):
             return None
-        request.rate_limit_headers = {}  # type: ignore[attr-defined]
+        request.rate_limit_headers = {}
         try:
             response = self._serve(request, view, view_class, kwargs)
         except (Refusal, DatabaseError, InterfaceError) as error:
@@ -53,12 +54,12 @@ class AccountScopeMiddleware:
             if refusal is None:
                 raise
             response = refusal_response(refusal, request)
-        for name, value in request.rate_limit_headers.items():  # type: ignore[attr-defined]
+        for name, value in request.rate_limit_headers.items():
             response[name] = value
         return response
 
     def _serve(
-        self, request: HttpRequest, view: Any, view_class: type[SurfaceViewSet], kwargs: dict[str, Any]
+        self, request: ApiRequest, view: Any, view_class: type[SurfaceViewSet], kwargs: dict[str, Any]
     ) -> HttpResponse:
         handle = kwargs.pop("handle", None)
         if _content_length(request) > MAX_BODY_BYTES:
@@ -68,15 +69,15 @@ class AccountScopeMiddleware:
         method = "get" if request.method == "HEAD" else str(request.method).lower()
         action = view.actions.get(method, "")
         _require_scope(grant, view_class, action, request.method or "")
-        request.principal = grant.principal  # type: ignore[attr-defined]
-        request.open_scope = _scope_of(grant, view_class)  # type: ignore[attr-defined]
+        request.principal = grant.principal
+        request.open_scope = _scope_of(grant, view_class)
         respond = partial(_answer, request, view_class, action, partial(view, request, **kwargs))
         response = guessing.answer(request, view_class, action, respond, token=kwargs.get("token"))
         _run_aftermath(request, response)
         return response
 
     def _admitted(
-        self, request: HttpRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
+        self, request: ApiRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
     ) -> Grant:
         """The grant of the request's key, after counting the request against its limits."""
         surface = view_class.surface
@@ -91,7 +92,7 @@ class AccountScopeMiddleware:
             may_batch=surface == "storefront",
         )
         if allowance:
-            request.rate_limit_headers = allowance.headers()  # type: ignore[attr-defined]
+            request.rate_limit_headers = allowance.headers()
             if allowance.is_spent:
                 raise limits.rate_limited(allowance.reset_s)
         return authentication.confirmed(grant, secret, handle=handle, version=version)
@@ -116,13 +117,13 @@ def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], Ab
     return partial(account_scope, account_id, workspace_id=workspace_id)
 
 
-def _run_aftermath(request: HttpRequest, response: HttpResponse) -> None:
+def _run_aftermath(request: ApiRequest, response: HttpResponse) -> None:
     """Store what must outlive a refused request. If that fails, the refusal is still the answer."""
     aftermath = getattr(response, "aftermath", None)
     if aftermath is None:
         return
     try:
-        with request.open_scope():  # type: ignore[attr-defined]
+        with request.open_scope():
             aftermath()
     except Exception:
         logger.exception("The aftermath of a refusal failed")
@@ -135,7 +136,7 @@ def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, 
 
 
 def _answer(
-    request: HttpRequest, view_class: type[SurfaceViewSet], action: str, respond: Callable[[], HttpResponse]
+    request: ApiRequest, view_class: type[SurfaceViewSet], action: str, respond: Callable[[], HttpResponse]
 ) -> HttpResponse:
     """Run the view once for each Idempotency-Key, in one scope, or in those that the action opens itself."""
     key = idempotency.key_of(request) if request.method == "POST" else None
@@ -146,7 +147,7 @@ def _answer(
     if action in view_class.unscoped_actions:
         response = _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
     else:
-        with request.open_scope():  # type: ignore[attr-defined]
+        with request.open_scope():
             response = _once(idempotency.answer_once, request, view_class, key, respond)
     takes = takes_of(view_class, action)
     if takes is not None and "Idempotent-Replayed" in response:
@@ -166,7 +167,7 @@ def _shoppers_key(
 
 def _once(
     answer_once: Callable[..., HttpResponse],
-    request: HttpRequest,
+    request: ApiRequest,
     view_class: type[SurfaceViewSet],
     key: str | None,
     respond: Callable[[], HttpResponse],

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
@@ -61,7 +62,7 @@ class CartForm(forms.Form):
         return [normalise_code(code) for code in entered if code.strip()]
 
 
-class DiscountTrial:
+class DiscountTrial(ModelAdmin):
     """For the model admin of checkouts: the page, and a button on the list that leads to it."""
 
     actions_list = ("try_discounts",)
@@ -71,9 +72,9 @@ class DiscountTrial:
         is_sent = "cart" in request.GET
         form = CartForm(request.GET if is_sent else None, initial=request.GET.dict())
         context = {
-            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            **self.admin_site.each_context(request),
             "title": "Try discounts on a cart",
-            "opts": self.opts,  # type: ignore[attr-defined]
+            "opts": self.opts,
             "form": form,
             "button_text": "Try",
             "tables": _tables(**form.cleaned_data) if form.is_valid() else None,

@@ -1,6 +1,6 @@
 """The back office's page on which staff see what a customer at an address is offered, and why nothing else."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -57,7 +58,7 @@ class ParcelForm(forms.Form):
         self._offer("currency", [("", "The market's"), *((code, code) for code in sorted(currencies()))])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        self.fields[name].choices = choices  # type: ignore[attr-defined]
+        cast("forms.ChoiceField", self.fields[name]).choices = choices
 
     @property
     def shape(self) -> Shape:
@@ -68,7 +69,7 @@ class ParcelForm(forms.Form):
         return Shape(market_id=market.pk, **fields)
 
 
-class ZoneTester:
+class ZoneTester(ModelAdmin):
     """For the model admins of shipping: the page, and a button on the list that leads to it."""
 
     actions_list = ("test_address",)
@@ -77,9 +78,9 @@ class ZoneTester:
     def test_address(self, request: HttpRequest) -> HttpResponse:
         form = ParcelForm(request.GET or None)
         context = {
-            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            **self.admin_site.each_context(request),
             "title": "Test an address",
-            "opts": self.opts,  # type: ignore[attr-defined]
+            "opts": self.opts,
             "form": form,
             "button_text": "Show what is offered",
             "tables": _tables(form.shape) if form.is_valid() else None,

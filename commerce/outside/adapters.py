@@ -35,9 +35,40 @@ class BoundedAdapter(HTTPAdapter):
         return manager
 
 
+class _Bounded(HTTPConnection):
+    reaches_private: bool
+
+    def _new_conn(self) -> socket.socket:
+        timeout_s = float(self.timeout) if isinstance(self.timeout, int | float) else CONNECT_TIMEOUT_S
+        try:
+            made = connect(
+                self.host.strip("[]"), self.port, timeout_s=timeout_s, allow_private=self.reaches_private
+            )
+        except AddressRefused as error:
+            if error.code == "host_not_found":
+                raise NewConnectionError(self, str(error)) from error
+            raise
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, str(error)) from error
+        except OSError as error:
+            raise NewConnectionError(self, str(error)) from error
+        for option in self.socket_options or ():
+            made.setsockopt(*option)
+        return made
+
+    def putrequest(self, *args: Any, **kwargs: Any) -> None:
+        """Put a connection that was kept from an earlier call under the deadline of this one."""
+        limit = current_deadline()
+        if limit is not None:
+            limit.require_time()
+            if self.sock is not None:
+                cover(self.sock)
+        super().putrequest(*args, **kwargs)
+
+
 @cache
 def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
-    class Plain(_Bounded, HTTPConnection):
+    class Plain(_Bounded):
         reaches_private = allow_private
 
     class Secure(_Bounded, HTTPSConnection):
@@ -50,39 +81,3 @@ def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
         ConnectionCls = Secure
 
     return {"http": PlainPool, "https": SecurePool}
-
-
-class _Bounded:
-    reaches_private: bool
-    host: str
-    port: int
-    sock: socket.socket | None
-    timeout: Any
-    socket_options: Any
-
-    def _new_conn(self) -> socket.socket:
-        timeout_s = float(self.timeout) if isinstance(self.timeout, int | float) else CONNECT_TIMEOUT_S
-        try:
-            made = connect(
-                self.host.strip("[]"), self.port, timeout_s=timeout_s, allow_private=self.reaches_private
-            )
-        except AddressRefused as error:
-            if error.code == "host_not_found":
-                raise NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]  # a mixin
-            raise
-        except TimeoutError as error:
-            raise ConnectTimeoutError(self, str(error)) from error
-        except OSError as error:
-            raise NewConnectionError(self, str(error)) from error  # type: ignore[arg-type]  # as above
-        for option in self.socket_options or ():
-            made.setsockopt(*option)
-        return made
-
-    def putrequest(self, *args: Any, **kwargs: Any) -> None:
-        """Put a connection that was kept from an earlier call under the deadline of this one."""
-        limit = current_deadline()
-        if limit is not None:
-            limit.require_time()
-            if self.sock is not None:
-                cover(self.sock)
-        super().putrequest(*args, **kwargs)  # type: ignore[misc]  # of the connection that this is mixed into

@@ -3,19 +3,20 @@
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from .attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
 from .client_address import client_address
 from .limits import rate_limited
 from .principal import Principal
+from .requests import ApiRequest
 from .views import SurfaceViewSet
 
 WINDOW_S = 10 * 60
 
 
 def answer(
-    request: HttpRequest,
+    request: ApiRequest,
     view_class: type[SurfaceViewSet],
     action: str,
     respond: Callable[[], HttpResponse],
@@ -29,7 +30,7 @@ def answer(
     wrong = view_class.guessed_codes.get(action)
     if wrong is None:
         return respond()
-    counters = _counters(request.principal, token=token, address=client_address(request))  # type: ignore[attr-defined]
+    counters = _counters(request.principal, token=token, address=client_address(request))
     wait_s = begin_attempt(counters)
     if wait_s:
         raise rate_limited(wait_s)

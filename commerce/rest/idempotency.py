@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
 
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgress
+from .requests import ApiRequest
 
 HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotent-Replayed"
@@ -120,7 +121,7 @@ def answer_once(
 
 
 def answer_once_across_scopes(
-    request: HttpRequest,
+    request: ApiRequest,
     *,
     surface: str,
     key: str,
@@ -132,8 +133,7 @@ def answer_once_across_scopes(
     A process that dies in between leaves its claim, which blocks the key for two minutes. Such a view must be safe to
     run again. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
-    open_scope = request.open_scope  # type: ignore[attr-defined]
-    with open_scope():
+    with request.open_scope():
         place, fingerprint = _place(), fingerprint_of(request)
         claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint)
         stored = None if claim else _fetch(place.naming(_FIND), place.owner_id, surface, key)
@@ -145,7 +145,7 @@ def answer_once_across_scopes(
         response = _rendered(respond())
         is_done = response.status_code < 400
     finally:
-        with open_scope(), connection.cursor() as cursor:
+        with request.open_scope(), connection.cursor() as cursor:
             if is_done:
                 kept = without(response.content, hidden)
                 cursor.execute(place.naming(_FULFIL), [response.status_code, kept, *own_claim])

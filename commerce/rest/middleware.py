@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from commerce.metrics import count_request
 
 from .logs import request_id
+from .requests import ApiRequest
 
 _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -43,12 +44,12 @@ class RequestIdMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.request_id = usable_request_id(request.headers.get("X-Request-Id", ""))  # type: ignore[attr-defined]
-        token = request_id.set(request.request_id)  # type: ignore[attr-defined]
+    def __call__(self, request: ApiRequest) -> HttpResponse:
+        request.request_id = usable_request_id(request.headers.get("X-Request-Id", ""))
+        token = request_id.set(request.request_id)
         try:
             response = self.get_response(request)
         finally:
             request_id.reset(token)
-        response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        response["X-Request-Id"] = request.request_id
         return response

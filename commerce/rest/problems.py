@@ -36,6 +36,15 @@ CONTENT_TYPE = "application/problem+json"
 _TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
 
 
+class RefusedResponse(Response):
+    """A refusal as the answer of a view. The middleware runs its aftermath, and counts wrong codes by its code."""
+
+    def __init__(self, refusal: Refusal, document: dict[str, Any]) -> None:
+        super().__init__(document, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
+        self.aftermath = refusal.aftermath
+        self.refusal_code = refusal.code
+
+
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     """DRF's hook. Always rolls back, so that a refused request changes nothing."""
     # Scopes that the action opened itself were rolled back when the error left them.
@@ -46,15 +55,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     if refusal is None:
         logger.error("Unhandled error", exc_info=exc)
         return Response(internal_error_document(request), status=500, content_type=CONTENT_TYPE)
-    response = Response(
-        refusal_document(refusal, request),
-        status=refusal.status,
-        headers=refusal.headers,
-        content_type=CONTENT_TYPE,
-    )
-    response.aftermath = refusal.aftermath  # type: ignore[attr-defined]  # the middleware runs it
-    response.refusal_code = refusal.code  # type: ignore[attr-defined]  # tells wrong codes
-    return response
+    return RefusedResponse(refusal, refusal_document(refusal, request))
 
 
 def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The base classes of the two surfaces. The middleware handles keys, scopes, limits and the transaction."""
 
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,6 +10,7 @@ from rest_framework.viewsets import ViewSet
 from .paging import Cursor
 from .principal import Principal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
+from .requests import ApiRequest
 from .unknown_fields import Takes, check_fields
 
 Access = Literal["read", "write"]
@@ -50,15 +51,19 @@ class SurfaceViewSet(ViewSet):
         body: Any = request.data if request.method in {"POST", "PUT", "PATCH"} else {}
         takes = takes_of(type(self), self.action)
         if takes is not None:
-            self.headers |= check_fields(request._request, takes, body)  # noqa: SLF001  what DRF has wrapped
+            self.headers |= check_fields(self._api_request, takes, body)
+
+    @property
+    def _api_request(self) -> ApiRequest:
+        return cast("ApiRequest", self.request._request)  # noqa: SLF001  what DRF has wrapped
 
     @property
     def principal(self) -> Principal:
-        return self.request._request.principal  # type: ignore[attr-defined]  # noqa: SLF001  set by the middleware
+        return self._api_request.principal
 
     def scope(self) -> AbstractContextManager[None]:
         """A transaction with the request's scope, for `unscoped_actions`, which may open several."""
-        return self.request._request.open_scope()  # type: ignore[attr-defined]  # noqa: SLF001  as above
+        return self._api_request.open_scope()
 
     @property
     def opens_own_scopes(self) -> bool:
