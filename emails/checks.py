@@ -1,27 +1,40 @@
-"""System checks for deployments: what an installation takes from strangers and sends for them."""
-
-from typing import Any
+"""System checks: complete template folders, and settings that a deployment should not have."""
 
 from django.conf import settings
 from django.core import checks
 
 from commerce.configuration.registry import installation_value
 
+from .own_templates.samples import sample_ctx
+from .template_sources import platform_templates
+
+
+@checks.register(checks.Tags.templates)
+def check_templates(**_options: object) -> list[checks.CheckMessage]:
+    """Without it, a missing file or text would be noticed by the first email that needs it."""
+    try:
+        for key in platform_templates():
+            sample_ctx(key)
+    except (OSError, KeyError, ValueError) as error:
+        text = f"An email's folder is incomplete: {type(error).__name__}: {error}"
+        return [checks.Error(text, hint="See docs/extending.md, Add an email.", id="emails.E002")]
+    return []
+
 
 @checks.register(checks.Tags.security, deploy=True)
-def check_email(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_email(**_options: object) -> list[checks.CheckMessage]:
     found: list[checks.CheckMessage] = []
     has_provider = installation_value("commerce.email.provider") != "local"
     has_secret = bool(installation_value("commerce.email.provider_webhook_secret"))
     if settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED and not has_secret:
-        text = "Whoever knows a message's id can change its delivery: events of the email provider are taken unsigned."
-        hint = "Set COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET, and leave EMAIL_WEBHOOK_ALLOW_UNSIGNED out."
+        text = "Unsigned events of the email provider are accepted: anyone who knows a message's id can change its delivery."
+        hint = "Set COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET and remove EMAIL_WEBHOOK_ALLOW_UNSIGNED."
         found.append(checks.Error(text, hint=hint, id="emails.E001"))
     elif has_provider and not has_secret:
-        text = "Events of the email provider are refused: nothing is learnt of what becomes of messages."
+        text = "Events of the email provider are refused, so deliveries never get past the status sent."
         hint = "Set COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET."
         found.append(checks.Warning(text, hint=hint, id="emails.W001"))
     if settings.EMAIL_TRUST_SENDER_DOMAINS and has_provider:
         text = "Any account can send as any address through the installation's email provider."
-        found.append(checks.Warning(text, hint="Leave EMAIL_TRUST_SENDER_DOMAINS out.", id="emails.W002"))
+        found.append(checks.Warning(text, hint="Remove EMAIL_TRUST_SENDER_DOMAINS.", id="emails.W002"))
     return found

@@ -12,7 +12,7 @@ from emails.paces import is_slow, note_pace
 from emails.renderer_client import Rendered, RenderRequest, TemplateRefused
 from emails.requests import EmailRequest
 from emails.shortening import LIMIT_CODES, shortened
-from emails.template_sources import TemplateSource
+from emails.template_sources import TemplateSource, mjml_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def render_source(
     A draft counts as slow, and says nothing of the account's messages. Raises `TemplateRefused`, `RendererUnavailable`.
     """
     message = RenderRequest(
-        body_source=source.body,
+        body_source=mjml_of(source, default_locale=account.default_locale),
         subject_template=source.subject,
         preheader_template=source.preheader,
         body_text_template=source.text,

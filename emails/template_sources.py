@@ -1,22 +1,34 @@
-"""The platform's own templates: one folder per template key, in it one per locale."""
+"""The platform's templates: one folder for each kind of email, with its texts in one file for each locale.
 
-from collections.abc import Iterator, Mapping
+`body.mjml` and `body.txt` are written once. Their `${name}` is replaced by that text of the locale, and the result is
+put into the layout that all kinds share. What comes out is Liquid, which the renderer fills in for each email.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Template
 from types import MappingProxyType
 
 from django.conf import settings
 
+from commerce.mail import email_folders
 from emails.errors import TemplateNotFound
 
 FALLBACK_LOCALE = "en"
 
+_CONTENT = "${content}"
+_TAG = re.compile("<[^>]*>")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateSource:
-    """Liquid templates of one message in one locale; `body` becomes MJML. Without `text` it is made of the body."""
+    """The Liquid templates of an email in one locale. `body` becomes MJML; without `text`, the text is made of it."""
 
+    template_key: str
     locale: str
     subject: str
     body: str
@@ -31,7 +43,7 @@ def find_template(
     default_locale: str,
     own: Mapping[str, TemplateSource] = MappingProxyType({}),
 ) -> TemplateSource:
-    """The template in the nearest locale there is, of `own` ones by their locale or of the platform's.
+    """The template in the nearest locale. In each locale, one of the account's `own` comes before the platform's.
 
     Raises `TemplateNotFound`.
     """
@@ -50,29 +62,61 @@ def locale_chain(locale: str | None, default_locale: str) -> list[str]:
     return list(dict.fromkeys([*wanted, FALLBACK_LOCALE]))
 
 
-@cache
 def platform_templates() -> dict[str, dict[str, TemplateSource]]:
-    """Every template by its key and locale, read once per process."""
-    folder = settings.BASE_DIR / "templates" / "emails"
+    """Every template of the platform by its key and locale, read once in each process."""
+    return _read_templates(tuple(settings.EMAIL_FOLDERS))
+
+
+def mjml_of(source: TemplateSource, *, default_locale: str) -> str:
+    """The whole MJML document of a template. A body without `<mjml>` is put into the shared layout."""
+    if "<mjml" in source.body:
+        return source.body
+    near = find_template(source.template_key, locale=source.locale, default_locale=default_locale)
+    texts = _read_texts(email_folders()[source.template_key], near.locale) | {"locale": source.locale}
+    before, after = _read_layout("layout.mjml", texts)
+    # On one line, so that an error names the line as the author has numbered it.
+    return before.replace("\n", " ") + source.body + after
+
+
+@cache
+def _read_templates(_parents: tuple[Path, ...]) -> dict[str, dict[str, TemplateSource]]:
     return {
-        key.name: {locale.name: _read_template(locale) for locale in _subfolders(key)}
-        for key in _subfolders(folder)
+        key: {path.stem: _read_template(folder, path.stem) for path in sorted(folder.glob("*.toml"))}
+        for key, folder in email_folders().items()
     }
 
 
-def _subfolders(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.iterdir() if path.is_dir())
-
-
-def _read_template(folder: Path) -> TemplateSource:
+def _read_template(folder: Path, locale: str) -> TemplateSource:
+    texts = _read_texts(folder, locale)
+    plain = {name: _TAG.sub("", text) for name, text in texts.items()}
+    # `${HEADING}` in body.txt is the text `heading` in capitals.
+    plain = {name.upper(): text.upper() for name, text in plain.items()} | plain
+    # Liquid at the top of both bodies.
+    plain["variables"] = texts["variables"]
     return TemplateSource(
-        locale=folder.name,
-        subject=(folder / "subject.txt").read_text("utf-8"),
-        body=(folder / "body.mjml").read_text("utf-8"),
-        preheader=_optional_text(folder / "preheader.txt"),
-        text=_optional_text(folder / "body.txt"),
+        template_key=folder.name,
+        locale=locale,
+        subject=texts["subject"],
+        preheader=texts["preheader"],
+        body=_compose("layout.mjml", folder / "body.mjml", texts),
+        text=_compose("layout.txt", folder / "body.txt", plain),
     )
 
 
-def _optional_text(path: Path) -> str | None:
-    return path.read_text("utf-8") if path.exists() else None
+def _compose(layout: str, body: Path, texts: dict[str, str]) -> str:
+    before, after = _read_layout(layout, texts)
+    return before + Template(body.read_text("utf-8").rstrip("\n")).substitute(texts) + after
+
+
+def _read_layout(name: str, texts: dict[str, str]) -> tuple[str, str]:
+    """The layout with its texts, before and after the content."""
+    before, _, after = (settings.EMAIL_FOLDERS[0] / name).read_text("utf-8").partition(_CONTENT)
+    return Template(before).substitute(texts), Template(after).substitute(texts)
+
+
+@cache
+def _read_texts(folder: Path, locale: str) -> dict[str, str]:
+    variables = folder / "variables.liquid"
+    texts: dict[str, str] = tomllib.loads((folder / f"{locale}.toml").read_text("utf-8"))
+    shared = variables.read_text("utf-8") if variables.exists() else ""
+    return texts | {"locale": locale, "variables": shared}

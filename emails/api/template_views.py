@@ -69,7 +69,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         template = operations.save_template(
             scope=self.scope,
             change=self.change(template_key, locale, given),
-            draft=_draft(locale, given),
+            draft=_draft(template_key, locale, given),
             now=timezone.now(),
         )
         return _answer(template)
@@ -146,8 +146,9 @@ def _version(version: EmailTemplateVersion) -> dict[str, Any]:
     return shapes.EmailTemplateVersionOutput(version).data
 
 
-def _draft(locale: str, given: dict[str, Any]) -> TemplateSource:
+def _draft(template_key: str, locale: str, given: dict[str, Any]) -> TemplateSource:
     return TemplateSource(
+        template_key=template_key,
         locale=locale,
         subject=given["subject"],
         body=given["body_source"],

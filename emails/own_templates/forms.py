@@ -103,6 +103,7 @@ class TemplateForm(forms.Form):
     def draft(self) -> TemplateSource:
         """What was filled in, to be saved or shown in the template's own locale."""
         return TemplateSource(
+            template_key=self.template.template_key,
             locale=self.template.locale,
             subject=self.cleaned_data["subject"],
             body=self.cleaned_data["body_source"],

@@ -114,6 +114,7 @@ def own_locales(template_key: str) -> int:
 
 def source_of(version: EmailTemplateVersion) -> TemplateSource:
     return TemplateSource(
+        template_key=version.template_key,
         locale=version.locale,
         subject=version.subject,
         body=version.body_source,

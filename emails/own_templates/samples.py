@@ -1,14 +1,18 @@
-"""Sample variables of every platform template, for previews and for checking what a merchant saves."""
+"""Sample variables of every kind of email, for previews and for checking what a merchant saves."""
 
 import json
 from functools import cache
-from typing import Any
+from pathlib import Path
 
-from django.conf import settings
+from commerce.mail import email_folders
+
+
+def sample_ctx(template_key: str) -> dict[str, object]:
+    """The variables of an email except `account`. Callers must not change them."""
+    return _read_sample(email_folders()[template_key] / "sample.json")
 
 
 @cache
-def sample_ctx(template_key: str) -> dict[str, Any]:
-    """What the messages of a platform template are given, but for `account`; not to be changed."""
-    path = settings.BASE_DIR / "templates" / "emails" / template_key / "sample.json"
-    return json.loads(path.read_text("utf-8"))
+def _read_sample(path: Path) -> dict[str, object]:
+    sample: dict[str, object] = json.loads(path.read_text("utf-8"))
+    return sample

@@ -65,7 +65,9 @@ def test_own_template_that_writes_much_about_each_line_is_rendered_with_fewer(me
     cell = "{{ line.title }}" + "<br />" * 60
     rows = "{% for line in order.line_items %}<tr><td>" + cell + "</td></tr>{% endfor %}"
     body = f"<mjml><mj-body><mj-section><mj-column><mj-table>{rows}</mj-table></mj-column></mj-section></mj-body></mjml>"
-    source = TemplateSource(locale="en", subject="Order", body=body, preheader=None, text=None)
+    source = TemplateSource(
+        template_key="order.confirmation", locale="en", subject="Order", body=body, preheader=None, text=None
+    )
 
     message = message_of(source, lines_of("Straw hat"))
 

@@ -1,39 +1,54 @@
 """Every template of the platform, in every locale: the same message in other words."""
 
 import re
+import tomllib
 
 import pytest
-from django.conf import settings
 
-TEMPLATES = settings.BASE_DIR / "templates" / "emails"
-KEYS = sorted(folder.name for folder in TEMPLATES.iterdir())
-PARTS = ("body.mjml", "body.txt", "preheader.txt", "subject.txt")
+from commerce.mail import email_folders
+from emails.template_sources import platform_templates
+
+FOLDERS = email_folders()
+PARTS = ("body", "text", "preheader", "subject")
 
 _MARKUP = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", FOLDERS)
 def test_template_is_whole_in_every_locale(key):
-    files = {path.relative_to(TEMPLATES / key).as_posix() for path in (TEMPLATES / key).glob("*/*")}
+    locales = ("cs", "de", "en")
+    files = {path.name for path in FOLDERS[key].iterdir()} - {"variables.liquid"}
+    texts = [tomllib.loads((FOLDERS[key] / f"{locale}.toml").read_text()) for locale in locales]
 
-    assert files == {f"{locale}/{part}" for locale in ("cs", "de", "en") for part in PARTS}
+    assert files == {"body.mjml", "body.txt", "sample.json", *(f"{locale}.toml" for locale in locales)}
+    assert [set(names) for names in texts] == [set(texts[-1])] * len(locales)
+    assert all(text for names in texts for text in names.values())
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", FOLDERS)
+def test_every_text_is_used(key):
+    used = (FOLDERS[key] / "body.mjml").read_text() + (FOLDERS[key] / "body.txt").read_text()
+    texts = tomllib.loads((FOLDERS[key] / "en.toml").read_text())
+
+    of_layout = {"subject", "preheader", "title", "reason"}
+    assert {name for name in texts if f"${{{name}}}" not in used} == of_layout
+
+
+@pytest.mark.parametrize("key", FOLDERS)
 @pytest.mark.parametrize("locale", ["cs", "de"])
 @pytest.mark.parametrize("part", PARTS)
 def test_translations_differ_in_words_only(key, locale, part):
-    english, translated = ((TEMPLATES / key / name / part).read_text() for name in ("en", locale))
+    english, translated = (getattr(platform_templates()[key][name], part) for name in ("en", locale))
 
     expected = [tag.replace('lang="en"', f'lang="{locale}"') for tag in _MARKUP.findall(english)]
     assert _MARKUP.findall(translated) == expected
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", FOLDERS)
 @pytest.mark.parametrize("locale", ["cs", "de"])
 def test_no_english_is_left(key, locale):
     english, translated = (
-        set(filter(None, map(str.strip, _MARKUP.split((TEMPLATES / key / name / "body.txt").read_text()))))
+        set(filter(None, map(str.strip, _MARKUP.split(platform_templates()[key][name].text))))
         for name in ("en", locale)
     )
 
