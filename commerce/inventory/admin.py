@@ -52,7 +52,7 @@ class AdjustmentForm(BaseDialogForm):
 
 
 class StockingForm(AdjustmentForm):
-    """As for a level that there is, with the place of one that may not be there yet."""
+    """Adjusts a level that may not exist yet: the form asks for its variant and location as well."""
 
     variant = forms.CharField(label="SKU", max_length=64, widget=UnfoldAdminTextInputWidget)
     location: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)

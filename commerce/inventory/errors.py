@@ -2,7 +2,7 @@ from commerce.errors import Refusal
 
 
 class InsufficientInventory(Refusal):
-    """Carries `items`: for each variant that falls short its `variant_id`, `requested` and `available`."""
+    """Carries `items`: the `variant_id`, `requested` and `available` units of each variant that falls short."""
 
     status = 409
     code = "insufficient_inventory"
@@ -10,7 +10,7 @@ class InsufficientInventory(Refusal):
 
 
 class StockBelowCommitted(Refusal):
-    """Carries `on_hand`, `reserved` and `committed` where one level was asked for."""
+    """Carries `on_hand`, `reserved` and `committed` if the request was about one level."""
 
     status = 409
     code = "stock_below_committed"

@@ -1,4 +1,4 @@
-"""The rows that hold stock: how they come into being, and the one order in which they are locked."""
+"""Stock levels: creating missing ones, and locking them in one order."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -10,7 +10,7 @@ from commerce.tenancy.scope import current_account_id
 
 from .models import InventoryLevel
 
-# The lock makes a change of the variant wait, or be waited for: the copied flag is never a stale one.
+# The lock orders this against changes of the variant, so that the copied flag is never stale.
 _INSERT_MISSING = """
     INSERT INTO inventory_levels
            (account_id, location_id, variant_id, on_hand, reserved, committed, allow_backorder, updated_at)
@@ -24,12 +24,12 @@ _INSERT_MISSING = """
 
 
 def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: datetime) -> None:
-    """Make the rows that are missing at a location, empty. To be called before any level is locked."""
+    """Create missing levels at a location, with no units. Call it before locking any level."""
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_MISSING, [location_id, now, current_account_id(), sorted(variant_ids)])
 
 
 def locked_levels(condition: Q) -> list[InventoryLevel]:
-    """Lock levels by variant, then by row: kept by everyone, this order leaves no room for a deadlock."""
+    """Lock levels ordered by variant and id. Everyone locks in this order, so there are no deadlocks."""
     levels = InventoryLevel.objects.select_for_update().filter(condition)
     return list(levels.order_by("variant_id", "pk"))

@@ -5,7 +5,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class Location(AccountOwned):
-    """A place that holds stock. Priority 1 is the highest; among equals the older one comes first."""
+    """A place that holds stock. Priority 1 comes first; at the same priority, the oldest location does."""
 
     handle = models.CharField(max_length=63)
     name = models.CharField(max_length=200)
@@ -23,14 +23,14 @@ class Location(AccountOwned):
 
 
 class InventoryLevel(AccountOwned):
-    """Units of a variant at a location: on hand, of those reserved by checkouts and committed to orders."""
+    """Units of a variant at a location: how many are on hand, reserved by checkouts, and committed to orders."""
 
     location = AccountForeignKey(Location, related_name="+")
     variant = AccountForeignKey("catalog.Variant", related_name="inventory_levels")
     on_hand = models.BigIntegerField(default=0)
     reserved = models.BigIntegerField(default=0)
     committed = models.BigIntegerField(default=0)
-    # Copied from the variant, so that the invariant below is one of a single row.
+    # Copied from the variant, so that a check constraint can see it.
     allow_backorder = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -54,16 +54,16 @@ class InventoryLevel(AccountOwned):
 
     @property
     def available(self) -> int:
-        """What may still be promised; below 0 where backorders went past the stock."""
+        """Units that can still be sold; negative if backorders exceed the stock."""
         return self.on_hand - self.reserved - self.committed
 
     def may_hold(self, on_hand: int) -> bool:
-        """Whether so many units on hand would cover what is promised, as the constraints ask."""
+        """Whether `on_hand` units would cover what is reserved and committed, as the constraints require."""
         return on_hand >= (0 if self.allow_backorder else self.reserved + self.committed)
 
 
 class Reservation(AccountOwned):
-    """Units that one checkout holds, and after its completion its order."""
+    """Units held by a checkout, and by its order once it is completed."""
 
     class Status(models.TextChoices):
         RESERVED = "reserved"
@@ -72,7 +72,7 @@ class Reservation(AccountOwned):
         FULFILLED = "fulfilled"
 
     level = AccountForeignKey(InventoryLevel, related_name="reservations")
-    # The holder is named by its number alone: checkouts stand above the inventory.
+    # Not a foreign key, since checkouts import inventory and not the other way round.
     checkout_id = models.BigIntegerField()
     quantity = models.PositiveIntegerField()
     status = models.CharField(max_length=16, choices=Status, default=Status.RESERVED)
@@ -93,7 +93,7 @@ class Reservation(AccountOwned):
 
 
 class InventoryAdjustment(AccountOwned):
-    """A change of the units on hand by hand: append-only."""
+    """A manual change of the units on hand. Append-only."""
 
     class Reason(models.TextChoices):
         CORRECTION = "correction"

@@ -12,12 +12,12 @@ from .models import InventoryAdjustment, InventoryLevel, Location
 
 
 def create_location(*, handle: str, name: str, priority: int = 1, is_active: bool = True) -> Location:
-    """A new place of stock. Raises `LocationHandleTaken` through the unique key."""
+    """Create a location. Raises `LocationHandleTaken` by the unique constraint."""
     return Location.objects.create(handle=handle, name=name, priority=priority, is_active=is_active)
 
 
 def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
-    """Change a place of stock. Raises `LocationHandleTaken` through the unique key."""
+    """Change a location. Raises `LocationHandleTaken` by the unique constraint."""
     for name, value in changes.items():
         setattr(location, name, value)
     location.save(update_fields=[*changes, "updated_at"])
@@ -27,8 +27,8 @@ def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
 def adjust_level(
     *, variant_id: int, location_id: int, delta: int, reason: str, now: datetime
 ) -> InventoryLevel:
-    """Add units on hand, or take them away, and keep why. Raises `StockBelowCommitted`, and
-    `ValidationFailed` for ids that name nothing.
+    """Change the units on hand, and record the reason. Raises `StockBelowCommitted`, and
+    `ValidationFailed` for unknown ids.
     """
     _require_place(variant_id, location_id)
     ensure_levels(location_id=location_id, variant_ids=[variant_id], now=now)

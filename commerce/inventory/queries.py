@@ -6,12 +6,12 @@ from .models import InventoryLevel, Location
 
 
 def locations() -> QuerySet[Location]:
-    """The places of stock of the account in scope."""
+    """The locations of the account in scope."""
     return Location.objects.all()
 
 
 def get_location(location_id: int) -> Location:
-    """A place of stock of the account in scope; raises `NotFound`."""
+    """A location of the account in scope; raises `NotFound`."""
     location = locations().filter(pk=location_id).first()
     if location is None:
         raise NotFound
@@ -19,6 +19,6 @@ def get_location(location_id: int) -> Location:
 
 
 def levels(*, variant_id: int | None = None, location_id: int | None = None) -> QuerySet[InventoryLevel]:
-    """The levels of a variant, of a location, of both, or all."""
+    """Stock levels, optionally of one variant, one location, or both."""
     wanted = {"variant_id": variant_id, "location_id": location_id}
     return InventoryLevel.objects.filter(**{name: value for name, value in wanted.items() if value})

@@ -1,7 +1,7 @@
-"""Stock that checkouts hold and orders take. Each operation is idempotent by the reservations' status.
+"""Stock held by checkouts and taken by orders. Each operation is idempotent, by the status of the reservations.
 
-Every checkout's reservations move together, and the number of statements does not depend on how many
-there are. Callers hold the lock of the checkout or order itself.
+All reservations of a checkout change together, and the number of statements doesn't depend on how many
+there are. Callers have locked the checkout or order.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from .models import InventoryLevel, Reservation
 
 Status = Reservation.Status
 
-# The tracked variants among those wanted, the one location that stock is taken from, whether it has a
-# level of the variant, and whether the checkout holds its units already.
+# The wanted variants that are tracked, the location to take stock from, whether it has a
+# level of the variant, and whether the checkout already holds the units.
 _PLAN = """
     SELECT v.id, v.allow_backorder, place.id, l.id IS NOT NULL,
            EXISTS (SELECT FROM inventory_reservations r
@@ -58,7 +58,7 @@ _MOVE = """
 """
 
 
-# The units are being sent out, so a lower count was wrong. It is corrected before they leave.
+# These units are being shipped, so a lower count must have been wrong: correct it first.
 _COUNT_UP = """
     WITH counted AS (
         UPDATE inventory_levels l
@@ -76,7 +76,7 @@ _COUNT_UP = """
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A tracked variant that is wanted; without an active location there is no place to take it from."""
+    """A wanted variant that is tracked. `location_id` is None if there is no active location."""
 
     variant_id: int
     quantity: int
@@ -91,9 +91,9 @@ class _Line:
 def reserve(
     *, checkout_id: int, wanted: dict[int, int], instead_of: Sequence[int] = (), now: datetime
 ) -> None:
-    """Hold units (`{variant_id: quantity}`) at the highest-priority active location, all or none.
+    """Reserve units (`{variant_id: quantity}`) at the active location with the highest priority, all or none.
 
-    Untracked variants are skipped; backorders may go past the stock. What the checkouts `instead_of`
+    Untracked variants are skipped; backorders may exceed the stock. What the checkouts in `instead_of`
     hold is released first, under the same locks. Raises `InsufficientInventory`.
     """
     lines = _lines(checkout_id, wanted)
@@ -112,20 +112,20 @@ def reserve(
 
 
 def release(*, checkout_ids: Sequence[int]) -> None:
-    """Give back what checkouts hold; what is committed stays."""
+    """Release what checkouts have reserved. Committed units stay committed."""
     _lock(checkout_ids, Status.RESERVED)
     _move(checkout_ids, Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity")
 
 
 def commit(*, checkout_id: int) -> None:
-    """Turn what a checkout holds into what its order takes."""
+    """Turn a checkout's reservations into commitments to its order."""
     _lock([checkout_id], Status.RESERVED)
     changes = "reserved = l.reserved - sums.quantity, committed = l.committed + sums.quantity"
     _move([checkout_id], Status.RESERVED, Status.COMMITTED, changes)
 
 
 def fulfill(*, checkout_id: int) -> None:
-    """Send out what an order takes. Raises `InsufficientInventory` for backorders not yet in stock."""
+    """Take an order's units out of stock. Raises `InsufficientInventory` for backorders that aren't in stock yet."""
     _lock([checkout_id], Status.COMMITTED)
     if _has_too_few(checkout_id):
         with connection.cursor() as cursor:
@@ -135,13 +135,13 @@ def fulfill(*, checkout_id: int) -> None:
 
 
 def restock(*, checkout_id: int) -> None:
-    """Free what an order takes and has not been sent out."""
+    """Free an order's units that haven't been shipped."""
     _lock([checkout_id], Status.COMMITTED)
     _move([checkout_id], Status.COMMITTED, Status.RELEASED, "committed = l.committed - sums.quantity")
 
 
 def _lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
-    """What there is to hold, in the order of variants; nothing when the checkout holds it already."""
+    """What to reserve, ordered by variant; empty if the checkout already holds it."""
     with connection.cursor() as cursor:
         cursor.execute(_PLAN, [checkout_id, current_account_id(), list(wanted)])
         rows = cursor.fetchall()
@@ -163,9 +163,9 @@ def _refuse_shortage(lines: list[_Line], levels: dict[int, InventoryLevel]) -> N
 
 
 def _has_too_few(checkout_id: int) -> bool:
-    """Whether fewer units are on hand than an order takes of a variant that is no longer tracked.
+    """Whether an untracked variant has fewer units on hand than the order takes.
 
-    Raises `InsufficientInventory` for tracked ones.
+    Raises `InsufficientInventory` for tracked variants.
     """
     taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
     short = [
@@ -191,7 +191,7 @@ def _hold(checkout_id: int, lines: list[_Line], levels: dict[int, InventoryLevel
     quantities = {levels[line.variant_id].pk: line.quantity for line in lines}
     with connection.cursor() as cursor:
         cursor.execute(_RESERVE, [now, list(quantities), list(quantities.values()), current_account_id()])
-    # A checkout that gave its units back, when a payment failed, takes up its old rows.
+    # A checkout that released its units when a payment failed reuses its rows.
     Reservation.objects.bulk_create(
         [
             Reservation(checkout_id=checkout_id, level_id=level_id, quantity=quantity)
@@ -213,7 +213,7 @@ def _lock(checkout_ids: Sequence[int], status: Status) -> None:
 
 
 def _move(checkout_ids: Sequence[int], before: Status, after: Status, changes: str) -> None:
-    """Take reservations from one status to the next, and their sums along in the levels."""
+    """Change the status of reservations, and the counts of their levels with it."""
     account_id = current_account_id()
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""The ways to pay, and which of them an account offers."""
+"""Payment methods, and which of them an account offers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ def _always(_: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
-    """One way to pay. Without a gateway nobody is asked: the money comes with or after the parcel."""
+    """A payment method. One without a gateway is paid on or after delivery, and needs no outside call."""
 
     code: str
     charges_cod_fee: bool = False
-    # Whether a parcel sent by this (snapshotted) method can be paid so.
+    # Whether it is available with the chosen shipping method (a snapshot).
     accepts: Callable[[dict[str, Any]], bool] = _always
     is_offered: Callable[[Settings], bool] = _always
     gateway: Callable[[Settings], Gateway] | None = None
@@ -61,18 +61,18 @@ _REGISTRY = {
 
 
 def get_connector(code: str) -> Connector | None:
-    """A way to pay, also one that the account in scope does not offer."""
+    """A payment method, even if the account in scope doesn't offer it."""
     return _REGISTRY.get(code)
 
 
 def has_gateway(code: str | None) -> bool:
-    """Whether what is paid so has been paid once it is confirmed, rather than with or after the parcel."""
+    """Whether a confirmed payment means that the money has been paid, rather than will be on or after delivery."""
     connector = _REGISTRY.get(code or "")
     return connector is not None and connector.gateway is not None
 
 
 def offered_connector(code: str) -> Connector:
-    """A way to pay that the account in scope offers; raises `PaymentMethodNotSupported`."""
+    """A payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
     connector = get_connector(code)
     if connector is None or not (connector.is_offered is _always or connector.is_offered(effective_all())):
         raise not_supported("There is no such payment method.")
@@ -80,7 +80,7 @@ def offered_connector(code: str) -> Connector:
 
 
 def gateway_of(code: str) -> Gateway:
-    """The gateway behind a way to pay, with the keys of the account in scope, also when it is offered no longer."""
+    """A payment method's gateway, with the keys of the account in scope, even if the account no longer offers the method."""
     connector = _REGISTRY[code]
     if connector.gateway is None:
         raise LookupError(f"There is no gateway behind {code!r}.")

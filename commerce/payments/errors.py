@@ -10,7 +10,7 @@ class PaymentMethodNotSupported(Refusal):
 
 
 class PaymentGatewayFailed(Refusal):
-    """Carries `phase`, which the call may have changed: in `failed` another method may be chosen."""
+    """Carries the checkout's `phase` after the call: in `failed`, another method can be chosen."""
 
     status = 502
     code = "payment_gateway_failed"

@@ -1,4 +1,4 @@
-"""What is asked of a payment gateway, and what it may answer. Nothing here is called with a transaction open."""
+"""The interface of payment gateways. No transaction is open during any of its calls."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,25 +7,25 @@ from typing import Protocol
 
 
 class GatewayError(Exception):
-    """No answer about the payment. `failure_code` is what an attempt that failed by it carries."""
+    """The gateway gave no answer about the payment. A failed attempt gets its `failure_code`."""
 
     failure_code: str
 
 
 class GatewayRefused(GatewayError):
-    """The gateway said no to what it was asked, and would say so again."""
+    """The gateway refused the request, and would refuse it again."""
 
     failure_code = "gateway_refused"
 
 
 class GatewayUnreachable(GatewayError):
-    """This call did nothing: it was not sent, or it was not let in."""
+    """The call had no effect: it wasn't sent, or the gateway turned it away."""
 
     failure_code = "gateway_unreachable"
 
 
 class OutcomeUnknown(GatewayError):
-    """This call may have done what it asked for. Asked again under the same key, it does so once."""
+    """The call may have taken effect. Repeating it with the same key is safe."""
 
     failure_code = "gateway_unreachable"
 
@@ -38,9 +38,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What has become of a payment.
+    """The state of a payment.
 
-    A failed one can't be paid any more. `is_charged` says that it took the customer's money all the same.
+    A failed payment can't be paid any more. With `is_charged`, the customer was charged nevertheless.
     """
 
     state: State
@@ -52,7 +52,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
-    """One attempt to pay, as a gateway is told of it. `key` stands for it in every call, however often it is made."""
+    """A payment attempt as the gateway sees it. `key` is its idempotency key in every call."""
 
     key: str
     account_id: int
@@ -69,19 +69,19 @@ class Payment:
 
 
 class Gateway(Protocol):
-    """A service that takes the customer's money on a page of its own. Each method may raise a `GatewayError`."""
+    """A service with a payment page of its own. Each method may raise a `GatewayError`."""
 
-    # Whether it is another service, which may let a thread wait.
+    # Whether its calls go over the network, and so may take long.
     is_outside: bool
 
     def start(self, payment: Payment) -> Report:
-        """Open the page; asked again for the same payment, the same page."""
+        """Open the payment page. Repeated for the same payment, it returns the same page."""
 
     def report(self, payment: Payment) -> Report:
-        """What has become of a payment, whose `reference` is known."""
+        """Ask for the state of a payment that has a `reference`."""
 
     def cancel(self, payment: Payment) -> Report:
-        """Close the page, unless it has been paid; what has become of the payment, which is open no longer."""
+        """Close the page unless it has been paid. Returns the state of the payment, which is final."""
 
     def refund(self, payment: Payment) -> str:
-        """Give the money back, once; the gateway's own name of the refund."""
+        """Refund the whole payment, once. Returns the gateway's reference of the refund."""

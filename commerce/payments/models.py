@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class FakeCardPayment(AccountOwned):
-    """What the test card gateway knows of a payment: the books of an outside service, which happen to lie here."""
+    """A payment at the test card gateway: what a real gateway would store on its side."""
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -14,7 +14,7 @@ class FakeCardPayment(AccountOwned):
         REFUNDED = "refunded"
 
     token = models.CharField(max_length=64)
-    key = models.CharField(max_length=64, help_text="The shop's own name of the payment")
+    key = models.CharField(max_length=64, help_text="The idempotency key that the shop sent")
     status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
     amount_cents = models.BigIntegerField()
     currency = models.CharField(max_length=3)
@@ -28,7 +28,7 @@ class FakeCardPayment(AccountOwned):
             models.UniqueConstraint(fields=["account", "key"], name="test_card_payments_key"),
             models.CheckConstraint(condition=models.Q(amount_cents__gt=0), name="test_card_payments_amount"),
         ]
-        # By which its page is found across accounts.
+        # The payment page is found by it, across accounts.
         indexes = [models.Index(fields=["token"], name="test_card_payments_token")]
 
     def __str__(self) -> str:

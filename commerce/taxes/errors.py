@@ -9,7 +9,7 @@ class TaxRateExists(Refusal):
 
 
 class VatNumberInvalid(Refusal):
-    """Its errors name the field. What VIES does not know is no such refusal, but a status of the number."""
+    """Its errors name the field. A number that VIES doesn't know isn't refused: it gets a status."""
 
     status = 422
     code = "vat_number_invalid"

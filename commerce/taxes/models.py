@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class TaxRate(AccountOwned):
-    """The rate of one tax class in one country, in basis points (2100 = 21 %). No row means 0."""
+    """The rate of a tax class in a country, in basis points (2100 = 21 %). Without a row it is 0."""
 
     country_code = models.CharField(max_length=2)
     tax_class = models.CharField(max_length=64, default="standard")

@@ -21,5 +21,5 @@ def get_tax_rate(tax_rate_id: int) -> TaxRate:
 
 
 def rates_for(country_code: str) -> dict[str, int]:
-    """The rate of each tax class in a country, in basis points; a class that is missing is taxed at 0."""
+    """The rates of a country by tax class, in basis points. A missing class is taxed at 0."""
     return dict(tax_rates().filter(country_code=country_code).values_list("tax_class", "rate_bp"))

@@ -1,4 +1,4 @@
-"""What is known of a VAT number: asked of VIES, and remembered for a while."""
+"""Validates VAT numbers with VIES, and caches the answers."""
 
 import logging
 from dataclasses import asdict, dataclass
@@ -39,7 +39,7 @@ UNAVAILABLE = Validation(status="unavailable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Whose checkout the number is for, and the client's address."""
+    """The checkout that the number is for, and the client's address."""
 
     account_id: int
     checkout_token: str
@@ -58,10 +58,10 @@ class Asker:
 
 
 def validate(number: VatNumber, *, asker: Asker, now: datetime) -> Validation:
-    """The remembered answer, else that of VIES. It may take seconds: no transaction may be open.
+    """The cached answer, or else that of VIES. It may take seconds, so no transaction may be open.
 
-    While too many numbers are being checked, further ones go unchecked. Raises `RateLimited` after too many
-    questions to VIES about one checkout or from one address, so that a stranger doesn't keep others from asking.
+    While too many numbers are being checked, further ones stay unchecked. Raises `RateLimited` after too many
+    checks for one checkout or from one address, so that a stranger can't use up VIES for others.
     """
     remembered = _recall(number)
     if remembered is not None:
@@ -97,5 +97,5 @@ def _remember(number: VatNumber, validation: Validation) -> None:
 
 
 def _key(number: VatNumber) -> str:
-    """The same for all shops: what VIES says is public."""
+    """Shared by all shops, since VIES's answers are public."""
     return f"vat:{number}"

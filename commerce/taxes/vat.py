@@ -11,23 +11,23 @@ from commerce.reference import EU_COUNTRIES
 
 from .errors import VatNumberInvalid
 
-# VAT numbers of Greece begin with EL, while its country code is GR.
+# Greek VAT numbers begin with EL; the country code is GR.
 _PREFIXES = {"GR": "EL"}
 _COUNTRIES = {prefix: country_code for country_code, prefix in _PREFIXES.items()}
-# Northern Ireland is in the EU's VAT area for goods, and VIES answers for it; but it is no country of the EU.
+# Northern Ireland is in the EU's VAT area for goods, and VIES knows its numbers, but it isn't an EU country.
 _NORTHERN_IRELAND = "XI"
 
 
 @dataclass(frozen=True, slots=True)
 class VatNumber:
-    """A number of the right form: its country (GR for Greece), and the rest without the country's prefix."""
+    """A well-formed number: its country (GR for Greece), and the number without the prefix."""
 
     country_code: str
     number: str
 
     @property
     def prefix(self) -> str:
-        """The country as VAT numbers and VIES name it."""
+        """The country as VAT numbers and VIES write it."""
         return _PREFIXES.get(self.country_code, self.country_code)
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class VatNumber:
 
 
 def parse_vat_number(country_code: str, text: str) -> VatNumber:
-    """A number as a person typed it, with or without its prefix and separators. Raises `VatNumberInvalid`."""
+    """Parse a number as typed, with or without prefix and separators. Raises `VatNumberInvalid`."""
     country_code = _country(country_code)
     if country_code not in EU_COUNTRIES | {_NORTHERN_IRELAND}:
         raise _invalid("vat_country_code", "unknown_country", "Not a country that gives EU VAT numbers.")
@@ -53,16 +53,16 @@ def parse_vat_number(country_code: str, text: str) -> VatNumber:
 
 
 def country_of(vat_number: str | None) -> str | None:
-    """The country of the EU that gave a number with its prefix, None for any other."""
+    """The EU country that issued a prefixed number; None if there is none."""
     country_code = _country((vat_number or "").strip()[:2])
     return country_code if country_code in EU_COUNTRIES else None
 
 
 def is_reverse_charge(*, seller: str | None, buyer: str, destination: str | None) -> bool:
-    """Whether the buyer owes the tax and none is charged: Council Directive 2006/112/EC, articles 138 and 196.
+    """Whether the buyer owes the tax, so that none is charged. Source: Council Directive 2006/112/EC, articles 138 and 196.
 
-    `seller` and `buyer` are the countries that gave their VAT numbers, the buyer's a valid one; `destination`
-    is where the goods go. All three are in the EU, and only the seller in the seller's country.
+    `seller` and `buyer` are the countries of their VAT numbers (the buyer's must be valid); `destination`
+    is where the goods go. It applies if all three are in the EU, and buyer and destination outside the seller's country.
     """
     return (
         seller in EU_COUNTRIES and buyer in EU_COUNTRIES - {seller} and destination in EU_COUNTRIES - {seller}

@@ -1,4 +1,4 @@
-"""The client of VIES, the European Commission's service that knows which VAT numbers are in use."""
+"""A client of VIES, the European Commission's service for validating VAT numbers."""
 
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,26 +14,26 @@ from commerce.outside.deadline import deadline
 from .vat import VatNumber
 
 CONNECT_TIMEOUT_S = 2
-# For the whole call, whatever it is spent on.
+# For a whole call, including connecting and reading.
 TOTAL_TIMEOUT_S = 5
 MAX_REPLY_BYTES = 64 * 1024
 MAX_NAME_LENGTH = 200
 
 
 class ViesUnavailable(Exception):
-    """No answer about the number came: that says nothing about it, and a later call may get one."""
+    """VIES gave no answer, which says nothing about the number. A later call may get one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What VIES says of a number; `name` is its holder's, where the country tells it."""
+    """VIES's answer. `name` is the holder's, if the country discloses it."""
 
     is_valid: bool
     name: str | None
 
 
 def check(number: VatNumber, *, url: str) -> Reply:
-    """Ask whether a number is in use; `url` is the base of the REST interface. Raises `ViesUnavailable`."""
+    """Ask whether a number is valid. `url` is the base URL of the REST API. Raises `ViesUnavailable`."""
     return _reply(_post(f"{url.rstrip('/')}/check-vat-number", number))
 
 
@@ -67,7 +67,7 @@ def _session() -> requests.Session:
 
 
 def _body(response: requests.Response) -> bytes:
-    """All of it, within a size."""
+    """The whole body, up to a limit."""
     body = b""
     while chunk := response.raw.read1(MAX_REPLY_BYTES):
         body += chunk
@@ -77,7 +77,7 @@ def _body(response: requests.Response) -> bytes:
 
 
 def _reply(body: bytes) -> Reply:
-    """Read either form of the interface: `valid`, or `isValid` beside a `userError`."""
+    """Read either form of the answer: `valid`, or `isValid` with a `userError`."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -91,7 +91,7 @@ def _reply(body: bytes) -> Reply:
 
 
 def _is_failure(document: dict[str, Any]) -> bool:
-    """Whether it is about the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), not the number."""
+    """Whether the error concerns the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), not the number."""
     return (
         document.get("actionSucceed") is False
         or bool(document.get("errorWrappers"))
@@ -100,7 +100,7 @@ def _is_failure(document: dict[str, Any]) -> bool:
 
 
 def _name(shown: Any) -> str | None:
-    """The holder's name in one line; a country that keeps it to itself answers with dashes."""
+    """The holder's name in one line. Countries that don't disclose it answer with dashes."""
     if not isinstance(shown, str):
         return None
     name = " ".join("".join(c if c.isprintable() else " " for c in shown).split())

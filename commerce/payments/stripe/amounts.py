@@ -1,22 +1,22 @@
-"""Amounts in Stripe's own units. Source: Stripe's documentation, "Supported currencies", special cases.
+"""Amounts in Stripe's units. Source: Stripe's documentation, "Supported currencies", special cases.
 
-Ours are ISO 4217's minor units, and so are Stripe's but for a few currencies.
+We use the minor units of ISO 4217; Stripe differs for a few currencies.
 """
 
-# Without minor units in ISO 4217, while Stripe goes on taking hundredths.
+# No minor units in ISO 4217, but hundredths at Stripe.
 _HUNDREDTHS_AT_STRIPE = frozenset({"ISK", "UGX"})
-# With hundredths in ISO 4217, while Stripe takes whole ones alone.
+# Hundredths in ISO 4217, but only whole units at Stripe.
 _WHOLE_AT_STRIPE = frozenset({"MGA"})
-# Thousandths, of which card networks take tens.
+# Thousandths; card networks take multiples of ten only.
 _TENS_AT_STRIPE = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
 
 
 class NotChargeable(ValueError):
-    """An amount that Stripe can't take exactly; a rounded one would not be what the customer agreed to."""
+    """Stripe can't charge this exact amount, and the customer hasn't agreed to a rounded one."""
 
 
 def stripe_amount(amount_cents: int, currency: str) -> int:
-    """What Stripe calls an amount in minor units; raises `NotChargeable`."""
+    """Convert from ISO 4217 minor units to Stripe's; raises `NotChargeable`."""
     if currency in _HUNDREDTHS_AT_STRIPE:
         return amount_cents * 100
     step = 100 if currency in _WHOLE_AT_STRIPE else 10 if currency in _TENS_AT_STRIPE else 1

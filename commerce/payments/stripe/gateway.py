@@ -1,7 +1,7 @@
-"""Stripe Checkout Sessions, paid by card: such a session is either paid at once or not at all.
+"""Stripe Checkout Sessions, by card only: such a session is paid at once or not at all.
 
-Every POST carries an idempotency key made from the payment's own, which Stripe remembers for a day at least: a call
-whose answer was lost is made again, and does nothing again. Source: Stripe's API reference, "Idempotent requests".
+Every POST carries an idempotency key derived from the payment's, which Stripe keeps for at least a day, so a call
+whose answer was lost can be repeated. Source: Stripe's API reference, "Idempotent requests".
 """
 
 import os
@@ -30,9 +30,9 @@ from commerce.payments.gateway import (
 from .amounts import NotChargeable, stripe_amount
 
 CONNECT_TIMEOUT_S = 3
-# For each call as a whole, whatever it is spent on.
+# For a whole call, including connecting and reading.
 TOTAL_TIMEOUT_S = 10
-# Stripe takes no less than half an hour. Where its checkout ends before, the session is cancelled then.
+# Stripe's minimum is half an hour. If the checkout ends earlier, its session is cancelled then.
 SHORTEST_SESSION = timedelta(minutes=45)
 
 _LOCKED_OUT = (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError)
@@ -62,7 +62,7 @@ class StripeCheckout:
         try:
             session = _answer_of(lambda: self._sessions.expire(str(payment.reference)))
         except GatewayRefused:
-            # It has been paid, or has expired, since it was looked at.
+            # It was paid or has expired since we read it.
             return self.report(payment)
         return _report(session, payment)
 
@@ -87,14 +87,14 @@ class StripeCheckout:
             self._secret_key,
             http_client=_http_client(os.getpid(), threading.get_ident()),
             base_addresses={"api": settings.STRIPE_API_BASE},
-            # A customer waits: what failed is asked again by whoever asks next.
+            # A customer is waiting: the next request or dispatch will retry.
             max_network_retries=0,
         )
 
 
 @lru_cache(maxsize=64)
 def _http_client(_process_id: int, _thread_id: int) -> stripe.RequestsClient:
-    """One per process and thread: neither after a fork nor at once can a connection be shared."""
+    """One per process and thread, since connections can't be shared across forks or threads."""
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, BoundedAdapter())
@@ -102,7 +102,7 @@ def _http_client(_process_id: int, _thread_id: int) -> stripe.RequestsClient:
 
 
 def _session_parameters(payment: Payment) -> dict[str, Any]:
-    """Made from what the attempt froze: under one idempotency key Stripe takes no other parameters later."""
+    """Built from the frozen attempt only: Stripe refuses other parameters under the same idempotency key."""
     price = {
         "currency": payment.currency.lower(),
         "unit_amount": _amount(payment),
@@ -112,7 +112,7 @@ def _session_parameters(payment: Payment) -> dict[str, Any]:
         "mode": "payment",
         "payment_method_types": ["card"],
         "line_items": [{"price_data": price, "quantity": 1}],
-        # Otherwise Stripe may charge in the currency of the customer's country, at a rate of its own.
+        # Otherwise Stripe may convert to the currency of the customer's country.
         "adaptive_pricing": {"enabled": False},
         "customer_email": payment.email,
         "client_reference_id": str(payment.attempt_id),
@@ -137,7 +137,7 @@ def _amount(payment: Payment) -> int:
 
 
 def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
-    """The answer as plain data; raises a `GatewayError` that says what may have happened without one."""
+    """The answer as plain data. Raises the `GatewayError` that tells whether the call may have taken effect."""
     try:
         with deadline(TOTAL_TIMEOUT_S):
             answer = call().to_dict()
@@ -155,12 +155,12 @@ def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
 
 
 def _is_text(value: Any, *, longest: int = 255) -> bool:
-    """Whether a value can be kept as it is."""
+    """Whether a value can be stored as text."""
     return isinstance(value, str) and value.isprintable() and 0 < len(value) <= longest
 
 
 def _was_never_sent(error: stripe.APIConnectionError) -> bool:
-    """Whether no connection came about; one that broke may have carried the request before."""
+    """Whether connecting failed. If a connection broke later, the request may have arrived."""
     cause = error.__cause__
     reason = cause.args[0] if cause and cause.args else None
     if isinstance(reason, MaxRetryError):
@@ -184,7 +184,7 @@ def _report(session: dict[str, Any], payment: Payment) -> Report:
 
 
 def _report_of_paid(session: dict[str, Any], payment: Payment) -> Report:
-    """A success, unless another amount was paid than the attempt's."""
+    """Succeeded, unless the amount paid differs from the attempt's."""
     paid = (session.get("amount_total"), str(session.get("currency")).upper())
     if paid == (_amount(payment), payment.currency):
         return Report(state=State.SUCCEEDED, reference=session["id"], is_charged=True)

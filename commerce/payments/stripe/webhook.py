@@ -1,7 +1,7 @@
-"""`POST /webhooks/stripe/{account_id}`: Stripe says that something has become of a session.
+"""`POST /webhooks/stripe/{account_id}`: Stripe's notification that a session has changed.
 
-An event is taken as a hint: a dispatch asks Stripe what is so, and settles the attempt, also when the customer never
-comes back. Its key is the event's id, so that an event sent again makes no second one.
+An event is only a hint: a dispatch asks Stripe for the state and settles the attempt, even if the customer never
+returns. The dispatch's key is the event's id, so an event delivered twice creates one dispatch.
 """
 
 from typing import Any
@@ -48,13 +48,13 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
 
 
 def _verified(request: HttpRequest, account_id: int) -> dict[str, Any]:
-    """The event, signed with the account's secret. An account that is none refuses like one with another secret."""
+    """The event, verified with the account's secret. An unknown account is refused like a wrong signature."""
     secret = str(effective("commerce.payments.stripe_webhook_secret")) if _exists(account_id) else ""
     header = request.headers.get("Stripe-Signature", "")
     try:
         stripe.WebhookSignature.verify_header(request.body, header, secret, TOLERANCE_S)
     except (stripe.SignatureVerificationError, TypeError, ValueError) as error:
-        # The library's own refusal; else what it makes of a header or a body in no characters that Stripe uses.
+        # The library's refusal, or its errors for a header or body with unexpected characters.
         raise InvalidSignature from error
     return _event(request.body)
 
@@ -76,7 +76,7 @@ def _exists(account_id: int) -> bool:
 
 
 def _settle(event: dict[str, Any], account_id: int) -> bool:
-    """Have the attempt settled that the event is about; False for one about something else."""
+    """Enqueue settling the event's attempt. False if the event is about something else."""
     payload = _payload(event, account_id) if event.get("type") in _TYPES else None
     if payload is None:
         return False
@@ -86,7 +86,7 @@ def _settle(event: dict[str, Any], account_id: int) -> bool:
 
 
 def _payload(event: dict[str, Any], account_id: int) -> dict[str, Any] | None:
-    """The attempt whose session the event is about, by what its metadata says; None where it is not one of ours."""
+    """The attempt named in the session's metadata; None if the session isn't ours."""
     session = _object(_object(event, "data"), "object")
     metadata = _object(session, "metadata")
     attempt_id, reference = str(metadata.get("attempt_id")), session.get("id")

@@ -1,4 +1,4 @@
-"""What the API document says of `POST /webhooks/stripe/{account_id}`, which is no view of the REST framework."""
+"""Describes `POST /webhooks/stripe/{account_id}`, which isn't a DRF view, in the API document."""
 
 from commerce.rest.openapi import webhook_operation
 

@@ -1,6 +1,6 @@
-"""The test card: a gateway that moves no money, for trying a shop out.
+"""The test card: a gateway that moves no money, for trying out a shop.
 
-It keeps its own books in transactions of its own, as a service elsewhere would, and is told the outcome on its page.
+It stores its payments in transactions of its own, as an outside service would. The outcome is chosen on its page.
 """
 
 from django.conf import settings
@@ -64,7 +64,7 @@ def account_of(token: str) -> int | None:
 
 
 def record_outcome(*, token: str, status: Status) -> None:
-    """The first outcome counts; a payment that has one keeps it."""
+    """Record the outcome, unless there is one already: the first one counts."""
     FakeCardPayment.objects.filter(token=token, status=Status.OPEN).update(status=status)
 
 

@@ -1,4 +1,4 @@
-"""The test card's page. Whoever knows its token may choose how the payment ends, as the holder of a card would."""
+"""The test card's payment page. Whoever has the token chooses the outcome, as a cardholder would."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,14 +11,14 @@ from commerce.tenancy.scope import account_scope
 
 from .gateway import Status, account_of, record_outcome
 
-# What each button records; None leaves the shop in the dark.
+# What each button records; with None the shop learns nothing.
 OUTCOMES: dict[str, Status | None] = {
     "succeed": Status.SUCCEEDED,
     "decline": Status.DECLINED,
     "abandon": Status.ABANDONED,
     "unknown": None,
 }
-# Nothing is fetched. Where forms may lead is not said here, since their answer leads to the shop.
+# Nothing is fetched. No form-action, since the form's answer redirects to the shop.
 _CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
 
@@ -37,7 +37,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def choose(request: HttpRequest, token: str, choice: str) -> HttpResponse:
-    """Record the outcome and send the customer back to the shop (303), which asks this gateway for it."""
+    """Record the outcome and redirect the customer to the shop (303), which then asks this gateway."""
     payment = _payment(token, outcome=OUTCOMES[choice])
     return HttpResponse(status=303, headers={"Location": iri_to_uri(_back_url(payment))})
 
@@ -53,5 +53,5 @@ def _payment(token: str, *, outcome: Status | None = None) -> FakeCardPayment:
 
 
 def _back_url(payment: FakeCardPayment) -> str:
-    """Where the shop said, when the payment was started, that its customer is to come back to."""
+    """The URL that the shop gave for the customer's return when it started the payment."""
     return payment.cancel_url if payment.status == Status.ABANDONED else payment.return_url
