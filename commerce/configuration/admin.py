@@ -19,7 +19,7 @@ from .models import AccountSetting
 from .queries import lock_settings
 from .registry import SETTINGS
 
-# What the page calls its form.
+# The page's prefix of its form.
 _PAGE = "settings"
 
 
@@ -28,7 +28,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
     """All settings on one page, in place of a list of those that the account has set."""
 
     owners_only = True
-    # The value may be a secret: it is shown by the form alone, which masks it.
+    # A value may be a secret, so only the form shows it, masked.
     fields = ("name", "updated_at")
 
     def changelist_view(
@@ -79,6 +79,6 @@ class AccountSettingAdmin(ReadOnlyAdmin):
 
 
 def _marks() -> Values:
-    """What the account has set; of a secret only when it was set."""
+    """The account's own values; of a secret, only the time of its last change."""
     own = AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value", "updated_at")
     return {name: str(at) if value and SETTINGS[name].is_secret else value for name, value, at in own}

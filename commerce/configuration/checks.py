@@ -8,7 +8,7 @@ from .registry import SETTINGS, installation_value
 
 @checks.register("configuration")
 def check_environment(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Every environment variable of the registry has a value that its setting takes."""
+    """Check that the environment variables of all settings have valid values."""
     messages: list[checks.CheckMessage] = []
     for name in SETTINGS:
         try:

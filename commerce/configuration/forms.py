@@ -1,4 +1,4 @@
-"""The settings of an account as a form: one field for each name of the registry."""
+"""An account's settings as a form, with a field for each name in the registry."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .registry import MASK, SETTINGS, Choice, Flag, Integer, Setting, Value, ins
 
 
 class SettingsForm(MergingForm, forms.Form):
-    """The account's own values; where a field is left empty, the installation's value holds.
+    """The account's own values. For an empty field, the installation's value applies.
 
     `marks` are the values, and of secrets the time of their last change.
     """
@@ -34,7 +34,7 @@ class SettingsForm(MergingForm, forms.Form):
 
 
 def _masked(marks: Values) -> dict[str, Any]:
-    """The values as the form shows them."""
+    """The values, with secrets masked."""
     return {name: MASK if mark and SETTINGS[name].is_secret else mark for name, mark in marks.items()}
 
 

@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class AccountSetting(AccountOwned):
-    """An account's own value of a dotted configuration name; it wins over the environment."""
+    """An account's own value of a setting. It takes precedence over the environment."""
 
     name = models.CharField(max_length=100)
     value = models.JSONField()

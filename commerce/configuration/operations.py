@@ -6,15 +6,15 @@ from .models import AccountSetting
 from .queries import lock_settings, own_settings
 from .registry import MASK, SETTINGS, InvalidValue, Setting, Value
 
-# The secrets that are sent to where other settings say.
+# Secrets whose destination is set by other settings.
 _SENT = [setting for setting in SETTINGS.values() if setting.sent_by]
 
 
 def change_settings(*, changes: dict[str, Any]) -> None:
-    """Set an account's own values by name; None takes its own value away.
+    """Set an account's own values by name; None removes one.
 
-    Whoever changes where a secret is sent has to give the secret again in the same request, or take it away. Raises `ValidationFailed` with an error for each unknown name, each value that is not taken and each
-    secret that is missing.
+    A request that changes where a secret is sent must give the secret again, or remove it. Raises `ValidationFailed`
+    with an error for each unknown name, invalid value and missing secret.
     """
     lock_settings()
     changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
@@ -22,7 +22,7 @@ def change_settings(*, changes: dict[str, Any]) -> None:
     _require_secrets(changes)
     AccountSetting.objects.filter(name__in=changes.keys() - own.keys()).delete()
     AccountSetting.objects.bulk_create(
-        # In the order of names, so that two changes at once can't deadlock.
+        # Ordered by name, so that two changes at once can't deadlock.
         [AccountSetting(name=name, value=own[name]) for name in sorted(own)],
         update_conflicts=True,
         unique_fields=["account", "name"],
@@ -31,7 +31,7 @@ def change_settings(*, changes: dict[str, Any]) -> None:
 
 
 def _require_secrets(changes: dict[str, Any]) -> None:
-    """The settings are locked."""
+    """Raise unless each secret whose destination changes is given again. Call it with the settings locked."""
     if not any(secret.name in changes or _moves(secret, changes) for secret in _SENT):
         return
     before = own_settings()
@@ -52,12 +52,12 @@ def _moves(secret: Setting, changes: dict[str, Any]) -> list[str]:
 
 
 def _used(name: str, own: dict[str, Any]) -> Value:
-    """The value that is used beside an account's own secret: never one of the installation."""
+    """The value used with an account's own secret, which is never one of the installation's."""
     return SETTINGS[name].default if own.get(name) is None else own[name]
 
 
 def _is_masked(name: str, value: Any) -> bool:
-    """Whether a client sends back a secret as it was shown, which leaves it as it is."""
+    """Whether a client sends a masked secret back, which leaves the secret unchanged."""
     return value == MASK and name in SETTINGS and SETTINGS[name].is_secret
 
 

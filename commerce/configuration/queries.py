@@ -7,7 +7,7 @@ from .registry import MASK, SETTINGS, Value, installation_value
 
 
 def effective(name: str) -> Value:
-    """What a configuration name means to the account in scope: its own value, the environment's, the default."""
+    """A setting's effective value: the account's own, else the environment's, else the default."""
     own = AccountSetting.objects.filter(name=name).values_list("value", flat=True).first()
     return installation_value(name) if own is None else own
 
@@ -18,19 +18,19 @@ def own_settings() -> dict[str, Value]:
 
 
 def lock_settings() -> None:
-    """Nobody else changes the account's settings until the end of the transaction."""
+    """Lock the account's settings against changes until the end of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 
 
 def effective_all() -> dict[str, Value]:
-    """Every configuration name with its effective value, in one statement."""
+    """All settings with their effective values, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))
     return {name: own.get(name, installation_value(name)) for name in SETTINGS}
 
 
 def shown_settings() -> dict[str, Value]:
-    """As `effective_all`, for the eyes of a client: a secret that is set is masked."""
+    """Like `effective_all`, with secrets masked."""
     return {
         name: MASK if value and SETTINGS[name].is_secret else value for name, value in effective_all().items()
     }

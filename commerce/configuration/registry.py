@@ -1,4 +1,4 @@
-"""Every dotted configuration name: its default, what values it takes, and what it is for.
+"""The registry of settings: their dotted names, defaults, valid values and purposes.
 
 An account's own value wins over the environment variable (`commerce.checkout.reserve_at` is
 `COMMERCE_CHECKOUT_RESERVE_AT`), which wins over the default.
@@ -15,7 +15,7 @@ from django.core.validators import validate_email
 
 Value = str | int | bool
 
-# What a secret that is set is shown as.
+# Shown in place of a secret.
 MASK = "********"
 
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
@@ -24,7 +24,7 @@ _env = environ.FileAwareEnv()
 
 
 class InvalidValue(ValueError):
-    """A value that a setting does not take; `code` is the code of the field error."""
+    """An invalid value of a setting. `code` is that of the field error."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -33,7 +33,7 @@ class InvalidValue(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(ABC):
-    """A configuration name. A secret one is never shown again.
+    """A setting. Secrets are write-only.
 
     `sent_by` names the settings that say where a secret is sent and how it is protected on the way. An account that
     changes one of them gives the secret again, since whoever may change settings must not learn a stored secret.
@@ -44,20 +44,20 @@ class Setting(ABC):
     help: str
     is_secret: bool = False
     sent_by: tuple[str, ...] = ()
-    # Whether it belongs to credentials: an account that has some of its own gets none of the installation's.
+    # Credentials of one owner: an account with any of its own gets none of the installation's.
     of_one_owner: bool = False
 
     @property
     def variable(self) -> str:
-        """The environment variable of the same meaning."""
+        """The name of its environment variable."""
         return self.name.upper().replace(".", "_")
 
     @abstractmethod
     def checked(self, value: Any) -> Value:
-        """A JSON value if it is one that the setting takes; raises `InvalidValue`."""
+        """Validate a JSON value; raises `InvalidValue`."""
 
     def parsed(self, text: str) -> Value:
-        """The value that an environment variable spells; raises `InvalidValue`."""
+        """Parse the text of an environment variable; raises `InvalidValue`."""
         return self.checked(text)
 
 
@@ -113,7 +113,7 @@ class Text(Setting):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email(Text):
-    """An email address, or none."""
+    """An email address, or empty."""
 
     def checked(self, value: Any) -> Value:
         address = Text.checked(self, value)
@@ -234,7 +234,7 @@ SETTINGS: dict[str, Setting] = {
 
 @cache
 def installation_value(name: str) -> Value:
-    """The value of the environment, else the default; raises `ImproperlyConfigured`."""
+    """The environment's value, else the default; raises `ImproperlyConfigured`."""
     setting = SETTINGS[name]
     text = _env.str(setting.variable, default=None)
     if text is None:

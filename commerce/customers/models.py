@@ -5,15 +5,15 @@ from commerce.tenancy.models import AccountOwned
 
 
 def normalise_email(email: str) -> str:
-    """The form in which two addresses are the same: trimmed and lower-cased."""
+    """Trim and lower-case an address. Two addresses are the same if this form is."""
     return email.strip().lower()
 
 
 class Customer(AccountOwned):
-    """A buyer of one account. Redaction empties the person out and leaves the row for the books."""
+    """A buyer of one account. Redaction erases the personal data and keeps the row for accounting."""
 
     email = models.CharField(max_length=254, null=True, blank=True)
-    # The identity for caps, first orders and guests: `email` trimmed and lower-cased.
+    # Identifies the customer for usage limits, first orders and guest checkouts.
     normalised_email = models.CharField(max_length=254, null=True, blank=True, editable=False)
     first_name = models.CharField(max_length=100, blank=True)
     last_name = models.CharField(max_length=100, blank=True)
@@ -45,7 +45,7 @@ class Customer(AccountOwned):
 
 
 class Segment(AccountOwned):
-    """A named, saved filter over customers."""
+    """A saved filter of customers."""
 
     handle = models.CharField(max_length=63)
     name = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""Which kinds of email a customer wants. Every kind is on until the customer switches it off."""
+"""The kinds of email that a customer wants. Each is on until the customer switches it off."""
 
 from commerce.mail import email_folders
 

@@ -12,7 +12,7 @@ M = TypeVar("M", bound=Model)
 
 
 def customers(*, email: str | None = None) -> QuerySet[Customer]:
-    """The customers of the account in scope, or the one of an address in whatever case."""
+    """The customers of the account in scope, or the one with an address, compared case-insensitively."""
     if email is None:
         return Customer.objects.all()
     return Customer.objects.filter(normalised_email=normalise_email(email))
@@ -24,7 +24,7 @@ def get_customer(customer_id: int) -> Customer:
 
 
 def is_redacted(customer_id: int) -> bool:
-    """Whether the person is erased; False for a customer that is not there."""
+    """Whether the customer's personal data was erased; False for an unknown customer."""
     return customers().filter(pk=customer_id, redacted_at__isnull=False).exists()
 
 
@@ -39,7 +39,7 @@ def get_segment(segment_id: int) -> Segment:
 
 
 def segments_with(customer: Customer, *, among: Collection[int]) -> set[int]:
-    """Those of the segments named that the customer belongs to, in one statement."""
+    """Which of these segments the customer belongs to, in one statement."""
     named = segments().filter(pk__in=among)
     return {segment.pk for segment in named if matches(segment.filter, customer)}
 

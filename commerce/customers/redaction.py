@@ -1,16 +1,16 @@
-"""What else knows of a customer's person. Each app registers how it forgets, when it is loaded."""
+"""Hooks by which other apps erase the personal data that they store about a customer."""
 
 from collections.abc import Callable
 from datetime import datetime
 
-# Runs in the transaction of the redaction, before the customer's own row is changed: customer id, time.
+# Takes the customer's id and the time. Runs in the redaction's transaction, before the customer's row is changed.
 Eraser = Callable[[int, datetime], None]
 
 _erasers: list[Eraser] = []
 
 
 def erases(eraser: Eraser) -> Eraser:
-    """Register what a redaction does besides emptying the customer's row."""
+    """Register an eraser. Apps do so when they are loaded."""
     _erasers.append(eraser)
     return eraser
 

@@ -1,4 +1,4 @@
-"""The filters of segments: `{"all": [{"field", "op", "value"}]}`, every condition of which must hold."""
+"""The filters of segments: `{"all": [{"field", "op", "value"}]}`. All conditions must hold."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ _OPERATORS: dict[str, Callable[[Facts, Any], bool]] = {
 
 
 def matches(conditions: dict[str, Any], customer: Customer) -> bool:
-    """Whether a customer belongs to the segment of this filter; an empty one takes everybody."""
+    """Whether a customer matches a filter. An empty filter matches everybody."""
     facts = _facts_of(customer)
     return all(
         _OPERATORS[condition["op"]](facts[condition["field"]], _value_of(condition))
@@ -40,7 +40,7 @@ def matches(conditions: dict[str, Any], customer: Customer) -> bool:
 
 
 def _facts_of(customer: Customer) -> dict[str, Facts]:
-    """What there is to know about a customer: several tags, one of most things, nothing where it is unknown."""
+    """The customer's values of a field: several tags, one of most fields, none if unknown."""
     _, _, domain = (customer.normalised_email or "").rpartition("@")
     return {
         "tag": customer.tags,
@@ -53,7 +53,7 @@ def _facts_of(customer: Customer) -> dict[str, Facts]:
 
 
 def _value_of(condition: dict[str, Any]) -> Any:
-    """What the facts are compared with: filters keep timestamps as text."""
+    """The value to compare with. Filters store timestamps as text."""
     value = condition["value"]
     if condition["field"] != "created_at":
         return value

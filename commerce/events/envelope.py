@@ -7,7 +7,7 @@ from commerce.rest.shapes import text_id, timestamp
 
 
 def envelope(event: Event) -> dict[str, Any]:
-    """An event as it leaves, in the feed or in a webhook."""
+    """An event as it is shown in the feed and in webhooks."""
     return {
         "id": text_id(event.pk),
         "type": event.type,

@@ -4,7 +4,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class Event(AccountOwned):
-    """Something that happened in an account: append-only, read by its id in rising order."""
+    """Something that happened in an account. Append-only; clients read in order of ids."""
 
     type = models.CharField(max_length=64)
     data = models.JSONField()

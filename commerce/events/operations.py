@@ -12,7 +12,7 @@ from commerce.metrics import count_events
 
 
 def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa: A002  the field's name
-    """Add one event of the account in scope to its feed; it shows once the caller's scope commits."""
+    """Add an event to the feed of the account in scope. It is visible once the caller's transaction commits."""
     event = Event.objects.create(type=EventType(type).value, data=data, occurred_at=now)
     transaction.on_commit(partial(count_events, {type: 1}))
     return event

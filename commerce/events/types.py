@@ -2,7 +2,7 @@ from django.db import models
 
 
 class EventType(models.TextChoices):
-    """Every type of event that is published. Who follows the feed, or asks for webhooks, may rely on the names."""
+    """The types of events. Their names are public: clients of the feed and of webhooks rely on them."""
 
     CHECKOUT_CREATED = "checkout.created"
     CHECKOUT_ABANDONED = "checkout.abandoned"

@@ -20,7 +20,7 @@ from . import operations
 from .models import Order, OrderLineItem
 from .timeline import timeline_of
 
-# The amounts of an order, or of a checkout, as staff read them.
+# The amounts of an order or a checkout, formatted for staff.
 TOTALS = (
     "Totals",
     {
@@ -46,7 +46,7 @@ TOTALS = (
 
 
 def line_fields(currency: str) -> tuple[Any, ...]:
-    """The columns of a frozen line; `currency` is the path from it to the currency of its owner."""
+    """The columns of a frozen line. `currency` is the path from the line to its currency."""
     return (
         "sku",
         "title",
@@ -169,7 +169,7 @@ class OrderAdmin(ReadOnlyAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Order, **kwargs: Any
     ) -> HttpResponse:
-        # A field of the form would be worked out several times over.
+        # As a field of the form it would be computed several times.
         context["moments"] = timeline_of(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 

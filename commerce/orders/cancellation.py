@@ -1,4 +1,4 @@
-"""What else is undone when an order is cancelled: each app that stands above orders registers its own part."""
+"""Hooks by which apps above orders undo their own part when an order is cancelled."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from commerce.orders.models import Order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancellation:
-    """An order about to be cancelled, still with the status it has had; `actor` goes into ledgers."""
+    """An order about to be cancelled, with its current status. `actor` is written to ledgers."""
 
     order: Order
     actor: str
@@ -22,16 +22,16 @@ _steps: list[Step] = []
 
 
 def on_cancellation(step: Step) -> Step:
-    """Register a part of every cancellation; apps import the module that does so in their `ready()`.
+    """Register a step of every cancellation. Apps import the registering module in their `ready()`.
 
-    Steps run before the stock is freed, which most checkouts wait for, in the transaction that cancels and under
-    the order's lock, hence once for each order. What a step raises undoes the whole.
+    Steps run in the transaction of the cancellation, before stock is freed, which most checkouts wait for. They hold
+    the order's lock, so they run once for each order. If a step raises, everything is rolled back.
     """
     _steps.append(step)
     return step
 
 
 def take_steps(cancellation: Cancellation) -> None:
-    """Run the steps in the order of registration, which is that of INSTALLED_APPS, so that locks have one order."""
+    """Run the steps in the order of INSTALLED_APPS, so that locks are always taken in the same order."""
     for step in _steps:
         step(cancellation)

@@ -8,7 +8,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class Totals(models.Model):
-    """The money of a checkout or order, in cents of its currency; the identities hold in the database too.
+    """The amounts of a checkout or order, in minor units of its currency. The database checks their sums too.
 
     Subtotals are before discounts; `shipping_cents` is what is charged after shipping discounts;
     `tax_cents` is all tax: lines after discount, shipping and the cash-on-delivery fee.
@@ -33,7 +33,7 @@ class Totals(models.Model):
 
 
 def totals_constraints(table: str) -> list[models.CheckConstraint]:
-    """The identities of `Totals` as named constraints of one table."""
+    """Check constraints for the sums of `Totals`, named for a table."""
     charged = -F("discount_cents") + F("shipping_cents") + F("cod_fee_cents")
     gross = Q(prices_include_tax=True, total_cents=F("subtotal_with_tax_cents") + charged)
     net = Q(prices_include_tax=False, total_cents=F("subtotal_without_tax_cents") + charged + F("tax_cents"))
@@ -53,7 +53,7 @@ def totals_constraints(table: str) -> list[models.CheckConstraint]:
 
 
 class OrderCounter(AccountOwned):
-    """The last order number of an account; `next_order_number()` raises it as an order is inserted."""
+    """An account's last order number. `next_order_number()` increments it when an order is inserted."""
 
     last_number = models.BigIntegerField(default=1000)
 
@@ -63,7 +63,7 @@ class OrderCounter(AccountOwned):
 
 
 class NextOrderNumber(Func):
-    """The account's next number: its other completions wait from here to the end of the transaction."""
+    """The account's next number. Its other completions wait from here to the end of the transaction."""
 
     function = "next_order_number"
     template = "%(function)s()"
@@ -71,7 +71,7 @@ class NextOrderNumber(Func):
 
 
 class Order(Totals, AccountOwned):
-    """What was bought, frozen at completion."""
+    """A purchase, frozen at completion."""
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -89,7 +89,7 @@ class Order(Totals, AccountOwned):
 
     number = models.BigIntegerField(db_default=NextOrderNumber())
     token = models.CharField(max_length=64)
-    # One order per checkout, held by the database; checkouts stand above orders and are named by number.
+    # Unique: one order per checkout. Not a foreign key, since checkouts import orders and not the other way round.
     checkout_id = models.BigIntegerField()
     market = AccountForeignKey("accounts.Market", related_name="+")
     customer = AccountForeignKey("customers.Customer", related_name="orders")
@@ -113,7 +113,7 @@ class Order(Totals, AccountOwned):
     utm = models.JSONField(default=dict)
     referrer = models.TextField(blank=True)
     cancel_reason = models.TextField(null=True, help_text="For staff, not for the customer")
-    # As customers know it; the shipping method's own `carrier` is a token for machines.
+    # The name that customers know; `carrier` of the shipping method is an identifier.
     carrier = models.CharField(max_length=64, null=True)
     tracking_number = models.CharField(max_length=100, null=True)
     tracking_url = models.CharField(max_length=2048, null=True)
@@ -165,16 +165,16 @@ class Order(Totals, AccountOwned):
 
     @property
     def is_refunded_by_hand(self) -> bool:
-        """Whether the shop itself returns the money; a gateway that took it is to return it, and say so."""
+        """Whether the shop refunds the money itself, rather than by the gateway that took it."""
         return self.amount_due_cents == 0 or not has_gateway(self.payment_method)
 
 
 class FrozenLine(models.Model):
-    """A line as it was when the checkout was entered: prices and tax no longer follow the catalogue."""
+    """A line as of the start of the checkout. Its prices and tax no longer follow the catalogue."""
 
     position = models.PositiveIntegerField()
     variant = AccountForeignKey("catalog.Variant", related_name="+")
-    # The product is not referenced: the line stands without the catalogue.
+    # Not a foreign key: the line outlives the product.
     product_id = models.BigIntegerField()
     sku = models.CharField(max_length=64)
     title = models.CharField(max_length=512)
@@ -195,7 +195,7 @@ class FrozenLine(models.Model):
 
 
 def line_constraints(table: str) -> list[models.CheckConstraint]:
-    """The identities of `FrozenLine` as named constraints of one table."""
+    """Check constraints for the sums of `FrozenLine`, named for a table."""
     total = F("line_total_without_tax_cents") + F("line_tax_cents")
     return [
         models.CheckConstraint(condition=Q(quantity__gt=0), name=f"{table}_quantity"),

@@ -13,7 +13,7 @@ from .shapes import totals_answer
 
 
 class OrderVariables(TypedDict):
-    """What the templates of an order's emails may use; docs/emails.md describes them."""
+    """The variables for templates of order emails, described in docs/emails.md."""
 
     order: dict[str, Any]
     account: NotRequired[dict[str, str]]
@@ -34,7 +34,7 @@ def enqueue_confirmation(
 
 
 def enqueue_notice(kind: EmailKind[OrderVariables], order: Order, *, now: datetime) -> None:
-    """Enqueue another email about an order, at most one of each kind."""
+    """Enqueue another email about an order, at most once for each kind."""
     lines = list(order.line_items.order_by("position"))
     _enqueue(kind, order, order_variables(order, lines), now=now)
 
@@ -67,7 +67,7 @@ def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
 
 
 def _vat(vat: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The buyer's VAT number with its prefix: an invoice under the reverse charge must name it."""
+    """The buyer's VAT number with its prefix, which an invoice under the reverse charge must show."""
     if vat is None:
         return None
     number = VatNumber(vat["country_code"], vat["number"])

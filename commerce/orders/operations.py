@@ -1,4 +1,4 @@
-"""What happens to an order after it was placed. Every step sent again answers the same and does nothing more."""
+"""What happens to an order after it was placed. Each operation is idempotent."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ Status = Order.Status
 PaymentStatus = Order.PaymentStatus
 FulfillmentStatus = Order.FulfillmentStatus
 
-# All else was frozen when the order was placed.
+# Everything else is frozen.
 _CHANGING = (
     "status",
     "payment_status",
@@ -34,7 +34,7 @@ _CHANGING = (
 
 
 def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: datetime) -> Order:
-    """Cancel an order that was not sent: its units go back on sale, and what it used up is given back.
+    """Cancel an order that hasn't been shipped: free its units, and give back discounts and gift cards.
 
     Raises `NotFound` and `OrderNotOpen`.
     """
@@ -43,7 +43,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
         return order
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
-    # The customer comes before the stock: completions lock them so, and the other way round would deadlock.
+    # Before the stock, as in completions: the other order would deadlock.
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
     take_steps(Cancellation(order=order, actor=actor, now=now))
     restock(checkout_id=order.checkout_id)
@@ -58,7 +58,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
 
 
 def mark_order_paid(*, order_id: int, now: datetime) -> Order:
-    """Note that the money has come. Raises `NotFound`, `OrderNotOpen`."""
+    """Record that the order was paid. Raises `NotFound` and `OrderNotOpen`."""
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PAID and order.status != Status.CANCELLED:
         return order
@@ -71,7 +71,7 @@ def mark_order_paid(*, order_id: int, now: datetime) -> Order:
 
 
 def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
-    """Note that the customer has the money back. Raises `NotFound`, `OrderNotPaid` and `OrderStillOpen`."""
+    """Record that the customer was refunded. Raises `NotFound`, `OrderNotPaid` and `OrderStillOpen`."""
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PENDING:
         raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
@@ -91,9 +91,9 @@ def fulfill_order(
     tracking_url: str | None = None,
     now: datetime,
 ) -> Order:
-    """Note that the parcel has left: its units leave the stock, and the customer is told how to follow it.
+    """Record that the parcel was shipped: take its units out of stock, and email the tracking to the customer.
 
-    Raises `NotFound`, `OrderNotOpen`, and `InsufficientInventory` for backorders not yet in stock.
+    Raises `NotFound`, `OrderNotOpen`, and `InsufficientInventory` for backorders that aren't in stock yet.
     """
     order = _lock(order_id)
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
@@ -110,7 +110,7 @@ def fulfill_order(
 
 
 def event_data(order: Order) -> dict[str, str]:
-    """What the events of an order say."""
+    """The data of an order's events."""
     return {
         "order_id": str(order.pk),
         "order_number": str(order.number),
@@ -122,7 +122,7 @@ def event_data(order: Order) -> dict[str, str]:
 
 
 def _lock(order_id: int) -> Order:
-    # Not a full lock, which ledgers that refer to the order would wait for.
+    # Not a full lock: inserts into ledgers that refer to the order would wait for it.
     order = Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
     if order is None:
         raise NotFound

@@ -15,9 +15,9 @@ def orders(
     placed_at_max: datetime | None = None,
     **equal: Any,
 ) -> QuerySet[Order]:
-    """The account's orders with their lines, filtered by fields of theirs.
+    """The account's orders with their lines, filtered.
 
-    An email is compared without regard to case; both ends of the time of placing are included.
+    Emails are compared case-insensitively; both bounds of `placed_at` are inclusive.
     """
     ranges = {"email__iexact": email, "placed_at__gte": placed_at_min, "placed_at__lte": placed_at_max}
     given = {lookup: value for lookup, value in ranges.items() if value is not None}

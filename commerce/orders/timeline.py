@@ -1,4 +1,4 @@
-"""What has happened to an order, for staff: each app that knows something of it registers a teller."""
+"""An order's history for staff. Each app that knows a part of it registers a teller."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -6,20 +6,20 @@ from commerce.backoffice.moments import Moment, staff_moments
 
 from .models import Order
 
-# Reads in a number of statements that does not depend on how much there is to tell.
+# Its number of statements must not depend on how many entries there are.
 Teller = Callable[[Order], Iterable[Moment]]
 
 _tellers: list[Teller] = []
 
 
 def tells_of_orders(teller: Teller) -> Teller:
-    """Register a teller; apps import the module that does so in their `ready()`."""
+    """Register a teller. Apps import the registering module in their `ready()`."""
     _tellers.append(teller)
     return teller
 
 
 def timeline_of(order: Order) -> list[Moment]:
-    """All that is known, oldest first."""
+    """All entries, oldest first."""
     moments = [moment for teller in _tellers for moment in teller(order)]
     return sorted(moments, key=lambda moment: moment.at)
 

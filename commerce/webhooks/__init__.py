@@ -1,9 +1,9 @@
-"""Events sent to merchants' own servers, signed by the rules of Standard Webhooks.
+"""Sends events to merchants' servers, signed by Standard Webhooks.
 
-How an event gets there: a trigger on `events` (the first migration) adds a dispatch for each endpoint that asks for
-its type, within the publisher's own INSERT. So a publisher sends no statement more than without webhooks, what is
-rolled back is sent to nobody, and the events know nothing of webhooks. A statement of the publisher's would cost
-every checkout a round trip, also of accounts without an endpoint; a worker that fans events out would need a dispatch
-for each event of everybody. The outbox does the rest: `handlers` sends, `recording` keeps the log and what it makes of
-an endpoint's health.
+A trigger on `events` (in the first migration) adds a dispatch for each endpoint that subscribes to
+the type, within the publisher's INSERT. So publishing needs no further statement, events that are
+rolled back are never sent, and events don't depend on webhooks. A separate statement would cost
+every checkout a round trip, even in accounts without an endpoint; a worker that fans out would need a dispatch
+for each event of every account. The outbox does the rest: `handlers` sends, `recording` keeps the log and
+the health of each endpoint.
 """

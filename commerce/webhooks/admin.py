@@ -62,7 +62,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status",)
     search_fields = ("url", "description")
-    # An export would hold the secrets.
+    # An export would contain the secrets.
     actions = ()
     actions_detail = ("ping", "pause", "resume", "rotate_secret")
     inlines = (DeliveryRows,)
@@ -153,7 +153,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
 
 
 def _shown_once(request: HttpRequest, endpoint: WebhookEndpoint) -> HttpResponse:
-    """The secret in place of the dialog: it is kept neither in a message nor in the session."""
+    """Show the secret in place of the dialog, as messages and sessions are stored."""
     issued = {"key": {"name": endpoint.url}, "secret": endpoint.secret}
     response = render(request, "backoffice/secret.html", {"issued": issued})
     response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"

@@ -17,4 +17,4 @@ class TooManyEndpoints(Refusal):
 
 
 class DeliveryFailed(Exception):
-    """The endpoint did not take a message; it may later."""
+    """The endpoint didn't accept a message. A later try may succeed."""

@@ -22,10 +22,10 @@ _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 _GONE = 410
 
 
-# The events that could not be delivered are in the feed, and a ping is nobody's loss.
+# Events that couldn't be delivered are still in the feed, and a ping may be lost.
 @handles("deliver_webhook", share=1 / 2, keeps_dead=False, area="events")
 def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
-    """Send one event to one endpoint, unless that was paused or deleted meanwhile."""
+    """Send an event to an endpoint, unless it has been paused or deleted meanwhile."""
     payload = dispatch.payload
     with open_scope(dispatch):
         active = endpoints().filter(pk=payload["endpoint_id"], status=WebhookEndpoint.Status.ACTIVE)
@@ -53,7 +53,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
 
 @handles("ping_webhook", share=1 / 8, keeps_dead=False, area="events")
 def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
-    """Send one ping, whatever comes of it, and log it."""
+    """Send a ping once, and log the result."""
     payload = dispatch.payload
     with open_scope(dispatch):
         endpoint = endpoints().filter(pk=payload["endpoint_id"]).first()

@@ -22,7 +22,7 @@ _SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What an endpoint is sent: the same bytes under the same id, however often."""
+    """A message to an endpoint. Retries send the same bytes under the same id."""
 
     id: str
     type: str
@@ -38,7 +38,7 @@ def message_of(event: Event) -> Message:
 
 
 def ping_message(*, message_id: str, account_id: int, endpoint_id: int, now: datetime) -> Message:
-    """A message in the form of an event that never happened, to try an endpoint with."""
+    """A message for trying an endpoint. It has an event's form, but no event is stored."""
     event = Event(
         account_id=account_id, type=PING, data={"webhook_endpoint_id": str(endpoint_id)}, occurred_at=now
     )
@@ -46,7 +46,7 @@ def ping_message(*, message_id: str, account_id: int, endpoint_id: int, now: dat
 
 
 def signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:
-    """The headers of one try; each of the secrets has a signature, in this order."""
+    """The headers of one try, with a signature for each secret, in this order."""
     timestamp = str(int(now.timestamp()))
     signed = f"{message.id}.{timestamp}.".encode() + message.body
     return {

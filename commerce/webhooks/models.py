@@ -9,7 +9,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class WebhookEndpoint(AccountOwned):
-    """Where an account wants its events sent to, as they happen."""
+    """A URL to which an account has its events sent."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -69,17 +69,17 @@ class WebhookEndpoint(AccountOwned):
         return self.url
 
     def secrets(self, now: datetime) -> list[str]:
-        """What messages are signed with, the newest first."""
+        """The secrets to sign messages with, newest first."""
         until = self.previous_secret_until
         return [self.secret, self.previous_secret] if until is not None and until > now else [self.secret]
 
     def rest_after(self, now: datetime) -> datetime | None:
-        """Until when it is left alone, if it is."""
+        """The end of the current rest; None if it isn't resting."""
         return self.rests_until if self.rests_until is not None and self.rests_until > now else None
 
 
 class WebhookDelivery(AccountOwned):
-    """One try to deliver a message, with what the endpoint said. Never changed, and forgotten after a while."""
+    """One try to deliver a message, with the endpoint's answer. Append-only, and pruned after a while."""
 
     class Status(models.TextChoices):
         SUCCEEDED = "succeeded"
@@ -101,7 +101,7 @@ class WebhookDelivery(AccountOwned):
         verbose_name_plural = "webhook deliveries"
         indexes = [
             models.Index(fields=["account", "endpoint", "id"], name="webhook_deliveries_of_endpoint"),
-            # What is old enough to be forgotten, across accounts.
+            # For pruning, across accounts.
             models.Index(fields=["created_at"], name="webhook_deliveries_age"),
         ]
 

@@ -1,4 +1,4 @@
-"""Endpoints as merchants keep them. What is sent to them is made by a trigger on `events`, see the first migration."""
+"""Merchants' endpoints. The dispatches to them are made by a trigger on `events`, see the first migration."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ _HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": Non
 
 
 def create_endpoint(*, fields: dict[str, Any]) -> WebhookEndpoint:
-    """A new endpoint with a new secret. Raises `TooManyEndpoints`, and `EndpointExists` by its constraint."""
+    """Create an endpoint and its secret. Raises `TooManyEndpoints`, and `EndpointExists` by its constraint."""
     _lock_account()
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
@@ -33,10 +33,10 @@ def create_endpoint(*, fields: dict[str, Any]) -> WebhookEndpoint:
 
 
 def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime) -> WebhookEndpoint:
-    """Change fields of an endpoint; `status` may be active or paused. Raises `NotFound`.
+    """Change an endpoint. `status` may be active or paused. Raises `NotFound`.
 
-    Failures are forgotten once it is active again, or of another URL. What happened while it was paused is not
-    sent later: it is in the feed.
+    Failures are reset when it becomes active again or gets another URL. Events that happen while it is paused aren't
+    sent later; they are in the feed.
     """
     endpoint = endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
     if endpoint is None:
@@ -52,18 +52,18 @@ def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime)
 
 
 def pause_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
-    """Send nothing until it is resumed; what waits is not sent either. Raises `NotFound`."""
+    """Send nothing until it is resumed, not even what is already waiting. Raises `NotFound`."""
     return update_endpoint(endpoint_id=endpoint_id, changes={"status": Status.PAUSED}, now=now)
 
 
 def resume_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
-    """Send what happens from now on. Raises `NotFound`."""
+    """Send events from now on. Raises `NotFound`."""
     return update_endpoint(endpoint_id=endpoint_id, changes={"status": Status.ACTIVE}, now=now)
 
 
 def delete_endpoint(*, endpoint_id: int) -> None:
-    """Forget an endpoint with its log. Raises `NotFound`."""
-    # Whoever records a delivery holds the key of the endpoint, so that none is added in between.
+    """Delete an endpoint with its log. Raises `NotFound`."""
+    # Recording a delivery locks the endpoint's key, so that none can be added in between.
     endpoint = endpoints().select_for_update().filter(pk=endpoint_id).first()
     if endpoint is None:
         raise NotFound
@@ -72,7 +72,7 @@ def delete_endpoint(*, endpoint_id: int) -> None:
 
 
 def rotate_secret(*, endpoint_id: int, grace: timedelta, now: datetime) -> WebhookEndpoint:
-    """A new secret. Messages are signed with the one before as well, through the grace period. Raises `NotFound`."""
+    """Replace the secret. During the grace period, messages are signed with the previous one as well. Raises `NotFound`."""
     has_grace = grace > timedelta()
     endpoints().filter(pk=endpoint_id).update(
         previous_secret=F("secret") if has_grace else "",
@@ -84,7 +84,7 @@ def rotate_secret(*, endpoint_id: int, grace: timedelta, now: datetime) -> Webho
 
 
 def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
-    """Have a message sent that means nothing, once, also to a paused endpoint; its id. Raises `NotFound`."""
+    """Enqueue a message for trying the endpoint, even a paused one. It is sent once. Returns its id. Raises `NotFound`."""
     endpoint = get_endpoint(endpoint_id)
     message_id = f"ping_{base62(22)}"
     payload = {"endpoint_id": endpoint.pk, "message_id": message_id, "occurred_at": timestamp(now)}
@@ -93,7 +93,7 @@ def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
 
 
 def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
-    """Forget old deliveries of every account; how many they were, and the ids of those that can't be deleted.
+    """Delete old deliveries of all accounts. Returns their number, and the ids of those that couldn't be deleted.
 
     Called outside of any scope.
     """
@@ -106,13 +106,13 @@ def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) ->
 
 
 def _lock_account() -> None:
-    """Endpoints are counted and added by one at a time."""
+    """Let one request at a time count and add endpoints."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 
 
 def _fields_of(status: str, now: datetime) -> dict[str, Any]:
-    """What goes with a status that merchants may choose."""
+    """The fields that change with a status."""
     if status == Status.ACTIVE:
         return {"disabled_reason": "", "paused_at": None} | _HEALTHY
     return {"disabled_reason": "", "paused_at": now}

@@ -19,6 +19,6 @@ def get_endpoint(endpoint_id: int) -> WebhookEndpoint:
 
 
 def deliveries_to(endpoint: WebhookEndpoint, *, status: str | None = None) -> QuerySet[WebhookDelivery]:
-    """Every try to deliver something to an endpoint, as long as they are kept."""
+    """The log of an endpoint's deliveries, as far as it is kept."""
     tries = WebhookDelivery.objects.filter(endpoint_id=endpoint.pk)
     return tries if status is None else tries.filter(status=status)

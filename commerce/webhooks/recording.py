@@ -1,7 +1,7 @@
-"""The log of deliveries, and what it makes of an endpoint's health.
+"""The log of deliveries, and the health of endpoints that follows from it.
 
-A delivery is logged without a lock that another one would wait for: the endpoint's row is changed only where its state
-changes, at the very end of a transaction.
+Logging a delivery takes no lock that another delivery would wait for: the endpoint's row is changed only if its state
+changes, at the end of a transaction.
 """
 
 from datetime import datetime, timedelta
@@ -21,12 +21,12 @@ from .messages import Message
 from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints
 
-# An endpoint with few events is not given up for two of them.
+# So that an endpoint with few events isn't disabled after two failures.
 MIN_FAILURES = 12
-# One that does not answer takes a worker's time for each try, so it is tried ever less often.
+# Each try of an endpoint that doesn't answer takes a worker's time, so the tries become rarer.
 FIRST_REST = timedelta(seconds=30)
 LONGEST_REST = timedelta(minutes=10)
-# One that takes so long to answer rests as well.
+# An endpoint that takes this long to answer rests as well.
 SLOW_MS = 5_000
 _MAX_ERROR_LENGTH = 500
 _GONE = 410
@@ -34,7 +34,7 @@ _GONE = 410
 Status = WebhookEndpoint.Status
 Reason = WebhookEndpoint.DisabledReason
 
-# The lock on its key keeps the endpoint from being deleted meanwhile, and hinders nobody who changes its state.
+# Locks the key only: the endpoint can't be deleted meanwhile, but its state can change.
 _LOG = """
     INSERT INTO webhook_deliveries (account_id, endpoint_id, message_id, event_type, attempt, status, response_status,
         response_excerpt, error, duration_ms, created_at)
@@ -46,7 +46,7 @@ _LOG = """
 def record_delivery(
     *, endpoint_id: int, message: Message, attempt: int, answer: Answer, now: datetime
 ) -> None:
-    """Log a try to deliver an event, and pause an endpoint that is gone or has failed for too long."""
+    """Log a try to deliver an event, and disable an endpoint that is gone or has failed for too long."""
     if not _log(endpoint_id, message, attempt=attempt, answer=answer, now=now):
         return
     if answer.is_success:
@@ -56,12 +56,12 @@ def record_delivery(
 
 
 def record_ping(*, endpoint_id: int, message: Message, answer: Answer, now: datetime) -> None:
-    """Log a ping, which says nothing about the health of an endpoint that may be paused."""
+    """Log a ping. It doesn't count for the endpoint's health, as paused endpoints are pinged too."""
     _log(endpoint_id, message, attempt=1, answer=answer, now=now)
 
 
 def _log(endpoint_id: int, message: Message, *, attempt: int, answer: Answer, now: datetime) -> bool:
-    """False where the endpoint was deleted meanwhile."""
+    """False if the endpoint has been deleted meanwhile."""
     outcome = WebhookDelivery.Status.SUCCEEDED if answer.is_success else WebhookDelivery.Status.FAILED
     values: list[Any] = [
         *(message.id, message.type, attempt, outcome, answer.status),
@@ -73,7 +73,7 @@ def _log(endpoint_id: int, message: Message, *, attempt: int, answer: Answer, no
 
 
 def _note_success(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
-    """A healthy endpoint is not touched, nor waited for."""
+    """Reset failures. The row of a healthy endpoint is neither written nor locked."""
     active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
     active.filter(consecutive_failures__gt=0).update(
         consecutive_failures=0, failing_since=None, rests_until=None

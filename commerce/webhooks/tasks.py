@@ -8,14 +8,14 @@ from commerce.loops.operations import prune_in_batches
 
 from .operations import prune_deliveries
 
-# Few enough rows that a deletion is short, and few enough batches that a run ends before the next one.
+# Few enough rows for a short deletion, and few enough batches for a run to end before the next one.
 PRUNE_BATCH = 5_000
 PRUNE_BATCHES = 20
 
 
 @shared_task
 def prune(**kwargs: Any) -> None:
-    """Forget deliveries that are older than they are kept."""
+    """Delete deliveries that are older than the retention period."""
     max_age = timedelta(days=settings.WEBHOOKS_KEEP_DAYS)
     prune_in_batches(
         "webhook_prune",

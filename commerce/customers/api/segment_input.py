@@ -1,4 +1,4 @@
-"""What a segment's filter may say: for each field the operators it takes, and values of its own type."""
+"""Validates a segment's filter: the operators that each field takes, and values of its type."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,13 +16,13 @@ MAX_VALUES = 100
 
 
 class _TimestampTextField(serializers.Field):
-    """A timestamp, kept as text in the form in which timestamps leave."""
+    """A timestamp, stored as text in the API's format."""
 
     def to_internal_value(self, data: Any) -> str | None:
         return timestamp(fields.DateTimeField().run_validation(data))
 
 
-# A field belongs to one parent: each use makes its own.
+# Functions, since DRF binds a field to one parent.
 _VALUE_FIELDS: dict[str, Callable[[], serializers.Field]] = {
     "tag": lambda: fields.TextField(max_length=64),
     "email_domain": fields.DomainField,
@@ -35,7 +35,7 @@ _VALUE_FIELDS: dict[str, Callable[[], serializers.Field]] = {
 
 @extend_schema_field(OpenApiTypes.ANY)
 class _AnyField(serializers.Field):
-    """A value whose type depends on another field; checked when that one is known."""
+    """A value whose type depends on another field, checked once that is known."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data
@@ -65,7 +65,7 @@ class FilterInput(Input):
 @extend_schema_field(FilterInput)
 class FilterField(fields.WholeField):
     shape = FilterInput
-    # Checkouts compare their customers with it.
+    # Checkouts compare customers with it.
     max_bytes = 64 * 1024
 
 

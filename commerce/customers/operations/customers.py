@@ -11,7 +11,7 @@ from commerce.tenancy.scope import current_account_id
 
 _MAX_CENTS = 2**63 - 1
 
-# A known address is answered as it is: whoever types it in can't change what is kept of its owner.
+# A known customer is returned unchanged: a guest who types an address must not change its owner's data.
 _UPSERT_GUEST = """
     INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
                            is_guest, tags, notification_preferences, orders_count, total_spent_cents,
@@ -23,12 +23,12 @@ _UPSERT_GUEST = """
 
 
 def create_customer(*, fields: dict[str, Any]) -> Customer:
-    """A new customer. Raises `CustomerEmailTaken` through the unique key."""
+    """Create a customer. Raises `CustomerEmailTaken` by the unique constraint."""
     return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
 
 
 def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetime) -> Customer:
-    """Change a customer. Raises `CustomerEmailTaken` through the unique key, and `CustomerRedacted`."""
+    """Change a customer. Raises `CustomerRedacted`, and `CustomerEmailTaken` by the unique constraint."""
     if "email" in changes:
         changes = changes | {"normalised_email": normalise_email(changes["email"])}
     live = Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True)
@@ -39,7 +39,7 @@ def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetim
 
 
 def redact_customer(*, customer: Customer, now: datetime) -> Customer:
-    """Erase the person, also where other apps know of them; the row stays for the books.
+    """Erase the customer's personal data, in other apps too. The row stays for accounting.
 
     Repeated, nothing changes.
     """
@@ -62,7 +62,7 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
 
 
 def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
-    """Say which messages a customer wants; the others stay as they are. Raises `CustomerRedacted`."""
+    """Change the given preferences; the others stay as they are. Raises `CustomerRedacted`."""
     locked = Customer.objects.select_for_update(no_key=True).get(pk=customer.pk)
     if locked.redacted_at is not None:
         raise CustomerRedacted
@@ -82,9 +82,9 @@ def resolve_customer(
     country_code: str | None = None,
     now: datetime,
 ) -> Customer:
-    """Whose order it is: the customer named, else the one of this address, else a new guest.
+    """The customer of an order: the given one, else the one with this address, else a new guest.
 
-    Two guests who complete at once with one address become one customer.
+    Two guests who complete at once with the same address become one customer.
     """
     named = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
     if named is not None:
@@ -95,10 +95,10 @@ def resolve_customer(
 
 
 def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
-    """Count an order and its total (cents) in the figures that segments filter by."""
+    """Add an order and its total (cents) to the customer's figures, by which segments filter."""
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
-        # The largest number that the column takes is not exceeded.
+        # Capped at the column's maximum.
         total_spent_cents=Least(F("total_spent_cents"), _cents(_MAX_CENTS - total_cents))
         + _cents(total_cents),
         updated_at=now,
@@ -107,7 +107,7 @@ def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> Non
 
 def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
     """Undo `record_purchase` for an order that was cancelled."""
-    # An order that did not come from a checkout was never counted, and is cancelled all the same.
+    # An order that didn't come from a checkout was never counted, but can be cancelled.
     Customer.objects.filter(pk=customer_id).update(
         orders_count=Greatest(F("orders_count") - 1, 0),
         total_spent_cents=Greatest(F("total_spent_cents") - _cents(total_cents), 0),

@@ -5,12 +5,12 @@ from commerce.errors import NotFound
 
 
 def create_segment(*, fields: dict[str, Any]) -> Segment:
-    """A new saved filter. Raises `SegmentHandleTaken` through the unique key."""
+    """Create a segment. Raises `SegmentHandleTaken` by the unique constraint."""
     return Segment.objects.create(**fields)
 
 
 def update_segment(*, segment: Segment, changes: dict[str, Any]) -> Segment:
-    """Change a segment; who belongs to it follows at once. Raises `SegmentHandleTaken`."""
+    """Change a segment, effective at once. Raises `SegmentHandleTaken` by the unique constraint."""
     for name, value in changes.items():
         setattr(segment, name, value)
     segment.save(update_fields=[*changes, "updated_at"])
@@ -18,7 +18,7 @@ def update_segment(*, segment: Segment, changes: dict[str, Any]) -> Segment:
 
 
 def delete_segment(*, segment_id: int) -> None:
-    """Discounts that name the segment find nobody in it any more. Raises `NotFound`."""
+    """Delete a segment. Discounts that name it then apply to nobody. Raises `NotFound`."""
     deleted, _ = Segment.objects.filter(pk=segment_id).delete()
     if not deleted:
         raise NotFound

@@ -39,7 +39,7 @@ class OrdersViewSet(AdminViewSet):
 
     @answers(_ORDER, request=FulfillInput)
     def fulfill(self, request: Request, order_id: int) -> Response:
-        # An empty text says as much as none.
+        # Empty text means none.
         parcel = {name: value or None for name, value in self.valid(FulfillInput).items()}
         operations.fulfill_order(order_id=order_id, **parcel, now=timezone.now())
         return _answer(order_id)

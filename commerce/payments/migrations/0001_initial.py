@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('token', models.CharField(max_length=64)),
-                ('key', models.CharField(help_text="The shop's own name of the payment", max_length=64)),
+                ('key', models.CharField(help_text="The idempotency key that the shop sent", max_length=64)),
                 ('status', models.CharField(choices=[('open', 'Open'), ('succeeded', 'Succeeded'), ('declined', 'Declined'), ('abandoned', 'Abandoned'), ('refunded', 'Refunded')], default='open', max_length=16)),
                 ('amount_cents', models.BigIntegerField()),
                 ('currency', models.CharField(max_length=3)),

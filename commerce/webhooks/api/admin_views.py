@@ -21,11 +21,11 @@ from . import serializers as shapes
 
 
 class EndpointsViewSet(AdminViewSet):
-    """Where the account's events are sent, signed by the rules of Standard Webhooks, and how that went."""
+    """URLs that receive the account's events, signed by Standard Webhooks, and the log of deliveries."""
 
     area = "events"
     secret_fields = ("secret",)
-    # They ask the name servers where a URL leads.
+    # They resolve the host of a URL.
     unscoped_actions = ("create", "update")
 
     @answers(many("webhook_endpoints", shapes.WebhookEndpointOutput), parameters=PAGE_PARAMETERS)
@@ -97,11 +97,11 @@ class EndpointsViewSet(AdminViewSet):
         """Raises `ValidationFailed` for a URL that must not be called."""
         if "url" not in fields:
             return
-        # Under a handle every key has an account.
+        # In URLs with a handle, every key has an account.
         account_id = self.principal.account_id or 0
         place = waiting_call(Call.LOOKUP, account_id, within_s=LOOKUP_TIMEOUT_S)
         try:
-            # Name servers are asked, outside of any scope.
+            # Resolves the host, outside of any scope.
             with place if needs_lookup(fields["url"]) else nullcontext():
                 check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
         except AddressRefused as refused:

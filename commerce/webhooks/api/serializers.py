@@ -33,13 +33,13 @@ class WebhookEndpointInput(Input):
 
 
 class WebhookEndpointChanges(WebhookEndpointInput):
-    """An endpoint that was paused, or disabled by its failures, is sent nothing until it is active again."""
+    """An endpoint that is paused, or disabled after failures, is sent nothing until it is active again."""
 
     status = serializers.ChoiceField([_Status.ACTIVE, _Status.PAUSED], required=False)
 
 
 class WebhookSecretRotation(Input):
-    # A day is usual; a month is as long as it may take.
+    # A day is usual, a month the maximum.
     grace_seconds = fields.IntegerField(required=False, default=0, max_value=2_592_000)
 
 
