@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from commerce.money import taxed
 
@@ -37,18 +36,28 @@ def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includ
     )
 
 
-def cart_totals(currency: str, lines: Sequence[LinePrice]) -> dict[str, Any]:
-    """The totals object of the interface; an empty cart carries five of its fields alone."""
-    with_tax_cents = sum(line.with_tax_cents for line in lines)
-    counts = {"line_count": len(lines), "item_count": sum(line.quantity for line in lines)}
-    if not lines:
-        return {"currency": currency, "subtotal_with_tax_cents": "0", "total_cents": "0", **counts}
-    without_tax_cents = sum(line.without_tax_cents for line in lines)
-    return {
-        "currency": currency,
-        "subtotal_with_tax_cents": str(with_tax_cents),
-        "subtotal_without_tax_cents": str(without_tax_cents),
-        "tax_cents": str(with_tax_cents - without_tax_cents),
-        "total_cents": str(with_tax_cents),
-        **counts,
-    }
+@dataclass(frozen=True, slots=True)
+class CartTotals:
+    """The sums of a cart's lines. Nothing is taken off before checkout, so that the total is the gross subtotal."""
+
+    subtotal_with_tax_cents: int
+    subtotal_without_tax_cents: int
+    line_count: int
+    item_count: int
+
+    @property
+    def total_cents(self) -> int:
+        return self.subtotal_with_tax_cents
+
+    @property
+    def tax_cents(self) -> int:
+        return self.subtotal_with_tax_cents - self.subtotal_without_tax_cents
+
+
+def cart_totals(lines: Sequence[LinePrice]) -> CartTotals:
+    return CartTotals(
+        subtotal_with_tax_cents=sum(line.with_tax_cents for line in lines),
+        subtotal_without_tax_cents=sum(line.without_tax_cents for line in lines),
+        line_count=len(lines),
+        item_count=sum(line.quantity for line in lines),
+    )

@@ -95,4 +95,4 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
 
     @display(description="Shipping method")
     def shipping_method_name(self, checkout: Checkout) -> str:
-        return (checkout.shipping_method or {}).get("name", "-")
+        return checkout.shipping_method.name if checkout.shipping_method else "-"

@@ -2,7 +2,15 @@ from django.db import models
 from django.db.models import Q
 
 from commerce.orders.models import FrozenLine, Totals, line_constraints, totals_constraints
+from commerce.orders.snapshots import (
+    AppliedCode,
+    AutomaticDiscount,
+    PickupPointSnapshot,
+    ShippingSnapshot,
+    VatSnapshot,
+)
 from commerce.sizes import KIB, at_most_bytes
+from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -27,14 +35,14 @@ class Checkout(Totals, AccountOwned):
     # The snapshots keep what was chosen when method, rate or point are deleted later.
     shipping_method_id = models.BigIntegerField(null=True)
     shipping_rate_id = models.BigIntegerField(null=True)
-    shipping_method = models.JSONField(null=True)
+    shipping_method: ShippingSnapshot | None = snapshot(ShippingSnapshot)
     pickup_point_id = models.BigIntegerField(null=True)
-    pickup_point = models.JSONField(null=True)
+    pickup_point: PickupPointSnapshot | None = snapshot(PickupPointSnapshot)
     shipping_tax_rate_bp = models.PositiveIntegerField(default=0)
     payment_method = models.CharField(max_length=32, null=True)
-    discount_codes = models.JSONField(default=list)
-    automatic_discounts = models.JSONField(default=list)
-    vat = models.JSONField(null=True)
+    discount_codes: list[AppliedCode] = snapshots(AppliedCode)
+    automatic_discounts: list[AutomaticDiscount] = snapshots(AutomaticDiscount)
+    vat: VatSnapshot | None = snapshot(VatSnapshot)
     utm = models.JSONField(default=dict)
     referrer = models.TextField(blank=True)
     ready_to_complete = models.BooleanField(default=False)
@@ -91,7 +99,7 @@ class Checkout(Totals, AccountOwned):
     @property
     def is_reverse_charge(self) -> bool:
         """Whether the buyer owes the tax, so that none is charged."""
-        return self.vat is not None and self.vat["reverse_charge"]
+        return self.vat is not None and self.vat.reverse_charge
 
 
 class CheckoutLineItem(FrozenLine, AccountOwned):

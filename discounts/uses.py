@@ -169,7 +169,7 @@ def return_uses(*, order_id: int) -> None:
 
 
 def _exhausted(use: Use) -> DiscountExhausted:
-    return DiscountExhausted(_WHAT_TO_DO, discount_code=use.code, discount_id=str(use.discount_id))
+    return DiscountExhausted(_WHAT_TO_DO, discount_code=use.code, discount_id=use.discount_id)
 
 
 def _is_spent(discount: Discount) -> bool:

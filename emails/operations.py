@@ -8,7 +8,6 @@ from commerce.customers.queries import is_redacted
 from commerce.events.operations import publish
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import store_message
-from commerce.rest.shapes import text_id, timestamp
 from commerce.tenancy.scope import current_account_id
 from emails.errors import AccountNotResolved
 from emails.messages import Message
@@ -95,7 +94,7 @@ def record_event(
     if changes:
         EmailDelivery.objects.filter(pk=delivery.pk).update(**changes)
     if happened_at is None:
-        data = _event_data(delivery) | {time_field: timestamp(occurred_at)}
+        data = _event_data(delivery) | {time_field: occurred_at}
         publish(type=event_type, data=data, now=now)
     return True
 
@@ -126,10 +125,10 @@ def _is_new_event(values: list[Any]) -> bool:
 def _event_data(delivery: EmailDelivery) -> dict[str, Any]:
     """Names no address: events can't be taken back when the customer is redacted."""
     return {
-        "email_delivery_id": text_id(delivery.pk),
+        "email_delivery_id": delivery.pk,
         "template_key": delivery.template_key,
-        "customer_id": text_id(delivery.customer_id),
+        "customer_id": delivery.customer_id,
         "provider_message_id": delivery.provider_message_id,
         "reference_type": delivery.reference_type,
-        "reference_id": text_id(delivery.reference_id),
+        "reference_id": delivery.reference_id,
     }

@@ -144,7 +144,7 @@ def _key_taken(idempotency_key: str) -> Exception:
     dispatch = dispatch_of_key(idempotency_key, key_space=KeySpace.CALLER)
     if dispatch is None or dispatch.status in _UNDER_WAY or sent_before(idempotency_key):
         return RequestInProgress("An email of this idempotency_key is being sent.")
-    return EmailKeyGivenUp(dispatch_id=str(dispatch.pk), dispatch_status=dispatch.status)
+    return EmailKeyGivenUp(dispatch_id=dispatch.pk, dispatch_status=dispatch.status)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str
         if not limit.is_over:
             raise _failed(job, scope, error) from error
         _pass_to_the_outbox(job, scope, error)
-        refusal = EmailUnderWay(dispatch_id=str(job.dispatch.pk))
+        refusal = EmailUnderWay(dispatch_id=job.dispatch.pk)
         refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
         raise refusal from error
     except (MessageRefused, ProviderUnavailable) as error:
@@ -193,7 +193,7 @@ def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str
 def _failed(job: _Job, scope: Scope, error: Exception) -> ProviderFailed:
     if isinstance(error, OutcomeUnknown):
         _leave_to_the_outbox(job, scope, error)
-        return ProviderFailed(str(error), dispatch_id=str(job.dispatch.pk))
+        return ProviderFailed(str(error), dispatch_id=job.dispatch.pk)
     _drop(job, scope)
     return ProviderFailed(str(error))
 

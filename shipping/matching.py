@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 FREE = "free"
 
@@ -73,21 +72,6 @@ class Method:
     estimated_days_min: int | None = None
     estimated_days_max: int | None = None
     cod_fee_cents: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "id": str(self.id),
-            "handle": self.handle,
-            "name": self.name,
-            "carrier": self.carrier,
-            "service_code": self.service_code,
-            "rate_mode": self.rate_mode,
-            "requires_pickup_point": self.requires_pickup_point,
-            "is_cod_compatible": self.is_cod_compatible,
-            "estimated_days_min": self.estimated_days_min,
-            "estimated_days_max": self.estimated_days_max,
-            "cod_fee_cents": str(self.cod_fee_cents),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +179,9 @@ class Option:
     rate: Rate
     is_best: bool
 
-    def as_dict(self) -> dict[str, Any]:
-        """As a quote answers it: ids and cents are decimal strings, and a rate without a label has its method's."""
-        return {
-            "method": self.method.as_dict(),
-            "rate_id": str(self.rate.id),
-            "price_cents": str(self.rate.price_cents),
-            "currency": self.rate.currency,
-            "is_free": self.rate.is_free,
-            "is_best": self.is_best,
-            "display_name": self.rate.display_name or self.method.name,
-        }
+    @property
+    def display_name(self) -> str:
+        return self.rate.display_name or self.method.name
 
 
 def options(shape: Shape, candidates: Iterable[Candidate]) -> list[Option]:

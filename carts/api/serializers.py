@@ -7,10 +7,11 @@ from rest_framework import serializers
 from carts.attributes import canonical
 from carts.models import Cart
 from carts.queries import CartView, LineRow
-from carts.totals import LinePrice, cart_totals
+from carts.totals import CartTotals, LinePrice, cart_totals
+from commerce.formats import text_id
 from commerce.orders.api.serializers import LineOutput
 from commerce.rest import fields
-from commerce.rest.shapes import Input, Output, TimestampField, text_id
+from commerce.rest.shapes import Input, Output, TimestampField
 
 MAX_UTM_BYTES = 4 * 1024
 MAX_ATTRIBUTES_BYTES = 4 * 1024
@@ -99,11 +100,27 @@ def cart_answer(view: CartView) -> dict[str, Any]:
             "locale": cart.locale,
             "status": cart.status,
             "line_items": [_line(line, price) for line, price in view.lines],
-            "totals": cart_totals(cart.currency, [price for _, price in view.lines]),
+            "totals": _totals(cart.currency, cart_totals([price for _, price in view.lines])),
             "expires_at": cart.expires_at,
             "created_at": cart.created_at,
             "updated_at": cart.updated_at,
         }
+    }
+
+
+def _totals(currency: str, totals: CartTotals) -> dict[str, Any]:
+    tax = {
+        "subtotal_without_tax_cents": str(totals.subtotal_without_tax_cents),
+        "tax_cents": str(totals.tax_cents),
+    }
+    return {
+        "currency": currency,
+        "subtotal_with_tax_cents": str(totals.subtotal_with_tax_cents),
+        # The interface shows neither for an empty cart.
+        **(tax if totals.line_count else {}),
+        "total_cents": str(totals.total_cents),
+        "line_count": totals.line_count,
+        "item_count": totals.item_count,
     }
 
 

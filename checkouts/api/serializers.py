@@ -8,6 +8,7 @@ from rest_framework import serializers
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, phase_shown
+from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.api.serializers import (
     AutomaticDiscountOutput,
     DiscountCodeOutput,
@@ -17,7 +18,7 @@ from commerce.orders.api.serializers import (
 )
 from commerce.orders.shapes import line_answer, totals_answer
 from commerce.rest import fields
-from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+from commerce.rest.shapes import Input, Output, TimestampField
 
 
 class CheckoutInput(Input):
@@ -201,13 +202,13 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
             "customer_note": checkout.customer_note,
             "shipping_method_id": text_id(checkout.shipping_method_id),
             "shipping_rate_id": text_id(checkout.shipping_rate_id),
-            "shipping_method": checkout.shipping_method,
+            "shipping_method": as_text(checkout.shipping_method),
             "pickup_point_id": text_id(checkout.pickup_point_id),
-            "pickup_point": checkout.pickup_point,
+            "pickup_point": as_text(checkout.pickup_point),
             "payment_method": checkout.payment_method,
-            "discount_codes": checkout.discount_codes,
-            "automatic_discounts": checkout.automatic_discounts,
-            "vat": checkout.vat,
+            "discount_codes": as_text(checkout.discount_codes),
+            "automatic_discounts": as_text(checkout.automatic_discounts),
+            "vat": as_text(checkout.vat),
             "totals": totals_answer(checkout, lines=view.lines),
             "ready_to_complete": checkout.ready_to_complete,
             "failure_code": checkout.failure_code,

@@ -14,6 +14,7 @@ from commerce.rest.client_address import client_address
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from commerce.tenancy.scope import current_account_id
+from shipping.api.serializers import quote_answer
 from shipping.queries import quote
 
 from . import serializers as shapes
@@ -49,12 +50,12 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.AddressInput)
     def address(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.AddressInput)
-        return _answer(operations.set_address(token=token, fields=fields, now=timezone.now()))
+        return _answer(operations.set_address(token=token, address=fields, now=timezone.now()))
 
     @answers(_QUOTES)
     def shipping_quote(self, request: Request, token: str) -> Response:
         options = quote(queries.quotable_shape(token))
-        return Response({"quotes": [option.as_dict() for option in options]})
+        return Response({"quotes": [quote_answer(option) for option in options]})
 
     @answers(_CHECKOUT, request=shapes.ShippingInput)
     def shipping(self, request: Request, token: str) -> Response:

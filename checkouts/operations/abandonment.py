@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 
@@ -89,11 +90,11 @@ def _cancel_payments(attempts: Sequence[CheckoutPaymentAttempt], *, now: datetim
     enqueue_many(task_name="cancel_payment", payloads=payloads, now=now)
 
 
-def _event_data(checkout: Checkout) -> dict[str, str]:
+def _event_data(checkout: Checkout) -> dict[str, Any]:
     return {
-        "checkout_id": str(checkout.pk),
+        "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
-        "cart_id": str(checkout.cart_id),
+        "cart_id": checkout.cart_id,
         "email": checkout.email,
         "phase": checkout.phase,
     }

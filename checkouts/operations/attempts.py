@@ -166,7 +166,7 @@ def _enqueue_refund(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
 
 def _publish_failure(checkout: Checkout, attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
     data = {
-        "checkout_id": str(checkout.pk),
+        "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
         "payment_method": attempt.payment_method,
         "failure_code": attempt.failure_code,

@@ -1,13 +1,17 @@
 """Codes that a shopper enters: discounts, and gift cards that pay a part."""
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+
+from django.db.models import Q
 
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
 from commerce.errors import Refusal
+from commerce.formats import text_id
+from commerce.orders.snapshots import AppliedCode
 from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
 from discounts.in_force import rule_by_code, rules_in_force
@@ -41,8 +45,10 @@ _REFUSALS: dict[str, type[Refusal]] = {
 @tells_entered
 def is_entered(discount_id: int) -> bool:
     """Whether an open checkout has entered the code of a discount."""
-    entry = [{"discount_id": str(discount_id)}]
-    return Checkout.objects.filter(phase__in=OPEN_PHASES, discount_codes__contains=entry).exists()
+    is_named = Q(discount_codes__contains=[{"discount_id": discount_id}])
+    # Processes of the release before still write the id as text while they run.
+    is_named |= Q(discount_codes__contains=[{"discount_id": text_id(discount_id)}])
+    return Checkout.objects.filter(is_named, phase__in=OPEN_PHASES).exists()
 
 
 def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:
@@ -65,19 +71,21 @@ def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:
 def remove_code(*, token: str, code: str, now: datetime) -> CheckoutView:
     """Take a code away, by the text that its entry shows. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
     view = _view(token, now=now)
-    entry = _entry_shown_as(code, view.checkout)
-    if entry is None:
+    removed = _find_applied(code, view.checkout)
+    if removed is None:
         raise errors.DiscountNotApplied
-    view.checkout.discount_codes = [other for other in view.checkout.discount_codes if other is not entry]
+    view.checkout.discount_codes = [
+        applied for applied in view.checkout.discount_codes if applied is not removed
+    ]
     return _repriced(view, now=now)
 
 
-def _entry_shown_as(code: str, checkout: Checkout) -> dict[str, Any] | None:
-    """The entry that shows a code; a gift card's may be typed in any form."""
+def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
+    """The applied code that is shown as this text; a gift card's may be typed in any form."""
     text, card_code = normalise_code(code), canonical_code(code)
-    entries = checkout.discount_codes
-    shown = (entry for entry in entries if is_same_code(entry["code"], text))
-    cards = (entry for entry in entries if entry["voucher_id"] and entry["code"] == card_code)
+    codes = checkout.discount_codes
+    shown = (applied for applied in codes if is_same_code(applied.code, text))
+    cards = (applied for applied in codes if applied.voucher_id is not None and applied.code == card_code)
     return next(shown, None) or next(cards, None)
 
 
@@ -105,21 +113,22 @@ def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
     others = rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
     kept_ids = {kept.id for kept in combine(others, rule)}
     checkout.discount_codes = [
-        entry
-        for entry in checkout.discount_codes
-        if entry["voucher_id"] or int(entry["discount_id"]) in kept_ids
+        applied
+        for applied in checkout.discount_codes
+        if applied.discount_id is None or applied.discount_id in kept_ids
     ]
-    _add_entry(checkout, code=rule.code or "", discount_id=rule.id, voucher_id=None, kind=rule.type)
+    added = AppliedCode(code=rule.code or "", discount_id=rule.id, voucher_id=None, type=rule.type)
+    checkout.discount_codes = [*checkout.discount_codes, added]
     _show_code(checkout, rule)
 
 
 def _show_code(checkout: Checkout, rule: Rule) -> None:
     """Show an entered discount by the code that it has now, and nothing else by this code."""
-    code, discount_id = rule.code or "", str(rule.id)
+    code = rule.code or ""
     checkout.discount_codes = [
-        entry | {"code": code} if entry["discount_id"] == discount_id else entry
-        for entry in checkout.discount_codes
-        if entry["discount_id"] == discount_id or not is_same_code(entry["code"], code)
+        replace(applied, code=code) if applied.discount_id == rule.id else applied
+        for applied in checkout.discount_codes
+        if applied.discount_id == rule.id or not is_same_code(applied.code, code)
     ]
 
 
@@ -137,19 +146,6 @@ def _enter_gift_card(checkout: Checkout, code: str, *, now: datetime) -> None:
     card = usable_voucher(code=code, currency=checkout.currency, now=now)
     if card is None:
         raise errors.DiscountNotFound
-    if str(card.id) not in [entry["voucher_id"] for entry in checkout.discount_codes]:
-        _add_entry(checkout, code=card.code, discount_id=None, voucher_id=card.id, kind="gift_card")
-
-
-def _add_entry(
-    checkout: Checkout, *, code: str, discount_id: int | None, voucher_id: int | None, kind: str
-) -> None:
-    """What it takes off, pricing fills in."""
-    entry = {
-        "code": code,
-        "discount_id": None if discount_id is None else str(discount_id),
-        "voucher_id": None if voucher_id is None else str(voucher_id),
-        "type": kind,
-        "amount_cents": "0",
-    }
-    checkout.discount_codes = [*checkout.discount_codes, entry]
+    if card.id not in [applied.voucher_id for applied in checkout.discount_codes]:
+        added = AppliedCode(code=card.code, discount_id=None, voucher_id=card.id, type="gift_card")
+        checkout.discount_codes = [*checkout.discount_codes, added]

@@ -116,7 +116,7 @@ def _completed_before(checkout: Checkout, key: str | None) -> CheckoutView:
     is_replayed = key is not None and key == checkout.completion_key
     if not is_replayed:
         if key is None or checkout.completion_key is not None:
-            raise CheckoutAlreadyCompleted(order_id=str(checkout.order_id))
+            raise CheckoutAlreadyCompleted(order_id=checkout.order_id)
         checkout.completion_key = key
         checkout.save(update_fields=["completion_key"])
     return CheckoutView(checkout, lines_of(checkout), is_replayed)
@@ -179,15 +179,15 @@ def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:
 
 def _event_data(checkout: Checkout, order: Order) -> dict[str, Any]:
     return {
-        "checkout_id": str(checkout.pk),
+        "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
-        "order_id": str(order.pk),
-        "order_number": str(order.number),
-        "cart_id": str(checkout.cart_id),
-        "customer_id": str(order.customer_id),
+        "order_id": order.pk,
+        "order_number": order.number,
+        "cart_id": checkout.cart_id,
+        "customer_id": order.customer_id,
         "email": order.email,
-        "market_id": str(order.market_id),
+        "market_id": order.market_id,
         "currency": order.currency,
-        "total_cents": str(order.total_cents),
+        "total_cents": order.total_cents,
         "discount_codes": order.discount_codes,
     }

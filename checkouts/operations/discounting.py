@@ -1,12 +1,14 @@
 """What discounts take off a checkout and gift cards pay of it, written to the checkout and its lines."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import connection
 
 from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
+from commerce.orders.snapshots import AutomaticDiscount
 from commerce.tenancy.scope import current_account_id
 from discounts.evaluation import Basket, Evaluation, Line, Rule, evaluate
 from discounts.in_force import rules_in_force
@@ -37,20 +39,22 @@ def apply_discounts(
 
 def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> int:
     """Let each gift card pay what is left of the total, as far as it has it; the sum in cents."""
-    voucher_ids = [int(entry["voucher_id"]) for entry in checkout.discount_codes if entry["voucher_id"]]
+    voucher_ids = [
+        applied.voucher_id for applied in checkout.discount_codes if applied.voucher_id is not None
+    ]
     if not voucher_ids:
         return 0
     cards = usable_vouchers(ids=voucher_ids, currency=checkout.currency, now=now)
-    payable = {str(card.id): card.payable_cents for card in cards}
+    payable = {card.id: card.payable_cents for card in cards}
     left_cents = total_cents
-    entries = []
-    for entry in checkout.discount_codes:
-        if entry["voucher_id"]:
-            paid_cents = min(left_cents, payable.get(entry["voucher_id"], 0))
+    codes = []
+    for applied in checkout.discount_codes:
+        if applied.voucher_id is not None:
+            paid_cents = min(left_cents, payable.get(applied.voucher_id, 0))
             left_cents -= paid_cents
-            entry |= {"amount_cents": str(paid_cents)}
-        entries.append(entry)
-    checkout.discount_codes = entries
+            applied = replace(applied, amount_cents=paid_cents)  # noqa: PLW2901
+        codes.append(applied)
+    checkout.discount_codes = codes
     return total_cents - left_cents
 
 
@@ -74,7 +78,7 @@ def basket_of(
 
 
 def entered_discount_ids(checkout: Checkout) -> list[int]:
-    return [int(entry["discount_id"]) for entry in checkout.discount_codes if entry["discount_id"]]
+    return [applied.discount_id for applied in checkout.discount_codes if applied.discount_id is not None]
 
 
 def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
@@ -86,21 +90,21 @@ def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
 def _name_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:
     """List what each discount takes off: codes as entered, also those that take nothing; the others as applied."""
     by_id = {rule.id: rule for rule in rules}
-    amounts = {applied.discount_id: str(applied.amount_cents) for applied in evaluated.applied}
+    amounts = {applied.discount_id: applied.amount_cents for applied in evaluated.applied}
     off_by_code = {id_: cents for id_, cents in amounts.items() if by_id[id_].code is not None}
     checkout.discount_codes = [
-        entry
-        if entry["voucher_id"]
-        else entry | {"amount_cents": off_by_code.get(int(entry["discount_id"]), "0")}
-        for entry in checkout.discount_codes
+        applied
+        if applied.discount_id is None
+        else replace(applied, amount_cents=off_by_code.get(applied.discount_id, 0))
+        for applied in checkout.discount_codes
     ]
     checkout.automatic_discounts = [
-        {
-            "discount_id": str(discount_id),
-            "title": by_id[discount_id].title,
-            "type": by_id[discount_id].type,
-            "amount_cents": amount_cents,
-        }
+        AutomaticDiscount(
+            discount_id=discount_id,
+            title=by_id[discount_id].title,
+            type=by_id[discount_id].type,
+            amount_cents=amount_cents,
+        )
         for discount_id, amount_cents in amounts.items()
         if discount_id not in off_by_code
     ]

@@ -92,9 +92,7 @@ def _require_on_sale(frozen: CartView) -> None:
     """What was archived since it was put into the cart can't be bought any more."""
     gone = [line for line, _ in frozen.lines if not line.is_on_sale]
     if gone:
-        items = [
-            {"variant_id": str(line.variant_id), "requested": line.quantity, "available": 0} for line in gone
-        ]
+        items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
         raise InsufficientInventory(items=items)
 
 
@@ -152,13 +150,13 @@ def _freeze(checkout: Checkout, position: int, line: LineRow, price: LinePrice) 
 
 def _publish_created(checkout: Checkout, *, now: datetime) -> None:
     data = {
-        "checkout_id": str(checkout.pk),
+        "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
-        "cart_id": str(checkout.cart_id),
-        "customer_id": None if checkout.customer_id is None else str(checkout.customer_id),
+        "cart_id": checkout.cart_id,
+        "customer_id": checkout.customer_id,
         "email": checkout.email,
-        "market_id": str(checkout.market_id),
+        "market_id": checkout.market_id,
         "currency": checkout.currency,
-        "total_cents": str(checkout.total_cents),
+        "total_cents": checkout.total_cents,
     }
     publish(type="checkout.created", data=data, now=now)

@@ -88,17 +88,22 @@ def redeem_holds(checkout: Checkout, order: Order, *, now: datetime) -> list[Occ
 
 def _uses(checkout: Checkout) -> list[Use]:
     """The discounts that take something off; a code that takes nothing is not used."""
-    entries = [entry for entry in checkout.discount_codes if entry["discount_id"]]
-    return [
-        Use(int(entry["discount_id"]), entry.get("code"), int(entry["amount_cents"]))
-        for entry in [*entries, *checkout.automatic_discounts]
-        if int(entry["amount_cents"])
+    by_code = [
+        Use(applied.discount_id, applied.code, applied.amount_cents)
+        for applied in checkout.discount_codes
+        if applied.discount_id is not None and applied.amount_cents
     ]
+    automatic = [
+        Use(applied.discount_id, None, applied.amount_cents)
+        for applied in checkout.automatic_discounts
+        if applied.amount_cents
+    ]
+    return by_code + automatic
 
 
 def _gift_card_amounts(checkout: Checkout) -> dict[int, int]:
     return {
-        int(entry["voucher_id"]): int(entry["amount_cents"])
-        for entry in checkout.discount_codes
-        if entry["voucher_id"] and int(entry["amount_cents"])
+        applied.voucher_id: applied.amount_cents
+        for applied in checkout.discount_codes
+        if applied.voucher_id is not None and applied.amount_cents
     }

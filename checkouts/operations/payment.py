@@ -72,7 +72,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     """
     checkout = lock_checkout_for("payment_method", token, now=now)
     connector = offered_connector(payment_method)
-    if not connector.accepts(checkout.shipping_method or {}):
+    if not connector.accepts(checkout.shipping_method):
         raise not_supported("This payment method isn't available for the chosen shipping method.")
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.payment_method = payment_method

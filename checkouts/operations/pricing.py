@@ -55,7 +55,7 @@ def _line(line: CheckoutLineItem) -> Line:
 def _shipping(checkout: Checkout) -> Charge | None:
     if checkout.shipping_method is None:
         return None
-    price_cents = int(checkout.shipping_method["price_cents"])
+    price_cents = checkout.shipping_method.price_cents
     return _charge(checkout, price_cents, discount_cents=checkout.shipping_discount_cents)
 
 
@@ -63,7 +63,7 @@ def _cod_fee(checkout: Checkout) -> Charge | None:
     connector = get_connector(checkout.payment_method or "")
     if connector is None or not connector.charges_cod_fee or checkout.shipping_method is None:
         return None
-    return _charge(checkout, int(checkout.shipping_method["cod_fee_cents"]))
+    return _charge(checkout, checkout.shipping_method.cod_fee_cents)
 
 
 def _charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:

@@ -1,5 +1,6 @@
 """The first steps: where to send it, and how."""
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -8,12 +9,13 @@ from checkouts.models import Checkout
 from checkouts.phases import Phase
 from checkouts.queries import CheckoutView, lines_of, lock_checkout_for, shape_of
 from commerce.errors import FieldError
+from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from shipping.matching import Option
 from shipping.models import PickupPoint
 from shipping.queries import chosen_option, chosen_pickup_point
 
 from .pricing import PRICED, reprice
-from .vat import settle_reverse_charge
+from .vat import decide_reverse_charge
 
 _ADDRESS_COLUMNS = (
     "shipping_address",
@@ -39,24 +41,24 @@ _SHIPPING_COLUMNS = (
 REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
 
-def set_address(*, token: str, fields: dict[str, Any], now: datetime) -> CheckoutView:
-    """Set contact and addresses; the destination may settle who owes the tax.
+def set_address(*, token: str, address: dict[str, Any], now: datetime) -> CheckoutView:
+    """Set contact and addresses; the destination may decide who owes the tax.
 
     Raises `AddressIncomplete`, and as `lock_checkout_for` does.
     """
     checkout = lock_checkout_for("address", token, now=now)
-    required = {"shipping_address": fields["shipping_address"]}
-    if not fields["same_as_shipping"]:
-        required["billing_address"] = fields["billing_address"]
+    required = {"shipping_address": address["shipping_address"]}
+    if not address["same_as_shipping"]:
+        required["billing_address"] = address["billing_address"]
     _require_complete(required)
-    checkout.shipping_address = fields["shipping_address"]
-    checkout.same_as_shipping = fields["same_as_shipping"]
-    checkout.billing_address = None if checkout.same_as_shipping else fields["billing_address"]
-    checkout.customer_note = fields.get("customer_note", checkout.customer_note) or ""
-    checkout.email = fields.get("email", checkout.email)
+    checkout.shipping_address = address["shipping_address"]
+    checkout.same_as_shipping = address["same_as_shipping"]
+    checkout.billing_address = None if checkout.same_as_shipping else address["billing_address"]
+    checkout.customer_note = address.get("customer_note", checkout.customer_note) or ""
+    checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
     view = CheckoutView(checkout, lines_of(checkout))
-    settle_reverse_charge(checkout)
+    decide_reverse_charge(checkout)
     # Another email may be another customer, for whom other discounts are.
     reprice(checkout, view.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)
@@ -94,25 +96,22 @@ def _require_complete(addresses: dict[str, dict[str, Any] | None]) -> None:
 
 
 def _snapshot_shipping(checkout: Checkout, option: Option, point: PickupPoint | None) -> None:
-    quoted = option.as_dict()
-    del quoted["is_best"]
-    checkout.shipping_method = quoted.pop("method") | quoted
-    checkout.shipping_method_id = option.method.id
-    checkout.shipping_rate_id = option.rate.id
-    checkout.pickup_point_id = point.pk if point else None
-    checkout.pickup_point = _point_snapshot(point) if point else None
-
-
-def _point_snapshot(point: PickupPoint) -> dict[str, Any]:
-    names = (
-        "carrier",
-        "external_id",
-        "kind",
-        "name",
-        "address1",
-        "city",
-        "zip",
-        "country_code",
-        "is_cod_supported",
+    method, rate = option.method, option.rate
+    checkout.shipping_method = ShippingSnapshot(
+        **{field.name: getattr(method, field.name) for field in fields(method)},
+        rate_id=rate.id,
+        price_cents=rate.price_cents,
+        currency=rate.currency,
+        is_free=rate.is_free,
+        display_name=option.display_name,
     )
-    return {"id": str(point.pk)} | {name: getattr(point, name) for name in names}
+    checkout.shipping_method_id = method.id
+    checkout.shipping_rate_id = rate.id
+    checkout.pickup_point_id = point.pk if point else None
+    checkout.pickup_point = (
+        PickupPointSnapshot(
+            **{field.name: getattr(point, field.name) for field in fields(PickupPointSnapshot)}
+        )
+        if point
+        else None
+    )

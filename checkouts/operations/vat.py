@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from accounts.queries import current_account
 from checkouts.models import Checkout
 from checkouts.queries import CheckoutView, find_checkout, lines_of, lock_checkout_for, require_phase
+from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
 from commerce.tenancy.scope import current_account_id
@@ -36,38 +36,44 @@ def set_vat_number(
             require_phase(find_checkout(token), "vat", now=now)
             account_id = current_account_id()
         asker = Asker(account_id=account_id, checkout_token=token, address=address)
-        vat = _validated(parse_vat_number(vat_country_code or "", vat_number), asker, now=now)
+        vat = _validate(parse_vat_number(vat_country_code or "", vat_number), asker, now=now)
     with open_scope():
         return _store(token, vat, now=now)
 
 
-def settle_reverse_charge(checkout: Checkout) -> None:
+def decide_reverse_charge(checkout: Checkout) -> None:
     """Decide by both VAT numbers and the destination who owes the tax; the caller saves it."""
     if checkout.vat is not None:
-        checkout.vat = checkout.vat | {"reverse_charge": _is_reverse_charge(checkout, checkout.vat)}
+        checkout.vat = replace(checkout.vat, reverse_charge=_is_reverse_charge(checkout, checkout.vat))
 
 
-def _validated(number: VatNumber, asker: Asker, *, now: datetime) -> dict[str, Any]:
+def _validate(number: VatNumber, asker: Asker, *, now: datetime) -> VatSnapshot:
     validation = validate(number, asker=asker, now=now)
-    return {"country_code": number.country_code, "number": number.number, **asdict(validation)}
+    return VatSnapshot(
+        country_code=number.country_code,
+        number=number.number,
+        status=validation.status,
+        name=validation.name,
+        validated_at=validation.validated_at,
+    )
 
 
-def _store(token: str, vat: dict[str, Any] | None, *, now: datetime) -> CheckoutView:
+def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> CheckoutView:
     checkout = lock_checkout_for("vat", token, now=now)
     view = CheckoutView(checkout, lines_of(checkout))
     checkout.vat = vat
-    settle_reverse_charge(checkout)
+    decide_reverse_charge(checkout)
     reprice(checkout, view.lines, now=now)
     checkout.save(update_fields=["vat", "updated_at", *PRICED])
     return view
 
 
-def _is_reverse_charge(checkout: Checkout, vat: dict[str, Any]) -> bool:
-    if vat["status"] != "valid":
+def _is_reverse_charge(checkout: Checkout, vat: VatSnapshot) -> bool:
+    if vat.status != "valid":
         return False
     address = checkout.shipping_address or {}
     return is_reverse_charge(
         seller=country_of(current_account().vat_number),
-        buyer=vat["country_code"],
+        buyer=vat.country_code,
         destination=address.get("country_code"),
     )

@@ -11,6 +11,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from unfold.decorators import display
 
+from commerce.formats import as_text
+
 _ADDRESS_LINES = [
     ("name",),
     ("first_name", "last_name"),
@@ -67,7 +69,7 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
 
     @display(description=title)
     def column(row: Any) -> str:
-        address = getattr(row, field) or {}
+        address = as_text(getattr(row, field)) or {}
         lines = [" ".join(filter(None, map(address.get, names))) for names in _ADDRESS_LINES]
         return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "-"
 

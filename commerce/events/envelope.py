@@ -3,7 +3,7 @@ from typing import Any
 from django.conf import settings
 
 from commerce.events.models import Event
-from commerce.rest.shapes import text_id, timestamp
+from commerce.formats import text_id, timestamp
 
 
 def envelope(event: Event) -> dict[str, Any]:

@@ -8,12 +8,16 @@ from django.db import transaction
 
 from commerce.events.models import Event
 from commerce.events.types import EventType
+from commerce.formats import as_text
 from commerce.metrics import count_events
 
 
 def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa: A002  the field's name
-    """Add an event to the feed of the account in scope. It is visible once the caller's transaction commits."""
-    event = Event.objects.create(type=EventType(type).value, data=data, occurred_at=now)
+    """Add an event to the feed of the account in scope. It is visible once the caller's transaction commits.
+
+    Events are stored as clients read them: ids and cents become text here.
+    """
+    event = Event.objects.create(type=EventType(type).value, data=as_text(data), occurred_at=now)
     transaction.on_commit(partial(count_events, {type: 1}))
     return event
 
@@ -21,7 +25,7 @@ def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa
 def publish_many(*, occurrences: Iterable[tuple[str, dict[str, Any]]], now: datetime) -> list[Event]:
     """Add events, given as (type, data), in this order and in one statement."""
     events = Event.objects.bulk_create(
-        Event(type=EventType(name).value, data=data, occurred_at=now) for name, data in occurrences
+        Event(type=EventType(name).value, data=as_text(data), occurred_at=now) for name, data in occurrences
     )
     transaction.on_commit(partial(count_events, Counter(event.type for event in events)))
     return events

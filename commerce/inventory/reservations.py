@@ -183,8 +183,8 @@ def _has_too_few(checkout_id: int) -> bool:
     return bool(short)
 
 
-def _item(variant_id: int, requested: int, available: int) -> dict[str, str | int]:
-    return {"variant_id": str(variant_id), "requested": requested, "available": max(available, 0)}
+def _item(variant_id: int, requested: int, available: int) -> dict[str, int]:
+    return {"variant_id": variant_id, "requested": requested, "available": max(available, 0)}
 
 
 def _hold(checkout_id: int, lines: list[_Line], levels: dict[int, InventoryLevel], now: datetime) -> None:

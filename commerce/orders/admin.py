@@ -164,7 +164,7 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @display(description="Shipping method")
     def shipping_method_name(self, order: Order) -> str:
-        return (order.shipping_method or {}).get("name", "-")
+        return order.shipping_method.name if order.shipping_method else "-"
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Order, **kwargs: Any

@@ -3,8 +3,11 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 
 from commerce.payments.connectors import has_gateway
+from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
+
+from .snapshots import AppliedCode, AutomaticDiscount, PickupPointSnapshot, ShippingSnapshot, VatSnapshot
 
 
 class Totals(models.Model):
@@ -103,12 +106,14 @@ class Order(Totals, AccountOwned):
     locale = models.CharField(max_length=16)
     shipping_address = models.JSONField()
     billing_address = models.JSONField(null=True)
-    shipping_method = models.JSONField(null=True, help_text="Snapshot of method and rate")
-    pickup_point = models.JSONField(null=True, help_text="Snapshot")
+    shipping_method: ShippingSnapshot | None = snapshot(
+        ShippingSnapshot, help_text="Snapshot of method and rate"
+    )
+    pickup_point: PickupPointSnapshot | None = snapshot(PickupPointSnapshot, help_text="Snapshot")
     payment_method = models.CharField(max_length=32)
-    discount_codes = models.JSONField(default=list)
-    automatic_discounts = models.JSONField(default=list)
-    vat = models.JSONField(null=True)
+    discount_codes: list[AppliedCode] = snapshots(AppliedCode)
+    automatic_discounts: list[AutomaticDiscount] = snapshots(AutomaticDiscount)
+    vat: VatSnapshot | None = snapshot(VatSnapshot)
     customer_note = models.TextField(blank=True)
     utm = models.JSONField(default=dict)
     referrer = models.TextField(blank=True)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
+from commerce.formats import as_text, timestamp
 from commerce.mail import EmailKind, enqueue_email
-from commerce.rest.shapes import timestamp
 from commerce.taxes.vat import VatNumber
 
 from .models import FrozenLine, Order
 from .shapes import totals_answer
+from .snapshots import VatSnapshot
 
 
 class OrderVariables(TypedDict):
@@ -55,9 +56,9 @@ def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
             "totals": totals_answer(order),
             "shipping_address": order.shipping_address,
             "billing_address": order.billing_address,
-            "shipping_method": order.shipping_method,
-            "pickup_point": order.pickup_point,
-            "discount_codes": order.discount_codes,
+            "shipping_method": as_text(order.shipping_method),
+            "pickup_point": as_text(order.pickup_point),
+            "discount_codes": as_text(order.discount_codes),
             "vat": _vat(order.vat),
             "carrier": order.carrier,
             "tracking_number": order.tracking_number,
@@ -66,12 +67,12 @@ def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
     }
 
 
-def _vat(vat: dict[str, Any] | None) -> dict[str, Any] | None:
+def _vat(vat: VatSnapshot | None) -> dict[str, Any] | None:
     """The buyer's VAT number with its prefix, which an invoice under the reverse charge must show."""
     if vat is None:
         return None
-    number = VatNumber(vat["country_code"], vat["number"])
-    return {"number": str(number), "reverse_charge": vat["reverse_charge"]}
+    number = VatNumber(vat.country_code, vat.number)
+    return {"number": str(number), "reverse_charge": vat.reverse_charge}
 
 
 def _enqueue(

@@ -1,6 +1,7 @@
 """What happens to an order after it was placed. Each operation is idempotent."""
 
 from datetime import datetime
+from typing import Any
 
 from commerce.customers.operations import take_back_purchase
 from commerce.errors import NotFound
@@ -109,15 +110,15 @@ def fulfill_order(
     return order
 
 
-def event_data(order: Order) -> dict[str, str]:
+def event_data(order: Order) -> dict[str, Any]:
     """The data of an order's events."""
     return {
-        "order_id": str(order.pk),
-        "order_number": str(order.number),
-        "checkout_id": str(order.checkout_id),
-        "customer_id": str(order.customer_id),
+        "order_id": order.pk,
+        "order_number": order.number,
+        "checkout_id": order.checkout_id,
+        "customer_id": order.customer_id,
         "currency": order.currency,
-        "total_cents": str(order.total_cents),
+        "total_cents": order.total_cents,
     }
 
 

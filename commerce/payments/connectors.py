@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from commerce.configuration.queries import effective_all
 from commerce.configuration.registry import Value
@@ -15,6 +15,13 @@ from .test_card.gateway import FakeCard
 Settings = Mapping[str, Value]
 
 
+class ChosenMethod(Protocol):
+    """What a way to pay may ask about a checkout's shipping method."""
+
+    @property
+    def is_cod_compatible(self) -> bool: ...
+
+
 def _always(_: Any) -> bool:
     return True
 
@@ -25,8 +32,8 @@ class Connector:
 
     code: str
     charges_cod_fee: bool = False
-    # Whether it is available with the chosen shipping method (a snapshot).
-    accepts: Callable[[dict[str, Any]], bool] = _always
+    # Whether it is available with the chosen shipping method; before the shipping step there is none.
+    accepts: Callable[[ChosenMethod | None], bool] = _always
     is_offered: Callable[[Settings], bool] = _always
     gateway: Callable[[Settings], Gateway] | None = None
 
@@ -43,7 +50,9 @@ _REGISTRY = {
     connector.code: connector
     for connector in (
         Connector(
-            code="cod", charges_cod_fee=True, accepts=lambda method: bool(method.get("is_cod_compatible"))
+            code="cod",
+            charges_cod_fee=True,
+            accepts=lambda method: method is not None and method.is_cod_compatible,
         ),
         Connector(code="bank_transfer"),
         Connector(

@@ -25,6 +25,7 @@ from commerce.errors import (
     ValidationFailed,
     all_refusals,
 )
+from commerce.formats import as_text
 from commerce.rest.errors import MethodNotAllowed, UnsupportedMediaType
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:
     document = _document(refusal.status, refusal.code, refusal.title, request, detail=refusal.detail)
     if refusal.errors:
         document["errors"] = [error.as_dict() for error in refusal.errors]
-    return document | refusal.extras
+    return document | as_text(refusal.extras)
 
 
 def _document(

@@ -1,21 +1,11 @@
-"""Output formats: ids and cents as decimal strings, timestamps ending in Z."""
+"""The base classes of what requests may say and how the API answers."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import ClassVar
 
 from rest_framework import serializers
 
-
-def text_id(value: int | None) -> str | None:
-    return None if value is None else str(value)
-
-
-cents = text_id
-
-
-def timestamp(value: datetime | None) -> str | None:
-    """ISO 8601 in UTC, ending in Z, with microseconds only if there are any."""
-    return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+from commerce.formats import timestamp
 
 
 class TimestampField(serializers.DateTimeField):

@@ -1,7 +1,7 @@
 """Validates VAT numbers with VIES, and caches the answers."""
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -9,11 +9,11 @@ import orjson
 import redis
 from django.conf import settings
 
+from commerce.formats import as_text
 from commerce.redis import client
 from commerce.rest.attempts import Counter, Limit, begin_attempt, digest
 from commerce.rest.errors import TooManyOutsideCalls
 from commerce.rest.limits import rate_limited
-from commerce.rest.shapes import timestamp
 from commerce.rest.waiting import Call, waiting_call
 
 from . import vies
@@ -27,11 +27,11 @@ REMEMBERED_S = {"valid": 24 * 3600, "invalid": 3600}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """`unavailable` says nothing about the number. `validated_at` is when VIES answered, in ISO 8601."""
+    """`unavailable` says nothing about the number. `validated_at` is when VIES answered."""
 
     status: Literal["valid", "invalid", "unavailable"]
     name: str | None = None
-    validated_at: str | None = None
+    validated_at: datetime | None = None
 
 
 UNAVAILABLE = Validation(status="unavailable")
@@ -76,7 +76,7 @@ def validate(number: VatNumber, *, asker: Asker, now: datetime) -> Validation:
         logger.warning("A VAT number was not validated: %s", error)
         return UNAVAILABLE
     status: Literal["valid", "invalid"] = "valid" if reply.is_valid else "invalid"
-    validation = Validation(status=status, name=reply.name, validated_at=timestamp(now))
+    validation = Validation(status=status, name=reply.name, validated_at=now)
     _remember(number, validation)
     return validation
 
@@ -86,12 +86,15 @@ def _recall(number: VatNumber) -> Validation | None:
         remembered = client().get(_key(number))
     except redis.RedisError:
         return None
-    return Validation(**orjson.loads(remembered)) if remembered else None
+    if not remembered:
+        return None
+    fields = orjson.loads(remembered)
+    return Validation(**fields | {"validated_at": datetime.fromisoformat(fields["validated_at"])})
 
 
 def _remember(number: VatNumber, validation: Validation) -> None:
     try:
-        client().set(_key(number), orjson.dumps(asdict(validation)), ex=REMEMBERED_S[validation.status])
+        client().set(_key(number), orjson.dumps(as_text(validation)), ex=REMEMBERED_S[validation.status])
     except redis.RedisError:
         return
 

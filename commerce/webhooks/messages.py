@@ -13,6 +13,7 @@ import orjson
 
 from commerce.events.envelope import envelope
 from commerce.events.models import Event
+from commerce.formats import text_id
 
 PING = "webhook_endpoint.ping"
 
@@ -40,7 +41,7 @@ def message_of(event: Event) -> Message:
 def ping_message(*, message_id: str, account_id: int, endpoint_id: int, now: datetime) -> Message:
     """A message for trying an endpoint. It has an event's form, but no event is stored."""
     event = Event(
-        account_id=account_id, type=PING, data={"webhook_endpoint_id": str(endpoint_id)}, occurred_at=now
+        account_id=account_id, type=PING, data={"webhook_endpoint_id": text_id(endpoint_id)}, occurred_at=now
     )
     return _message(envelope(event) | {"id": message_id})
 

@@ -7,8 +7,8 @@ from django.db import connection
 from django.db.models import F
 
 from commerce.errors import NotFound
+from commerce.formats import timestamp
 from commerce.outbox.operations import enqueue
-from commerce.rest.shapes import timestamp
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import base62
 

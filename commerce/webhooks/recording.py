@@ -14,7 +14,6 @@ from django.db.models.functions import Coalesce
 
 from commerce.events.operations import publish
 from commerce.outside.http import Answer
-from commerce.rest.shapes import text_id, timestamp
 from commerce.tenancy.scope import current_account_id
 
 from .messages import Message
@@ -118,9 +117,9 @@ def _disable(endpoint: WebhookEndpoint, reason: Reason, *, now: datetime) -> Non
         status=Status.DISABLED, disabled_reason=reason, paused_at=now, updated_at=now
     )
     data = {
-        "webhook_endpoint_id": text_id(endpoint.pk),
+        "webhook_endpoint_id": endpoint.pk,
         "url": endpoint.url,
         "reason": str(reason),
-        "failing_since": timestamp(endpoint.failing_since),
+        "failing_since": endpoint.failing_since,
     }
     publish(type="webhook_endpoint.disabled", data=data, now=now)

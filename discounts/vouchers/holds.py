@@ -256,7 +256,7 @@ def _require_funds(funds: Funds, cents: int) -> None:
     _require_active(funds, _WHAT_TO_DO)
     if cents > funds.available_cents:
         raise InsufficientBalanceHeld(
-            _WHAT_TO_DO, voucher_code=funds.code, available_cents=str(funds.available_cents)
+            _WHAT_TO_DO, voucher_code=funds.code, available_cents=funds.available_cents
         )
 
 

@@ -5,8 +5,8 @@ from typing import TypedDict
 
 from commerce.customers.queries import customers
 from commerce.errors import FieldError, ValidationFailed
+from commerce.formats import timestamp
 from commerce.mail import EmailKind, enqueue_email
-from commerce.rest.shapes import timestamp
 from discounts.models import Voucher
 
 

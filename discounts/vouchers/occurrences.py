@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from commerce.rest.shapes import cents, text_id, timestamp
 from discounts.models import Voucher
 
 # A type of event with its data, as `publish_many` takes them.
@@ -13,12 +12,12 @@ Occurrence = tuple[str, dict[str, Any]]
 def issued(voucher: Voucher) -> Occurrence:
     data = {
         "currency": voucher.currency,
-        "initial_balance_cents": cents(voucher.initial_balance_cents),
+        "initial_balance_cents": voucher.initial_balance_cents,
         "recipient_email": voucher.recipient_email,
-        "expires_at": timestamp(voucher.expires_at),
-        "order_id": text_id(voucher.order_id),
+        "expires_at": voucher.expires_at,
+        "order_id": voucher.order_id,
     }
-    return "voucher.issued", {"voucher_id": str(voucher.pk)} | data
+    return "voucher.issued", {"voucher_id": voucher.pk} | data
 
 
 def redeemed(
@@ -32,9 +31,9 @@ def redeemed(
     checkout_id: int | None,
 ) -> Iterator[Occurrence]:
     """An amount was taken, by which the gift card may have been depleted; `status` is the one after it."""
-    card = {"voucher_id": str(voucher_id), "currency": currency}
-    use = {"order_id": text_id(order_id), "checkout_id": text_id(checkout_id)}
-    amounts = {"amount_cents": cents(amount_cents), "balance_cents": cents(balance_cents)}
+    card = {"voucher_id": voucher_id, "currency": currency}
+    use = {"order_id": order_id, "checkout_id": checkout_id}
+    amounts = {"amount_cents": amount_cents, "balance_cents": balance_cents}
     yield "voucher.redeemed", card | use | amounts
     if status == Voucher.Status.DEPLETED:
         yield "voucher.depleted", card | use
@@ -42,5 +41,5 @@ def redeemed(
 
 def ended(name: str, voucher: Voucher, **more: Any) -> Occurrence:
     """A gift card expired or was revoked, with what was left on it."""
-    data = {"currency": voucher.currency, "balance_cents": cents(voucher.balance_cents)}
-    return name, {"voucher_id": str(voucher.pk)} | data | more
+    data = {"currency": voucher.currency, "balance_cents": voucher.balance_cents}
+    return name, {"voucher_id": voucher.pk} | data | more

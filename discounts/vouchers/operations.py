@@ -197,7 +197,7 @@ def _require_redeemable(voucher: Voucher, amount_cents: int, order: Order | None
         raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
     if amount_cents > voucher.available_cents:
         raise InsufficientBalance(
-            balance_cents=str(voucher.balance_cents), available_cents=str(voucher.available_cents)
+            balance_cents=voucher.balance_cents, available_cents=voucher.available_cents
         )
 
 

@@ -110,7 +110,9 @@ class QuoteViewSet(AdminViewSet):
         fields = self.valid(shapes.QuoteInput)
         queries.require_market(fields.get("market_id"))
         fields["zip"] = fields.get("zip") or ""
-        return Response({"quotes": [option.as_dict() for option in queries.quote(Shape(**fields))]})
+        return Response(
+            {"quotes": [shapes.quote_answer(option) for option in queries.quote(Shape(**fields))]}
+        )
 
 
 class PickupPointsViewSet(AdminViewSet):

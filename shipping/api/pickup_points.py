@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from commerce.formats import text_id, timestamp
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
-from commerce.rest.shapes import text_id, timestamp
 from shipping.models import PickupPoint
 
 from .serializers import PickupPointOutput

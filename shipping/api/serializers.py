@@ -3,10 +3,11 @@ from typing import Any
 from rest_framework import serializers
 
 from commerce.errors import FieldError
+from commerce.formats import as_text
 from commerce.rest import fields
 from commerce.rest.errors import ReadOnlyField
 from commerce.rest.shapes import Input, Output, TimestampField
-from shipping.matching import normalise_zip
+from shipping.matching import Option, normalise_zip
 from shipping.models import PickupPoint, ShippingMethod
 
 MAX_COUNTRIES = 249
@@ -148,6 +149,19 @@ class QuoteOutput(Output):
     is_free = serializers.BooleanField()
     is_best = serializers.BooleanField(help_text="The first option of its method.")
     display_name = serializers.CharField(help_text="Of the rate, else of its method.")
+
+
+def quote_answer(option: Option) -> dict[str, Any]:
+    """As `QuoteOutput` describes it."""
+    return {
+        "method": as_text(option.method),
+        "rate_id": str(option.rate.id),
+        "price_cents": str(option.rate.price_cents),
+        "currency": option.rate.currency,
+        "is_free": option.rate.is_free,
+        "is_best": option.is_best,
+        "display_name": option.display_name,
+    }
 
 
 class PickupPointFilters(Input):

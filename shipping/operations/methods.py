@@ -71,7 +71,7 @@ def _fit_rates_to_mode(method: ShippingMethod, *, now: datetime) -> None:
     live = ShippingRate.objects.filter(LIVE, method=method)
     conflicting = _conflicting(list(live.order_by("pk")), mode=method.rate_mode)
     if conflicting:
-        raise RateModeConflict(rate_ids=[str(rate.pk) for rate in conflicting])
+        raise RateModeConflict(rate_ids=[rate.pk for rate in conflicting])
     live.update(is_flat=method.rate_mode == RateMode.FLAT)
 
 

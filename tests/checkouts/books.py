@@ -12,6 +12,7 @@ from checkouts.reconciliation import differences
 from commerce.customers.models import normalise_email
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order, OrderLineItem
+from commerce.orders.snapshots import AppliedCode, AutomaticDiscount
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.models import FakeCardPayment
 from discounts.models import Discount, DiscountHold, Voucher, VoucherHold, VoucherRedemption
@@ -190,28 +191,27 @@ def _assert_identities(session: Session, lines: list[Any]) -> None:
     assert session.subtotal_with_tax_cents == sum(line.line_total_with_tax_cents for line in lines)
     assert session.subtotal_without_tax_cents == sum(line.line_total_without_tax_cents for line in lines)
     assert session.discount_cents == sum(line.discount_cents for line in lines)
-    named_cents = sum(int(entry["amount_cents"]) for entry in _discount_entries(session))
+    named_cents = sum(applied.amount_cents for applied in _discounts_of(session))
     assert session.discount_cents + session.shipping_discount_cents == named_cents
     assert session.gift_card_cents == _card_cents([session]).total()
     assert session.amount_due_cents == session.total_cents - session.gift_card_cents >= 0
 
 
-def _discount_entries(session: Session) -> Iterator[dict[str, Any]]:
-    yield from (entry for entry in session.discount_codes if entry["discount_id"])
+def _discounts_of(session: Session) -> Iterator[AppliedCode | AutomaticDiscount]:
+    yield from (applied for applied in session.discount_codes if applied.discount_id)
     yield from session.automatic_discounts
 
 
 def _used_discounts(session: Session) -> list[int]:
-    entries = _discount_entries(session)
-    return [int(entry["discount_id"]) for entry in entries if entry["amount_cents"] != "0"]
+    return [applied.discount_id for applied in _discounts_of(session) if applied.amount_cents]
 
 
 def _card_cents(sessions: Iterable[Session]) -> Counter[int]:
     """By gift card."""
     cents: Counter[int] = Counter()
-    for entry in chain.from_iterable(session.discount_codes for session in sessions):
-        if entry["voucher_id"]:
-            cents[int(entry["voucher_id"])] += int(entry["amount_cents"])
+    for applied in chain.from_iterable(session.discount_codes for session in sessions):
+        if applied.voucher_id:
+            cents[applied.voucher_id] += applied.amount_cents
     return cents
 
 

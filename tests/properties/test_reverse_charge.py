@@ -9,6 +9,7 @@ from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.operations.pricing import apply_totals
 from checkouts.totals import AMOUNTS
+from commerce.orders.snapshots import ShippingSnapshot, VatSnapshot
 
 PRICES = st.integers(0, 10**9)
 RATES = st.sampled_from([0, 500, 700, 825, 1000, 1900, 2100, 2700, 10_000])
@@ -32,10 +33,31 @@ def frozen_lines(draw, includes_tax):
     )
 
 
+def shipping_snapshot(*, price_cents, cod_fee_cents):
+    return ShippingSnapshot(
+        id=1,
+        handle="courier",
+        name="Courier",
+        carrier="courier",
+        service_code="home",
+        rate_mode="flat",
+        requires_pickup_point=False,
+        is_cod_compatible=True,
+        estimated_days_min=None,
+        estimated_days_max=None,
+        cod_fee_cents=cod_fee_cents,
+        rate_id=2,
+        price_cents=price_cents,
+        currency="EUR",
+        is_free=price_cents == 0,
+        display_name="Courier",
+    )
+
+
 @st.composite
 def checkouts(draw):
     includes_tax = draw(st.booleans())
-    method = {"price_cents": str(draw(PRICES)), "cod_fee_cents": str(draw(PRICES))}
+    method = shipping_snapshot(price_cents=draw(PRICES), cod_fee_cents=draw(PRICES))
     checkout = Checkout(
         account_id=1,
         prices_include_tax=includes_tax,
@@ -47,7 +69,9 @@ def checkouts(draw):
 
 
 def totals(checkout, lines, *, reverse_charge):
-    checkout.vat = {"reverse_charge": reverse_charge}
+    checkout.vat = VatSnapshot(
+        country_code="AT", number="U57194903", status="valid", reverse_charge=reverse_charge
+    )
     apply_totals(checkout, lines, now=timezone.now())
     return {name: getattr(checkout, name) for name in AMOUNTS}
 

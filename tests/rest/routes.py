@@ -16,6 +16,7 @@ from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
 from commerce.inventory.models import Location
 from commerce.orders.models import Order
+from commerce.orders.snapshots import AppliedCode
 from commerce.outbox.models import OutboxDispatch
 from commerce.rest.views import SurfaceViewSet, access_of
 from commerce.taxes.models import TaxRate
@@ -139,8 +140,8 @@ def undone() -> Iterator[None]:
 
 def _enter(checkout: Checkout, voucher: Voucher) -> None:
     """Have the gift card's code entered in the checkout, so that it can be taken away."""
-    entry = {"code": voucher.code, "discount_id": None, "voucher_id": str(voucher.pk), "type": "gift_card"}
-    Checkout.objects.filter(pk=checkout.pk).update(discount_codes=[entry | {"amount_cents": "0"}])
+    applied = AppliedCode(code=voucher.code, discount_id=None, voucher_id=voucher.pk, type="gift_card")
+    Checkout.objects.filter(pk=checkout.pk).update(discount_codes=[applied])
 
 
 @dataclass(frozen=True)

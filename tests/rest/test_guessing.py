@@ -38,7 +38,7 @@ def enter(shop, checkout, code, address=HERE):
 
 def codes_of(shop, checkout):
     with shop.scope():
-        return [entry["code"] for entry in Checkout.objects.get(token=checkout["token"]).discount_codes]
+        return [applied.code for applied in Checkout.objects.get(token=checkout["token"]).discount_codes]
 
 
 def test_thirty_wrong_codes_of_a_checkout_are_enough(shop, variant, checkout):

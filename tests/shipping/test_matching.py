@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shipping.api.serializers import quote_answer
 from shipping.matching import (
     Candidate,
     Method,
@@ -184,13 +185,13 @@ def test_candidate_lacks_a_rate_when_free_without_any_in_the_currency(found, exp
     assert found.lacks_rate(shape()) is expected
 
 
-def test_option_as_dict_has_decimal_strings():
+def test_option_is_answered_with_decimal_strings():
     carrier = Method(12, "dhl", "DHL", "dhl", "parcel", "tiered", True, True, 1, 3, 150)
     found = Candidate(zone=Zone(["DE"]), method=carrier, rates=[Rate(34, 0, "EUR", "Up to 5 kg")])
 
     (option,) = options(shape(), [found])
 
-    assert option.as_dict() == {
+    assert quote_answer(option) == {
         "method": {
             "id": "12",
             "handle": "dhl",
@@ -216,7 +217,7 @@ def test_option_as_dict_has_decimal_strings():
 def test_option_of_a_rate_without_a_name_has_that_of_its_method():
     (option,) = options(shape(), [candidate(Rate(34, 0, "EUR"))])
 
-    assert option.as_dict()["display_name"] == option.method.name
+    assert option.display_name == option.method.name
 
 
 @given(shapes(), st.lists(candidates(), max_size=6))

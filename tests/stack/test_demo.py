@@ -67,7 +67,7 @@ def test_sale_ends_with_one_order_and_its_confirmation(shop, sale_in, capsys):
     with shop.scope():
         order = Order.objects.get()
     assert (order.total_cents, order.payment_method) == (2 * 1190 + 290 + 150, "cod")
-    assert order.pickup_point["id"] == str(point.pk)
+    assert order.pickup_point.id == point.pk
     assert shown.count("(replayed)") == 1
     assert "Total                                                28.20 EUR" in shown
     *_, html, eml = [Path(line.removeprefix("The confirmation: ")) for line in shown.splitlines()]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from commerce.catalog.models import Product, Variant, VariantPricing
-from commerce.rest.shapes import cents, text_id, timestamp
+from commerce.formats import cents, text_id, timestamp
 
 
 def product(row: Product) -> dict[str, Any]:

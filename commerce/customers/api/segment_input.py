@@ -8,8 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from commerce.customers.segments import FIELDS
+from commerce.formats import timestamp
 from commerce.rest import fields
-from commerce.rest.shapes import Input, timestamp
+from commerce.rest.shapes import Input
 
 MAX_CONDITIONS = 20
 MAX_VALUES = 100

@@ -2,10 +2,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.models import Order, OrderLineItem
 from commerce.orders.shapes import line_answer, totals_answer
 from commerce.rest import fields
-from commerce.rest.shapes import Input, Output, TimestampField, text_id, timestamp
+from commerce.rest.shapes import Input, Output, TimestampField
 
 
 class LineOutput(Output):
@@ -140,6 +141,7 @@ class AdminOrderOutput(OrderOutput):
     cancel_reason = serializers.CharField(allow_null=True, help_text="Not shown to the customer.")
 
 
+_SNAPSHOTS = ("shipping_method", "pickup_point", "discount_codes", "automatic_discounts", "vat")
 _AS_STORED = (
     "token",
     "status",
@@ -151,12 +153,7 @@ _AS_STORED = (
     "prices_include_tax",
     "shipping_address",
     "billing_address",
-    "shipping_method",
-    "pickup_point",
     "payment_method",
-    "discount_codes",
-    "automatic_discounts",
-    "vat",
     "customer_note",
     "utm",
     "referrer",
@@ -178,6 +175,7 @@ def order_answer(order: Order) -> dict[str, Any]:
         "line_items": [line_answer(line) for line in lines],
         "totals": totals_answer(order, lines=lines),
         **{name: getattr(order, name) for name in _AS_STORED},
+        **{name: as_text(getattr(order, name)) for name in _SNAPSHOTS},
         "placed_at": timestamp(order.placed_at),
         "paid_at": timestamp(order.paid_at),
         "refunded_at": timestamp(order.refunded_at),

@@ -1,5 +1,5 @@
 from accounts.management.exports import RowsExport
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from discounts.models import VoucherRedemption
 
 _COLUMNS = (

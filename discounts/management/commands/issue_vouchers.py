@@ -9,9 +9,9 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.management.terminal import account_named, csv_writer, moment
+from commerce.formats import timestamp
 from commerce.reference import currencies
 from commerce.rest.fields import MAX_SAFE_INTEGER
-from commerce.rest.shapes import timestamp
 from commerce.tenancy.scope import account_scope
 from discounts.models import Voucher
 from discounts.vouchers.operations import issue_vouchers

@@ -62,9 +62,7 @@ def test_reserve_is_refused_when_one_of_the_variants_falls_short(shop, variant):
     with pytest.raises(InsufficientInventory) as refused:
         reserve((plenty, 1), (variant, 4))
 
-    assert refused.value.extras == {
-        "items": [{"variant_id": str(variant.pk), "requested": 4, "available": 3}]
-    }
+    assert refused.value.extras == {"items": [{"variant_id": variant.pk, "requested": 4, "available": 3}]}
     assert stock_of(plenty) == (50, 0, 0)
     assert stock_of(variant) == (10, 7, 0)
     assert statuses() == [(OTHER_CHECKOUT, 7, "reserved")]
@@ -137,7 +135,7 @@ def test_reserve_without_a_level_has_nothing_available(shop):
     with pytest.raises(InsufficientInventory) as refused:
         reserve((variant, 1))
 
-    assert refused.value.extras["items"] == [{"variant_id": str(variant.pk), "requested": 1, "available": 0}]
+    assert refused.value.extras["items"] == [{"variant_id": variant.pk, "requested": 1, "available": 0}]
     assert not InventoryLevel.objects.filter(variant=variant).exists()
 
 
@@ -234,7 +232,7 @@ def test_fulfill_of_a_backorder_waits_for_the_stock(shop):
     with pytest.raises(InsufficientInventory) as refused:
         reservations.fulfill(checkout_id=CHECKOUT)
 
-    assert refused.value.extras["items"] == [{"variant_id": str(variant.pk), "requested": 5, "available": 2}]
+    assert refused.value.extras["items"] == [{"variant_id": variant.pk, "requested": 5, "available": 2}]
     assert stock_of(variant) == (2, 0, 5)
     assert statuses() == [(CHECKOUT, 5, "committed")]
 

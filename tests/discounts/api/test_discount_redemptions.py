@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.customers.models import Customer
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from discounts.models import Discount
 from tests.commerce.refusals import field_errors, refusal
 from tests.discounts.ledgers import make_redemption

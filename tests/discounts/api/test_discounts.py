@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from discounts.models import Discount
 from tests import factories
 from tests.commerce.refusals import field_errors, refusal

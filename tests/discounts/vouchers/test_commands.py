@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from discounts.management.commands import issue_vouchers
 from discounts.models import Voucher, VoucherRedemption
 from discounts.vouchers.operations import redeem_voucher

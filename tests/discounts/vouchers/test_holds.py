@@ -141,7 +141,7 @@ def test_hold_is_refused_whole_when_one_of_the_vouchers_falls_short(shop):
     with pytest.raises(InsufficientBalanceHeld) as refused:
         hold((rich, 5000), (poor, 601))
 
-    assert refused.value.extras == {"voucher_code": poor.code, "available_cents": "600"}
+    assert refused.value.extras == {"voucher_code": poor.code, "available_cents": 600}
     assert state(shop, rich) == (10_000, 0, "active")
     assert state(shop, poor) == (1000, 400, "active")
     assert holds(shop, rich) == {}

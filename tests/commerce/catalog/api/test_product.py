@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from commerce.catalog.models import Product
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from tests.commerce.refusals import refusal
 from tests.factories import make_product, make_variant
 

@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.catalog.models import Product, Variant, VariantPricing
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_product, make_variant
 

@@ -3,8 +3,8 @@
 import pytest
 
 from commerce.catalog.models import Product, Variant
+from commerce.formats import timestamp
 from commerce.inventory.models import InventoryLevel
-from commerce.rest.shapes import timestamp
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_product, make_variant
 

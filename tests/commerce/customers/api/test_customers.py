@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.customers.models import Customer
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_customer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.customers.models import Segment
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from tests.commerce.refusals import field_errors, refusal
 
 VIPS = {"handle": "vips", "name": "VIPs", "filter": {"all": [{"field": "tag", "op": "eq", "value": "vip"}]}}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from commerce.formats import timestamp
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
-from commerce.rest.shapes import timestamp
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_variant, set_stock
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from commerce.formats import timestamp
 from commerce.inventory.models import Location
-from commerce.rest.shapes import timestamp
 from tests.commerce.refusals import field_errors, refusal
 
 DEPOT = {"handle": "depot", "name": "Depot"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commerce.rest.shapes import timestamp
+from commerce.formats import timestamp
 from commerce.taxes.models import TaxRate
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_tax_rate

@@ -1,0 +1,53 @@
+"""How values leave the domain: ids and cents as decimal strings, timestamps in UTC ending in Z.
+
+The domain itself keeps integers and datetimes. Answers, events, refusals and the variables of emails use these functions.
+"""
+
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+
+def text_id(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+cents = text_id
+
+
+def timestamp(value: datetime | None) -> str | None:
+    """ISO 8601 in UTC, ending in Z, with microseconds only if there are any."""
+    return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+def as_text(value: Any) -> Any:
+    """A value as it leaves in JSON, dataclasses as objects. Integers under the name of an id or of cents become text."""
+    if isinstance(value, dict):
+        return {name: _named(name, part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_text(part) for part in value]
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _named(name, getattr(value, name)) for name in _field_names(type(value))}
+    return value
+
+
+def _named(name: str, value: Any) -> Any:
+    if type(value) is int:
+        return str(value) if _is_text(name) else value
+    if type(value) is list and name.endswith("_ids"):
+        return [str(part) for part in value]
+    # Most values are text, which stays as it is.
+    return value if value is None or isinstance(value, str | bool) else as_text(value)
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _is_text(name: str) -> bool:
+    return name in {"id", "order_number"} or name.endswith(("_id", "_cents"))

@@ -1,0 +1,86 @@
+"""Converts numbers inside the JSON columns of an account-owned table, for migrations that are not atomic."""
+
+from collections.abc import Mapping, Sequence
+
+from django.db import migrations
+
+BATCH = 1000
+
+# By the policy, a statement sees one account. Each batch is a transaction of its own, so that no customer waits long
+# for a row; what is converted already is skipped, so that a migration that was broken off can be run again.
+_CONVERT = """
+DO $$ DECLARE shop bigint; shops bigint[]; last_id bigint;
+BEGIN
+    SET LOCAL ROLE commerce_resolver;
+    SELECT array_agg(id) INTO shops FROM account_ids() AS id;
+    RESET ROLE;
+    FOREACH shop IN ARRAY COALESCE(shops, '{{}}') LOOP
+        last_id := 0;
+        LOOP
+            PERFORM set_config('commerce.account_id', shop::text, true);
+            WITH batch AS (
+                SELECT id FROM {table} t
+                 WHERE t.account_id = shop AND t.id > last_id AND ({is_due})
+                 ORDER BY id LIMIT {batch} FOR NO KEY UPDATE
+            ), converted AS (
+                UPDATE {table} t SET {assignments}
+                  FROM batch WHERE t.account_id = shop AND t.id = batch.id
+                RETURNING t.id
+            )
+            SELECT max(id) INTO last_id FROM converted;
+            EXIT WHEN last_id IS NULL;
+            COMMIT;
+        END LOOP;
+    END LOOP;
+    PERFORM set_config('commerce.account_id', '', true);
+END $$
+"""
+_OBJECT = """
+    {source} || COALESCE((SELECT jsonb_object_agg(name, {value})
+                            FROM unnest(ARRAY[{names}]) AS name
+                           WHERE jsonb_typeof({source}->name) = '{kind}'), '{{}}')
+"""
+_LIST = """
+    COALESCE((SELECT jsonb_agg({object} ORDER BY place)
+                FROM jsonb_array_elements(t.{column}) WITH ORDINALITY AS e (entry, place)), '[]')
+"""
+
+
+def store_integers(
+    table: str, *, objects: Mapping[str, Sequence[str]], lists: Mapping[str, Sequence[str]]
+) -> migrations.RunSQL:
+    """Turn decimal strings into numbers, and in reverse numbers into strings.
+
+    `objects` and `lists` name the columns that hold an object or a list of objects, each with the keys to convert.
+    """
+    forwards = _statement(table, objects, lists, kind="string", value="({source}->>name)::bigint")
+    backwards = _statement(table, objects, lists, kind="number", value="{source}->>name")
+    return migrations.RunSQL(forwards, backwards)
+
+
+def _statement(
+    table: str,
+    objects: Mapping[str, Sequence[str]],
+    lists: Mapping[str, Sequence[str]],
+    *,
+    kind: str,
+    value: str,
+) -> str:
+    assignments = [
+        f"{column} = {_converted(f't.{column}', names, kind, value)}" for column, names in objects.items()
+    ]
+    for column, names in lists.items():
+        entry = _converted("e.entry", names, kind, value)
+        assignments.append(f"{column} = {_LIST.format(object=entry, column=column)}")
+    # A path goes through the objects of a list as well.
+    is_due = " OR ".join(
+        f"""jsonb_path_exists(t.{column}, '$.{name} ? (@.type() == "{kind}")')"""
+        for column, names in [*objects.items(), *lists.items()]
+        for name in names
+    )
+    return _CONVERT.format(table=table, is_due=is_due, assignments=", ".join(assignments), batch=BATCH)
+
+
+def _converted(source: str, names: Sequence[str], kind: str, value: str) -> str:
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return _OBJECT.format(source=source, names=quoted, kind=kind, value=value.format(source=source))
