@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse
 
@@ -20,8 +19,10 @@ from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.requests import ApiRequest
 from commerce.rest.unknown_fields import name_in_replay
+from commerce.rest.versioning import old_name
 from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
 from commerce.tenancy.scope import account_scope, workspace_scope
+from commerce.versions import version_of_path
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +36,11 @@ class AccountScopeMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(_SURFACES):
+            return self.get_response(request)
+        version = request.api_version = version_of_path(request.path_info)  # type: ignore[attr-defined]
         response = self.get_response(request)
-        if request.path_info.startswith(_SURFACES):
-            response["X-Api-Version"] = settings.API_VERSION
+        response["X-Api-Version"] = version.name
         return response
 
     def process_view(
@@ -160,9 +163,11 @@ def _shoppers_key(
 ) -> str | None:
     """The key for the record of a shopper's request; None if it isn't stored."""
     path = request.resolver_match.kwargs if request.resolver_match else {}
-    return idempotency.shoppers_key(
-        request, key, token=path.get("token"), secret_field=view_class.shopper_fields.get(action)
-    )
+    field = view_class.shopper_fields.get(action)
+    takes = takes_of(view_class, action)
+    if field and takes and takes.body:
+        field = old_name(takes.body, field, request.api_version)  # type: ignore[attr-defined]
+    return idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=field)
 
 
 def _once(

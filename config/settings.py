@@ -5,6 +5,8 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from config import versions
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.FileAwareEnv()
@@ -17,7 +19,7 @@ IS_HTTPS = BASE_URL.startswith("https://")
 BEHIND_TLS_PROXY = env.bool("BEHIND_TLS_PROXY", default=False)
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".data")))
 
-API_VERSION = "2026-01"
+API_VERSIONS = versions.API_VERSIONS
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -260,7 +262,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Commerce",
     "DESCRIPTION": "The admin and storefront API of a multi-tenant e-commerce back end. Send `Prefer: handling=strict`: "
     "misspelt fields are then refused rather than ignored.",
-    "VERSION": API_VERSION,
+    "VERSION": versions.CURRENT_VERSION,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -269,7 +271,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["commerce.rest.openapi.finish", "config.openapi.add_webhooks"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
-    "SCHEMA_PATH_PREFIX": r"/(admin|storefront)/2026-01",
+    "SCHEMA_PATH_PREFIX": rf"/(admin|storefront)/{versions.CURRENT_VERSION}",
 }
 
 UNFOLD = {

@@ -2,12 +2,12 @@
 
 from importlib import import_module
 
-from django.conf import settings
 from django.contrib import admin
 from django.urls import URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from commerce.rest import converters
+from commerce.versions import api_versions
 
 converters.register()
 
@@ -34,16 +34,27 @@ _ADMIN_APPS = (
 _STOREFRONT_APPS = ("carts", "checkouts", "commerce.catalog", "shipping", "accounts", "commerce.orders")
 
 
-def _surface(name: str, apps: tuple[str, ...]) -> URLResolver:
+def _surface(name: str, apps: tuple[str, ...], version: str) -> URLResolver:
     """All routes of one surface in one flat list, as each nested `include` would slow every look-up down."""
     modules = [import_module(f"{app}.api.{name}_urls") for app in apps]
     routes = [route for module in modules for route in module.urlpatterns]
-    return path(f"{name}/{settings.API_VERSION}/", include(routes))
+    return path(f"{name}/{version}/", include(routes))
+
+
+def surfaces() -> list[URLResolver]:
+    """Both surfaces of every version, the newest first. All versions share their views (docs/versioning.md)."""
+    return [
+        surface
+        for version in reversed(api_versions())
+        for surface in (
+            _surface("storefront", _STOREFRONT_APPS, version),
+            _surface("admin", _ADMIN_APPS, version),
+        )
+    ]
 
 
 urlpatterns = [
-    _surface("storefront", _STOREFRONT_APPS),
-    _surface("admin", _ADMIN_APPS),
+    *surfaces(),
     path("webhooks/provider", provider_webhook),
     path("admin/", RedirectView.as_view(url="/backoffice/")),
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
@@ -54,6 +65,7 @@ urlpatterns = [
     path("demo/", include("config.demo.urls")),
     path("docs/", views.Docs.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
+    path("openapi/<str:name>.json", views.openapi),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),

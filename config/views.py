@@ -15,6 +15,8 @@ from rest_framework.response import Response
 from commerce.errors import MalformedRequest, NotFound
 from commerce.rest.errors import Forbidden, UnsupportedApiVersion
 from commerce.rest.problems import internal_error_response, refusal_response, takes_only
+from commerce.rest.versioning import document_for
+from commerce.versions import ApiVersion, api_versions, current_version
 
 OPENAPI_PATH = settings.BASE_DIR / "docs" / "openapi.json"
 
@@ -40,19 +42,23 @@ class Docs(SpectacularSwaggerSplitView):
 
 
 @cache
-def _openapi_document() -> bytes:
-    return orjson.dumps(orjson.loads(Path(OPENAPI_PATH).read_bytes()))
+def _openapi_document(version: ApiVersion) -> bytes:
+    return orjson.dumps(document_for(version, orjson.loads(Path(OPENAPI_PATH).read_bytes())))
 
 
 @takes_only("GET", "HEAD")
-def openapi(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(_openapi_document(), content_type="application/json")
+def openapi(request: HttpRequest, name: str | None = None) -> HttpResponse:
+    """The API document of a version, or else of the current one."""
+    version = api_versions().get(name or current_version().name)
+    if version is None:
+        return unsupported_version(request, name or "")
+    return HttpResponse(_openapi_document(version), content_type="application/json")
 
 
 def unsupported_version(request: HttpRequest, version: str) -> HttpResponse:
-    if version == settings.API_VERSION:
+    if version in api_versions():
         return not_found(request)
-    return refusal_response(UnsupportedApiVersion(supported=[settings.API_VERSION]), request)
+    return refusal_response(UnsupportedApiVersion(supported=list(api_versions())), request)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -3,14 +3,14 @@
 from typing import Any
 
 import orjson
-from django.conf import settings
 from django.http import HttpResponse
 from django.test import Client, TestCase
 
+from config.versions import CURRENT_VERSION
 from tests.openapi import assert_documented
 
-ADMIN_ROOT = f"/admin/{settings.API_VERSION}/"
-STOREFRONT_ROOT = f"/storefront/{settings.API_VERSION}/"
+ADMIN_ROOT = f"/admin/{CURRENT_VERSION}/"
+STOREFRONT_ROOT = f"/storefront/{CURRENT_VERSION}/"
 
 
 class ApiClient:

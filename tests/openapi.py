@@ -9,12 +9,20 @@ import orjson
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from commerce.rest.versioning import document_for
+from commerce.versions import ApiVersion, version_of_path
+
 PATH = settings.BASE_DIR / "docs" / "openapi.json"
 
 
 @cache
 def document() -> dict[str, Any]:
     return orjson.loads(PATH.read_bytes())
+
+
+@cache
+def _document_of(version: ApiVersion) -> dict[str, Any]:
+    return document_for(version, document())
 
 
 def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
@@ -27,15 +35,16 @@ def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
     if schema is None:
         assert body == b"", f"{method} {path} answers {status} with a body"
         return
-    errors = list(_validator(orjson.dumps(schema)).iter_errors(orjson.loads(body)))
+    validator = _validator(version_of_path(path), orjson.dumps(schema))
+    errors = list(validator.iter_errors(orjson.loads(body)))
     assert not errors, (
         f"{method} {path} answers {status} otherwise than documented: {errors[0].json_path}: {errors[0].message}"
     )
 
 
 @cache
-def _routes() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
-    paths = document()["paths"]
+def _routes(version: ApiVersion) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+    paths = _document_of(version)["paths"]
     # The most specific first: `accounts/{id}.json` also fits what `{handle}/markets.json` means.
     ordered = sorted(paths, key=lambda template: template.count("{"))
     return [
@@ -49,19 +58,21 @@ def _routes() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
     """What the document says of a request; None where it says nothing."""
-    route = next((operations for pattern, operations in _routes() if pattern.fullmatch(path)), {})
+    route = next(
+        (operations for pattern, operations in _routes(version_of_path(path)) if pattern.fullmatch(path)), {}
+    )
     return route.get(method.lower())
 
 
 @cache
-def _validator(schema: bytes) -> Draft202012Validator:
-    return Draft202012Validator(orjson.loads(schema) | {"components": _closed_components()})
+def _validator(version: ApiVersion, schema: bytes) -> Draft202012Validator:
+    return Draft202012Validator(orjson.loads(schema) | {"components": _closed_components(version)})
 
 
 @cache
-def _closed_components() -> dict[str, Any]:
+def _closed_components(version: ApiVersion) -> dict[str, Any]:
     """The components with objects closed, but for the problem document, whose extras are its point."""
-    components = copy.deepcopy(document()["components"])
+    components = copy.deepcopy(_document_of(version)["components"])
     for name, schema in components["schemas"].items():
         if name != "Problem" and "properties" in schema:
             schema.setdefault("additionalProperties", False)

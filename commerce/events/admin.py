@@ -11,4 +11,4 @@ class EventAdmin(ReadOnlyAdmin):
     list_filter = ("occurred_at",)
     search_fields = ("type",)
     search_help_text = "Type, such as checkout.completed"
-    fields = ("id", "type", "occurred_at", "data")
+    fields = ("id", "type", "occurred_at", "api_version", "data")

@@ -1,18 +1,20 @@
 from typing import Any
 
-from django.conf import settings
-
 from commerce.events.models import Event
 from commerce.formats import text_id, timestamp
+from commerce.versions import ApiVersion, event_data_for
 
 
-def envelope(event: Event) -> dict[str, Any]:
-    """An event as it is shown in the feed and in webhooks."""
+def envelope(event: Event, version: ApiVersion) -> dict[str, Any]:
+    """An event as it is shown to readers of a version, in the feed and in webhooks.
+
+    An event that is older than the version stays in its own, which `api_version` names.
+    """
     return {
         "id": text_id(event.pk),
         "type": event.type,
-        "api_version": settings.API_VERSION,
+        "api_version": min(event.api_version, version.name),
         "account_id": text_id(event.account_id),
         "occurred_at": timestamp(event.occurred_at),
-        "data": event.data,
+        "data": event_data_for(version, event_type=event.type, data=event.data, made_for=event.api_version),
     }

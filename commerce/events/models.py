@@ -1,6 +1,7 @@
 from django.db import models
 
 from commerce.tenancy.models import AccountOwned
+from commerce.versions import current_version_name
 
 
 class Event(AccountOwned):
@@ -9,6 +10,8 @@ class Event(AccountOwned):
     type = models.CharField(max_length=64)
     data = models.JSONField()
     occurred_at = models.DateTimeField()
+    # What `data` was made for. Code from before the column publishes events of the first version.
+    api_version = models.CharField(max_length=16, default=current_version_name, db_default="2026-01")
 
     class Meta(AccountOwned.Meta):
         db_table = "events"

@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
+from rest_framework.renderers import BaseRenderer
 
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
 
@@ -113,7 +114,7 @@ def answer_once(
         raise RequestInProgress
     response = _rendered(respond())
     if response.status_code < 400:
-        kept = without(response.content, hidden)
+        kept = content_to_keep(response, hidden)
         with connection.cursor() as cursor:
             row = [place.owner_id, surface, key, fingerprint, response.status_code, kept]
             cursor.execute(place.naming(_STORE), row)
@@ -147,7 +148,7 @@ def answer_once_across_scopes(
     finally:
         with request.open_scope(), connection.cursor() as cursor:
             if is_done:
-                kept = without(response.content, hidden)
+                kept = content_to_keep(response, hidden)
                 cursor.execute(place.naming(_FULFIL), [response.status_code, kept, *own_claim])
             else:
                 cursor.execute(place.naming(_RELEASE), own_claim)
@@ -182,14 +183,18 @@ def fingerprint_of(request: HttpRequest) -> bytes:
     ).digest()
 
 
-def without(content: bytes, hidden: tuple[str, ...]) -> bytes:
-    """A copy of the answer with its secrets set to null."""
+def content_to_keep(response: Any, hidden: tuple[str, ...]) -> bytes:
+    """The answer's content with its secrets set to null.
+
+    It is rendered once more, as an older API version may call the secrets otherwise.
+    """
     if not hidden:
-        return content
-    document = orjson.loads(content)
+        return response.content
+    document = orjson.loads(orjson.dumps(response.data))
     for resource in document.values():
         resource.update({name: None for name in hidden if name in resource})
-    return orjson.dumps(document)
+    renderer: BaseRenderer = response.accepted_renderer
+    return renderer.render(document, response.accepted_media_type, response.renderer_context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 
+from commerce.versions import current_version
+
 from . import openapi_fields  # noqa: F401  registers how the conventions' fields look
 from .views import SurfaceViewSet, scopes_of
-
-_SURFACE = re.compile(r"^/(admin|storefront)/")
 
 PROBLEM = {
     "type": "object",
@@ -168,7 +168,10 @@ def webhook_operation(
 
 
 def only_surfaces(endpoints: list[Any]) -> list[Any]:
-    return [endpoint for endpoint in endpoints if _SURFACE.match(endpoint[0])]
+    """The paths of the current version. Documents of older versions are made from this one (versioning.py)."""
+    version = current_version().name
+    surfaces = (f"/admin/{version}/", f"/storefront/{version}/")
+    return [endpoint for endpoint in endpoints if endpoint[0].startswith(surfaces)]
 
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:

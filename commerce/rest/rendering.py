@@ -21,7 +21,12 @@ class JSONRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
     ) -> bytes:
-        return b"" if data is None else orjson.dumps(data)
+        if data is None:
+            return b""
+        view = (renderer_context or {}).get("view")
+        if view is None or not view.api_version.later_changes or renderer_context["response"].exception:
+            return orjson.dumps(data)
+        return orjson.dumps(view.downgrade(data))
 
 
 class ProblemRenderer(JSONRenderer):

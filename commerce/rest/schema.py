@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
-from .unknown_fields import Takes, declared_fields
+from .unknown_fields import Takes
+from .versioning import declared_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 Parameters = list[OpenApiParameter | type[serializers.Serializer]]
@@ -55,7 +56,9 @@ def answers(
     takes = Takes(body=request, query=frozenset(_query_names(parameters or [])))
 
     def decorate(action: F) -> F:
-        action.takes = takes  # type: ignore[attr-defined]  # the base view reads it
+        # The base view reads them.
+        action.takes = takes  # type: ignore[attr-defined]
+        action.answer_schema = None if response is None else type(response)  # type: ignore[attr-defined]
         return describe(action)
 
     return decorate

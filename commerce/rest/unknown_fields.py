@@ -16,8 +16,10 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework import serializers
 
 from commerce.errors import FieldError, MalformedRequest
+from commerce.versions import ApiVersion
 
 from .errors import UnknownField
+from .versioning import declared_fields, nested_schemas, old_name
 
 HEADER = "X-Unknown-Fields"
 STRICT = {"Preference-Applied": "handling=strict"}
@@ -40,7 +42,7 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names that a shape knows, including those that it refuses itself, and the nested shapes."""
+    """The names that a shape knows in a version, including those that it refuses itself, and the nested shapes."""
 
     known: frozenset[str]
     nested: tuple[tuple[str, type[serializers.Serializer]], ...]
@@ -86,46 +88,36 @@ def _unknown_in(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> lis
     if request.META.get("QUERY_STRING"):
         names += islice((name for name in request.GET if name not in takes.query), MAX_IN_ERRORS)
     if body:
-        names += islice(unknown_fields(takes.body, body), MAX_IN_ERRORS - len(names))
+        version: ApiVersion = request.api_version  # type: ignore[attr-defined]  # set by the middleware
+        names += islice(unknown_fields(takes.body, body, version), MAX_IN_ERRORS - len(names))
     return names
 
 
 def unknown_fields(
-    shape: type[serializers.Serializer] | None, data: dict[str, Any], path: str = ""
+    shape: type[serializers.Serializer] | None, data: dict[str, Any], version: ApiVersion, path: str = ""
 ) -> Iterator[str]:
-    """Dotted paths of the unknown fields, such as `variants.0.sku`."""
-    names = _names_of(shape)
+    """Dotted paths of the fields that a version doesn't know, such as `variants.0.sku`."""
+    names = _names_of(shape, version)
     if not data.keys() <= names.known:
         yield from (f"{path}{name}" for name in data if name not in names.known)
     for name, inner in names.nested:
         value = data.get(name)
         if isinstance(value, dict):
-            yield from unknown_fields(inner, value, f"{path}{name}.")
+            yield from unknown_fields(inner, value, version, f"{path}{name}.")
         elif isinstance(value, list):
             for index, part in enumerate(value):
                 if isinstance(part, dict):
-                    yield from unknown_fields(inner, part, f"{path}{name}.{index}.")
+                    yield from unknown_fields(inner, part, version, f"{path}{name}.{index}.")
 
 
 @cache
-def _names_of(shape: type[serializers.Serializer] | None) -> _Names:
+def _names_of(shape: type[serializers.Serializer] | None, version: ApiVersion) -> _Names:
     if shape is None:
         return _Names(frozenset(), ())
-    fields = declared_fields(shape)
-    nested = [(name, inner) for name, field in fields.items() if (inner := _shape_below(field))]
-    return _Names(frozenset(fields) | getattr(shape, "refused_fields", frozenset()), tuple(nested))
-
-
-def declared_fields(shape: type[serializers.Serializer]) -> dict[str, serializers.Field]:
-    return shape._declared_fields  # noqa: SLF001  DRF has no other way to them without an instance
-
-
-def _shape_below(field: serializers.Field | None) -> type[serializers.Serializer] | None:
-    if isinstance(field, serializers.ListSerializer | serializers.ListField):
-        return _shape_below(field.child)
-    if isinstance(field, serializers.Serializer):
-        return type(field)
-    return getattr(field, "shape", None)
+    names = [*declared_fields(shape), *getattr(shape, "refused_fields", ())]
+    known = frozenset(old_name(shape, name, version) for name in names)
+    nested = nested_schemas(shape).items()
+    return _Names(known, tuple((old_name(shape, name, version), inner) for name, inner in nested))
 
 
 def _named(names: list[str]) -> str:

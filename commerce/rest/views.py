@@ -1,17 +1,24 @@
 """The base classes of the two surfaces. The middleware handles keys, scopes, limits and the transaction."""
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from commerce.versions import ApiVersion
+
+from .errors import UnknownField
 from .paging import Cursor
 from .principal import Principal
+from .problems import as_refusal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
 from .requests import ApiRequest
 from .unknown_fields import Takes, check_fields
+from .versioning import downgrade_answer, old_path, upgrade_body
 
 Access = Literal["read", "write"]
 
@@ -57,6 +64,28 @@ class SurfaceViewSet(ViewSet):
     def _api_request(self) -> ApiRequest:
         return cast("ApiRequest", self.request._request)  # noqa: SLF001  what DRF has wrapped
 
+    def handle_exception(self, exc: Exception) -> Response:
+        refusal = as_refusal(exc) if self.api_version.later_changes else None
+        if refusal is None:
+            return super().handle_exception(exc)
+        takes = takes_of(type(self), self.action)
+        # Unknown fields have the names that the client sent.
+        if takes is not None and not isinstance(refusal, UnknownField):
+            refusal.errors = tuple(
+                replace(error, field=old_path(takes.body, error.field, self.api_version))
+                for error in refusal.errors
+            )
+        return super().handle_exception(refusal)
+
+    @property
+    def api_version(self) -> ApiVersion:
+        return self._api_request.api_version
+
+    def downgrade(self, answer: Any) -> Any:
+        """An answer of the action in the request's version."""
+        schema = getattr(getattr(self, self.action), "answer_schema", None)
+        return downgrade_answer(answer, schema, self.api_version)
+
     @property
     def principal(self) -> Principal:
         return self._api_request.principal
@@ -71,7 +100,10 @@ class SurfaceViewSet(ViewSet):
 
     def valid(self, serializer_class: type[serializers.Serializer], **options: Any) -> dict[str, Any]:
         """The body, validated; raises DRF's ValidationError, which becomes 422 `validation_failed`."""
-        serializer = serializer_class(data=self.request.data, **options)
+        body = self.request.data
+        if self.api_version.later_changes:
+            body = upgrade_body(body, serializer_class, self.api_version)
+        serializer = serializer_class(data=body, **options)
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
 

@@ -68,7 +68,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     inlines = (DeliveryRows,)
     fields = (
         ("url", "description"),
-        "topics_or_all",
+        ("topics_or_all", "api_version"),
         ("status", "disabled_reason", "paused_at"),
         ("consecutive_failures", "failing_since", "rests_until"),
         ("created_at", "updated_at", "previous_secret_until"),

@@ -11,6 +11,7 @@ from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.outside.http import Answer, post
+from commerce.versions import stored_version
 
 from .errors import DeliveryFailed
 from .messages import Message, message_of, ping_message, signed_headers
@@ -32,7 +33,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
         endpoint = active.first()
         if endpoint is None:
             return _SKIPPED
-        message = message_of(Event.objects.get(pk=payload["event_id"]))
+        message = message_of(Event.objects.get(pk=payload["event_id"]), stored_version(endpoint.api_version))
     if rests_until := endpoint.rest_after(timezone.now()):
         raise Postponed("The endpoint rests, as it gave no answer or a slow one.", until=rests_until)
     answer = _send(endpoint, message)
@@ -63,6 +64,7 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
         message_id=payload["message_id"],
         account_id=endpoint.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
         endpoint_id=endpoint.pk,
+        version=stored_version(endpoint.api_version),
         now=datetime.fromisoformat(payload["occurred_at"]),
     )
     answer = _send(endpoint, message)

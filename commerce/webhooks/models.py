@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
+from commerce.versions import current_version_name
 
 
 class WebhookEndpoint(AccountOwned):
@@ -33,6 +34,13 @@ class WebhookEndpoint(AccountOwned):
     )
     disabled_reason = models.CharField(max_length=16, choices=DisabledReason, blank=True)
     paused_at = models.DateTimeField(null=True, help_text="Since when it is paused or disabled")
+    api_version = models.CharField(
+        "API version",
+        max_length=16,
+        default=current_version_name,
+        db_default="2026-01",
+        help_text="What its messages look like: the version of the request that made it",
+    )
     secret = models.CharField(max_length=64)
     previous_secret = models.CharField(max_length=64, blank=True)
     previous_secret_until = models.DateTimeField(null=True)

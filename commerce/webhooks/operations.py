@@ -11,6 +11,7 @@ from commerce.formats import timestamp
 from commerce.outbox.operations import enqueue
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import base62
+from commerce.versions import ApiVersion
 
 from .errors import TooManyEndpoints
 from .messages import new_secret
@@ -24,12 +25,15 @@ Status = WebhookEndpoint.Status
 _HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": None}
 
 
-def create_endpoint(*, fields: dict[str, Any]) -> WebhookEndpoint:
-    """Create an endpoint and its secret. Raises `TooManyEndpoints`, and `EndpointExists` by its constraint."""
+def create_endpoint(*, fields: dict[str, Any], version: ApiVersion) -> WebhookEndpoint:
+    """Create an endpoint and its secret. Its messages will stay in this version of the API.
+
+    Raises `TooManyEndpoints`, and `EndpointExists` by its constraint.
+    """
     _lock_account()
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
-    return WebhookEndpoint.objects.create(secret=new_secret(), **fields)
+    return WebhookEndpoint.objects.create(secret=new_secret(), api_version=version.name, **fields)
 
 
 def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime) -> WebhookEndpoint:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from commerce.orders.models import Order
 from commerce.reference import country_names
 from commerce.tenancy.scope import account_scope
+from commerce.versions import current_version
 from emails.models import EmailDelivery
 
 from .storefronts import Storefront, read_storefronts
@@ -34,7 +35,7 @@ _EMAIL_POLICY = (
 def page(request: HttpRequest) -> HttpResponse:
     shops = [{"handle": shop.handle, "name": shop.name, "key": shop.key} for shop in _storefronts()]
     context = {
-        "setup": {"shops": shops, "api": f"/storefront/{settings.API_VERSION}"},
+        "setup": {"shops": shops, "api": f"/storefront/{current_version().name}"},
         "countries": country_names(),
     }
     return _sealed(render(request, "demo/page.html", context), _PAGE_POLICY)

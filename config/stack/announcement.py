@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.stack.data import DataDirectory, write_json
+from config.versions import CURRENT_VERSION
 
-_STOREFRONT = "storefront/2026-01"
 _READ_CART = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]["token"])'"""
 
 
@@ -49,7 +49,7 @@ def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
     """Three commands that can be pasted into a shell one after another."""
     account = demo["workspaces"][0]["accounts"][0]
     market_id, variant_id = account["markets"][0]["id"], account["variants"][0]["id"]
-    url = f"{demo['base_url']}/{_STOREFRONT}"
+    url = f"{demo['base_url']}/storefront/{CURRENT_VERSION}"
     curl = f"curl -s -H 'X-Storefront-Key: {account['storefront_key']}'"
     post = f"{curl} -H 'Content-Type: application/json'"
     return [

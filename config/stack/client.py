@@ -8,11 +8,11 @@ from typing import Any, Self
 import requests
 
 from config.stack.errors import StackError
+from config.versions import CURRENT_VERSION
 
 Json = dict[str, Any]
 Summary = Callable[[Json], str]
 
-API_VERSION = "2026-01"
 _TIMEOUT_SECONDS = 15
 _SHOWN_TOKEN = 6
 _SHOWN_PATH = 56
@@ -31,12 +31,12 @@ class ApiClient:
 
     @classmethod
     def storefront(cls, base_url: str, key: str) -> Self:
-        return cls(f"{base_url}/storefront/{API_VERSION}", {"X-Storefront-Key": key})
+        return cls(f"{base_url}/storefront/{CURRENT_VERSION}", {"X-Storefront-Key": key})
 
     @classmethod
     def admin(cls, base_url: str, handle: str, key: str) -> Self:
         """The admin surface of one account, or, without a handle, what is above accounts."""
-        root = f"{base_url}/admin/{API_VERSION}"
+        root = f"{base_url}/admin/{CURRENT_VERSION}"
         return cls(f"{root}/{handle}" if handle else root, {"Authorization": f"Bearer {key}"})
 
     def get(self, path: str, summary: Summary | None = None) -> Json:

@@ -19,6 +19,7 @@ from config import metrics as view
 from config.health import database_probe
 from config.periodic import periodic_tasks
 from config.probes import Probe
+from config.versions import CURRENT_VERSION
 from tests import factories
 from tests.problems import problem
 from tests.servers import silent_server
@@ -53,7 +54,11 @@ def test_requests_are_counted_by_the_template_of_their_route(shop):
     statuses = [shop.storefront.get(f"carts/{token}.json").status_code for token in ("a", "b", "c")]
     after = scraped()
 
-    route = {"surface": "storefront", "route": "storefront/2026-01/carts/<token:token>.json", "method": "GET"}
+    route = {
+        "surface": "storefront",
+        "route": f"storefront/{CURRENT_VERSION}/carts/<token:token>.json",
+        "method": "GET",
+    }
     duration = "commerce_request_duration_seconds"
     assert statuses == [404] * 3
     assert grown(before, after, sample("commerce_requests_total", status="404", **route)) == 3

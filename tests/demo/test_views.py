@@ -6,6 +6,7 @@ import re
 import pytest
 from django.test import Client
 
+from config.versions import CURRENT_VERSION
 from tests import factories
 from tests.storefront import checkout_in
 
@@ -43,7 +44,7 @@ def test_page_hands_out_storefront_keys_and_no_other_secret(browser, shop, open_
     setup = json.loads(re.search(r'<script id="setup" type="application/json">(.*?)</script>', content)[1])
     assert setup == {
         "shops": [{"handle": shop.handle, "name": shop.handle, "key": keys["storefront"]}],
-        "api": "/storefront/2026-01",
+        "api": f"/storefront/{CURRENT_VERSION}",
     }
     assert keys["admin"] not in content
     assert keys["workspace"] not in content

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from config.stack.waiting import until_deadline
+from tests.clients import STOREFRONT_ROOT
 from tests.front.served import LARGE, SILENCE_S
 from tests.front.wire import Wire, ask
 
@@ -101,7 +102,7 @@ def test_client_that_hangs_up_in_the_middle_holds_no_thread(failing):
 def test_no_media_type_breaks_a_request(product, shop, headers, query):
     key = f"X-Storefront-Key: {shop.issue('storefront')}"
 
-    answer = ask(product, f"GET /storefront/2026-01/markets.json?{query}", key, headers)
+    answer = ask(product, f"GET {STOREFRONT_ROOT}markets.json?{query}", key, headers)
 
     if query.startswith("a=1"):
         assert (answer.status, answer.json()["code"]) == (400, "malformed_request")

@@ -6,12 +6,13 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from config.stack.waiting import until_deadline
+from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT
 from tests.front.served import PLACES, THREADS
 from tests.front.wire import Wire, ask
 
 # What one caller may have of the threads, and of the places of those that wait.
 SHARE, PLACES_OF_ONE = THREADS - 2, (PLACES + 1) // 2
-ENTRY = "POST /storefront/2026-01/checkouts.json?wait"
+ENTRY = f"POST {STOREFRONT_ROOT}checkouts.json?wait"
 
 
 @pytest.fixture
@@ -64,8 +65,8 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
 @pytest.mark.parametrize(
     ("path", "header", "other"),
     [
-        ("/storefront/2026-01/x", "X-Storefront-Key: pk_1", "X-Storefront-Key: pk_2"),
-        ("/admin/2026-01/x", "Authorization: Bearer sk_1", "Authorization: Bearer sk_2"),
+        (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: pk_1", "X-Storefront-Key: pk_2"),
+        (f"{ADMIN_ROOT}x", "Authorization: Bearer sk_1", "Authorization: Bearer sk_2"),
     ],
 )
 def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, begun, path, header, other):
@@ -88,10 +89,10 @@ def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, beg
     ("lines", "bodies"),
     [
         (
-            ["GET /storefront/2026-01/carts/t1.json?wait", "GET /storefront/2026-01/carts/t%31/x.json?wait"],
+            [f"GET {STOREFRONT_ROOT}carts/t1.json?wait", f"GET {STOREFRONT_ROOT}carts/t%31/x.json?wait"],
             None,
         ),
-        (["PUT /storefront/2026-01/checkouts/t1/address.json?wait"] * 2, None),
+        ([f"PUT {STOREFRONT_ROOT}checkouts/t1/address.json?wait"] * 2, None),
         ([ENTRY] * 2, [b'{"cart_token":"t1"}', b'{"cart_token":"t2", "\\u0063art_token" : "t1"}']),
         ([ENTRY] * 2, [b'{"cart_token":"t1"' + b" " * 70_000 + b"}", b" " * 80_000 + b'{"cart_token":"t2"}']),
     ],
@@ -102,10 +103,10 @@ def test_requests_that_wait_for_one_cart_take_no_thread_of_their_shop(showing, g
         for wire, line, body in zip(waiting, lines, bodies or [b""] * 2, strict=False):
             wire.send(line, key, f"Content-Length: {len(body)}", body=body)
             wait_until_begun(begun, 1)
-        waiting[2].send("GET /storefront/2026-01/carts/other.json?wait", key)
+        waiting[2].send(f"GET {STOREFRONT_ROOT}carts/other.json?wait", key)
         wait_until_begun(begun, 2)
 
-        assert begun()[1] == "/storefront/2026-01/carts/other.json"
+        assert begun()[1] == f"{STOREFRONT_ROOT}carts/other.json"
         gate.unlink()
         assert [wire.answer().status for wire in waiting] == [200] * 3
 

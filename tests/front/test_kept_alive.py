@@ -5,6 +5,7 @@ import json
 import pytest
 from django.conf import settings
 
+from tests.clients import STOREFRONT_ROOT
 from tests.front.wire import Wire, ask
 
 REQUESTS = 5_000
@@ -26,14 +27,14 @@ def product(serve):
 def test_no_refused_post_is_followed_by_a_dropped_connection(product, shop):
     cart = shop.storefront.post("carts.json", {"market_id": shop.market.id}).json()["cart"]["token"]
     key = f"X-Storefront-Key: {shop.issue('storefront')}"
-    ask(product, "GET /storefront/2026-01/markets.json", key)
+    ask(product, f"GET {STOREFRONT_ROOT}markets.json", key)
     # Each minute lets a few requests past their limits, which are then refused for what they say.
     kinds = {
-        (401, 429): ("POST /storefront/2026-01/carts.json", ["X-Storefront-Key: pk_none"], SMALL),
+        (401, 429): (f"POST {STOREFRONT_ROOT}carts.json", ["X-Storefront-Key: pk_none"], SMALL),
         (404,): ("POST /nowhere", [], LARGE),
         (405,): ("PUT /webhooks/provider", [], SMALL),
-        (413,): ("POST /storefront/2026-01/carts.json", [key, "Content-Length: 2000000"], b""),
-        (429, 422): (f"POST /storefront/2026-01/carts/{cart}/lines.json", [key, JSON], LARGE),
+        (413,): (f"POST {STOREFRONT_ROOT}carts.json", [key, "Content-Length: 2000000"], b""),
+        (429, 422): (f"POST {STOREFRONT_ROOT}carts/{cart}/lines.json", [key, JSON], LARGE),
     }
     wires = [Wire(product) for _ in range(8)]
     try:
@@ -56,7 +57,7 @@ def test_no_refused_post_is_followed_by_a_dropped_connection(product, shop):
 def test_refused_body_is_answered_like_any_other_refusal(product):
     answer = ask(
         product,
-        "POST /storefront/2026-01/carts.json",
+        f"POST {STOREFRONT_ROOT}carts.json",
         "Content-Length: 2000000",
         "X-Request-Id: mine",
         "Origin: https://a.example",

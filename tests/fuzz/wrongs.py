@@ -5,8 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from django.conf import settings
-
+from config.versions import CURRENT_VERSION
 from tests.fuzz.wire import Request
 
 BODY_LIMIT = 1024 * 1024
@@ -139,7 +138,7 @@ def _chunks(random: Random, request: Request) -> Request:
 def _other_target(random: Random, request: Request) -> Request:
     target = request.target
     path = target.partition(b"?")[0]
-    version = settings.API_VERSION.encode()
+    version = CURRENT_VERSION.encode()
     return replace(
         request,
         target=random.choice(

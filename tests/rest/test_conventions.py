@@ -5,7 +5,8 @@ import re
 import pytest
 from django.db import connection
 
-from tests.clients import ApiClient
+from config.versions import API_VERSIONS, CURRENT_VERSION
+from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT, ApiClient
 from tests.problems import field_errors, problem
 
 
@@ -41,13 +42,13 @@ def test_problem_has_the_request_id_too(shop):
     "path", ["markets.json", "markets/1.json", "nothing/here.json", "/admin/2020-01/accounts.json"]
 )
 def test_answer_has_the_api_version(shop, path):
-    assert shop.admin.get(path)["X-Api-Version"] == "2026-01"
+    assert shop.admin.get(path)["X-Api-Version"] == CURRENT_VERSION
 
 
 def test_answer_without_a_key_has_the_api_version(db):
-    response = ApiClient().get("/storefront/2026-01/markets.json")
+    response = ApiClient().get(f"{STOREFRONT_ROOT}markets.json")
 
-    assert (response.status_code, response["X-Api-Version"]) == (401, "2026-01")
+    assert (response.status_code, response["X-Api-Version"]) == (401, CURRENT_VERSION)
     assert response["WWW-Authenticate"] == "Bearer"
 
 
@@ -64,10 +65,10 @@ def test_version_that_does_not_exist_is_not_found(db, path):
     response = ApiClient().get(path)
 
     assert problem(response) == (404, "unsupported_api_version")
-    assert response.json()["supported"] == ["2026-01"]
+    assert response.json()["supported"] == list(API_VERSIONS)
 
 
-@pytest.mark.parametrize("path", ["/admin/2026-01/nothing.json", "/storefront/2026-01/nothing", "/nothing"])
+@pytest.mark.parametrize("path", [f"{ADMIN_ROOT}nothing.json", f"{STOREFRONT_ROOT}nothing", "/nothing"])
 def test_address_that_does_not_exist_is_not_found(db, path):
     response = ApiClient().get(path)
 

@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT
+
 ORIGIN = {"Origin": "https://shop.example"}
 EXPOSED = (
     "Idempotent-Replayed, Preference-Applied, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
@@ -22,9 +24,7 @@ def preflight(path, method="POST", **headers):
 @pytest.mark.parametrize("path", ["carts.json", "carts/abc/lines/1.json", "nowhere.json"])
 def test_preflight_is_answered_without_a_key_and_without_the_database(path):
     # Without the mark of the database, a look at it would fail.
-    answer = preflight(
-        f"/storefront/2026-01/{path}", **{"Access-Control-Request-Headers": "x-storefront-key"}
-    )
+    answer = preflight(f"{STOREFRONT_ROOT}{path}", **{"Access-Control-Request-Headers": "x-storefront-key"})
 
     assert (answer.status_code, answer.content) == (204, b"")
     assert cors(answer) == {
@@ -64,9 +64,9 @@ def test_preflight_and_answer_name_every_header_of_the_surface(shop):
 
 def test_refusals_may_be_read_too(shop, settings):
     client = shop.storefront
-    without_key = Client().get("/storefront/2026-01/markets.json", headers=ORIGIN)
+    without_key = Client().get(f"{STOREFRONT_ROOT}markets.json", headers=ORIGIN)
     unknown = client.get("carts/abc.json", origin="https://shop.example")
-    unrouted = Client().get("/storefront/2026-01/nowhere.json", headers=ORIGIN)
+    unrouted = Client().get(f"{STOREFRONT_ROOT}nowhere.json", headers=ORIGIN)
     unversioned = Client().get("/storefront/1999-01/markets.json", headers=ORIGIN)
     settings.RATE_LIMIT_PER_KEY = 1
     limited = client.get("markets.json", origin="https://shop.example")
@@ -88,7 +88,7 @@ def test_internal_error_may_be_read_too(shop, monkeypatch):
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "path",
-    ["/admin/2026-01/accounts.json", "/backoffice/login/", "/webhooks/provider", "/healthz", "/openapi.json"],
+    [f"{ADMIN_ROOT}accounts.json", "/backoffice/login/", "/webhooks/provider", "/healthz", "/openapi.json"],
 )
 def test_other_addresses_are_for_no_other_origin(path):
     answers = [preflight(path), Client().get(path, headers=ORIGIN)]
@@ -97,6 +97,6 @@ def test_other_addresses_are_for_no_other_origin(path):
 
 
 def test_options_that_is_no_preflight_needs_a_key():
-    answer = Client().options("/storefront/2026-01/markets.json", headers=ORIGIN)
+    answer = Client().options(f"{STOREFRONT_ROOT}markets.json", headers=ORIGIN)
 
     assert (answer.status_code, cors(answer)["Access-Control-Allow-Origin"]) == (401, "*")

@@ -8,6 +8,7 @@ import time_machine
 
 from commerce.redis import client as redis_client
 from commerce.rest import limits
+from config.versions import CURRENT_VERSION
 from tests import factories
 from tests.clients import ApiClient
 from tests.problems import problem
@@ -46,7 +47,7 @@ def test_limit_spent_refuses_until_the_next_minute(shop, settings):
     assert problem(refused) == (429, "rate_limited")
     assert refused["Retry-After"] == "40"
     assert headers(refused) == ("1", "0", "40")
-    assert refused["X-Api-Version"] == "2026-01"
+    assert refused["X-Api-Version"] == CURRENT_VERSION
     with time_machine.travel(datetime(2026, 11, 20, 10, 1, 0, tzinfo=UTC), tick=False):
         assert shop.admin.get("markets.json").status_code == 200
 

@@ -21,6 +21,7 @@ UNDOCUMENTED = (
     "healthz",
     "metrics",
     "openapi.json",
+    "openapi/<str:name>.json",
     "readyz",
     "static/",
     "test-card/",

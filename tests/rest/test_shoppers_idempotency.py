@@ -5,6 +5,7 @@ import pytest
 from carts.models import Cart
 from checkouts.models import Checkout
 from commerce.rest.models import IdempotencyRecord
+from config.versions import CURRENT_VERSION
 from tests import factories
 from tests.problems import problem
 from tests.rest.bodies import serializer_of
@@ -13,7 +14,7 @@ from tests.storefront import EMAIL, cart_with, checkout_in
 
 POSTS = [route for route in routes(surface="storefront") if route.method == "POST"]
 # What anybody may ask for, and so is remembered under long keys alone.
-OPEN_TO_ALL = {"POST storefront/2026-01/carts.json"}
+OPEN_TO_ALL = {f"POST storefront/{CURRENT_VERSION}/carts.json"}
 
 
 def replayed(answer):

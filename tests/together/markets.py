@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.clients import ADMIN_ROOT
 from tests.together.changes import (
     ACCOUNT_CHANGES,
     FILTERS,
@@ -95,7 +96,7 @@ class Markets(Merchants):
     @act(stall=STALLS, changes=ACCOUNT_CHANGES, is_stale=st.booleans())
     def change_account(self, stall: int, changes: dict[str, Any], is_stale: bool) -> None:
         shop = self.stall(stall)
-        path = f"/admin/2026-01/accounts/{shop.shop.handle}.json"
+        path = f"{ADMIN_ROOT}accounts/{shop.shop.handle}.json"
         shown = self.send(shop, shop.shop.workspace, "GET", path).json()["account"]
         body = changes | {"expected_version": shown["version"] - is_stale}
         answer = self.send(shop, shop.shop.workspace, "PUT", path, body)

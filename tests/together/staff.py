@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accounts.models import Account
 from accounts.operations import set_suspended
 from commerce.tenancy.scope import workspace_scope
-from tests.clients import ApiClient
+from tests.clients import ADMIN_ROOT, ApiClient
 from tests.together.changes import SETTINGS
 from tests.together.deaths import Killed
 from tests.together.fair import INDEXES, STALLS, act
@@ -104,7 +104,7 @@ class Staff(Merchants):
         # One stays open, or there is nothing more to see.
         if sum(other.is_archived for other in self.stalls) < len(self.stalls) - 1:
             shop.is_archived = True
-            path = f"/admin/2026-01/accounts/{shop.shop.handle}.json"
+            path = f"{ADMIN_ROOT}accounts/{shop.shop.handle}.json"
             assert self.send(shop, shop.shop.workspace, "DELETE", path).status_code == 200
 
     def _take_key(self, shop: Stall, secret: str) -> None:

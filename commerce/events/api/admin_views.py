@@ -1,3 +1,5 @@
+from functools import partial
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,4 +26,6 @@ class EventsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         events = queries.settled_events(**self.valid_query(EventFilters))
-        return Response(oldest_first(events, self.cursor).answer("events", envelope))
+        return Response(
+            oldest_first(events, self.cursor).answer("events", partial(envelope, version=self.api_version))
+        )

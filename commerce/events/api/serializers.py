@@ -11,7 +11,9 @@ class EventFilters(Input):
 class EventOutput(Output):
     id = fields.IdField()
     type = serializers.CharField()
-    api_version = serializers.CharField()
+    api_version = serializers.CharField(
+        help_text="What `data` was made for: the version of the request, or an older one if the event is older."
+    )
     account_id = fields.IdField()
     occurred_at = TimestampField()
     data = fields.ObjectField()  # type: ignore[assignment]  # DRF takes fields out of the class

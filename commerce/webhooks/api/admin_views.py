@@ -42,7 +42,7 @@ class EndpointsViewSet(AdminViewSet):
         fields = self.valid(shapes.WebhookEndpointInput)
         self._require_callable(fields)
         with self.scope():
-            endpoint = operations.create_endpoint(fields=fields)
+            endpoint = operations.create_endpoint(fields=fields, version=self.api_version)
         return Response({"webhook_endpoint": _with_secret(endpoint)}, status=201)
 
     @answers(one("webhook_endpoint", shapes.WebhookEndpointOutput))

@@ -52,6 +52,9 @@ class WebhookEndpointOutput(Output):
     url = serializers.CharField()
     description = serializers.CharField()
     topics = serializers.ListField(child=serializers.CharField())
+    api_version = serializers.CharField(
+        help_text="The version that its messages have: that of the request that made it."
+    )
     status = serializers.ChoiceField(_Status.choices)
     disabled_reason = serializers.CharField(help_text="`gone` (it answered 410), `failing`, or empty.")
     paused_at = TimestampField(allow_null=True)

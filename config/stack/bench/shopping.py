@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from config.stack.client import API_VERSION
+from config.versions import CURRENT_VERSION
 
 from .load import Client
 from .messages import Request
@@ -71,7 +71,7 @@ class Shopping:
         return self._storefront(MARKETS, "GET markets.json")
 
     def quote_as_admin(self) -> Request:
-        line = f"POST /admin/{API_VERSION}/{self.shop.handle}/shipping/quote.json"
+        line = f"POST /admin/{CURRENT_VERSION}/{self.shop.handle}/shipping/quote.json"
         headers = self._strict | {"Authorization": f"Bearer {self.shop.admin_key}"}
         return Request.make(ADMIN_QUOTE, line, headers=headers, body=_QUOTED)
 
@@ -126,7 +126,7 @@ class Shopping:
         method, _, path = line.partition(" ")
         headers = self._strict | {"X-Storefront-Key": self.shop.storefront_key} | (more or {})
         return Request.make(
-            operation, f"{method} /storefront/{API_VERSION}/{path}", headers=headers, body=body
+            operation, f"{method} /storefront/{CURRENT_VERSION}/{path}", headers=headers, body=body
         )
 
 

@@ -12,10 +12,12 @@ from commerce.events.envelope import envelope
 from commerce.events.models import Event
 from commerce.outbox.worker import run_due
 from commerce.outside.http import Answer
+from commerce.versions import current_version
 from commerce.webhooks import handlers, operations, recording
 from commerce.webhooks.messages import Message
 from commerce.webhooks.models import WebhookEndpoint
 from commerce.webhooks.recording import record_delivery, record_ping
+from config.versions import CURRENT_VERSION
 from tests.commerce.webhooks.rows import dispatches_of, log_of, make_due, make_endpoint, make_event, reread
 from tests.threads import run_threads
 
@@ -44,7 +46,7 @@ def test_delivery_sends_the_signed_envelope(shop, endpoint, receiver, verified):
     run_due()
 
     (request,) = receiver.requests
-    assert request.get_json() == envelope(event)
+    assert request.get_json() == envelope(event, current_version())
     assert request.headers["webhook-id"] == str(event.pk)
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["User-Agent"] == "Commerce-Webhooks/1.0"
@@ -152,7 +154,7 @@ def test_delivery_that_is_gone_disables_the_endpoint(shop, endpoint, receiver):
         "webhook_endpoint_id": str(endpoint.pk),
         "url": receiver.url,
         "reason": "gone",
-        "failing_since": envelope(event)["occurred_at"],
+        "failing_since": envelope(event, current_version())["occurred_at"],
     }
 
 
@@ -258,7 +260,7 @@ def test_ping_is_sent_once_also_to_a_paused_endpoint(shop, endpoint, receiver, v
     assert request.get_json() | {"occurred_at": ""} == {
         "id": message_id,
         "type": "webhook_endpoint.ping",
-        "api_version": "2026-01",
+        "api_version": CURRENT_VERSION,
         "account_id": str(shop.id),
         "occurred_at": "",
         "data": {"webhook_endpoint_id": str(endpoint.pk)},

@@ -9,8 +9,9 @@ from uuid import uuid4
 import requests
 
 from config.stack.bench.shop import Shop
-from config.stack.client import API_VERSION, Json
+from config.stack.client import Json
 from config.stack.waiting import until_deadline
+from config.versions import CURRENT_VERSION
 from tests.storefront import ADDRESS
 
 # Few, so that shoppers meet at the same stock.
@@ -40,7 +41,7 @@ class Shopper:
     def __init__(self, shop: Shop, *, base_url: str, name: str) -> None:
         self.shop = shop
         self.name = name
-        self._root = f"{base_url}/storefront/{API_VERSION}"
+        self._root = f"{base_url}/storefront/{CURRENT_VERSION}"
         self._numbers = count()
         self._session = requests.Session()
         # The stack is on this machine; a proxy that the environment names is for the world outside.

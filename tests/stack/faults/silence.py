@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from selectors import EVENT_READ, DefaultSelector
 
-_HEAD = b"POST /storefront/2026-01/carts.json HTTP/1.1\r\nHost: localhost\r\nX-Storefront-Key: %b\r\n"
+from tests.clients import STOREFRONT_ROOT
+
+_LINE = f"POST {STOREFRONT_ROOT}carts.json HTTP/1.1"
+_HEAD = _LINE.encode() + b"\r\nHost: localhost\r\nX-Storefront-Key: %b\r\n"
 _CHECK_S = 0.2
 
 

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from commerce.events.operations import publish
+from config.versions import CURRENT_VERSION
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -23,7 +24,7 @@ def test_events_carry_their_envelope(shop):
             {
                 "id": str(event.pk),
                 "type": "order.paid",
-                "api_version": "2026-01",
+                "api_version": CURRENT_VERSION,
                 "account_id": str(shop.id),
                 "occurred_at": "2026-11-20T09:30:00Z",
                 "data": {"order_id": "7"},

@@ -8,6 +8,7 @@ from django.utils import timezone
 from commerce.outbox.worker import run_due
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 from commerce.webhooks.operations import MAX_ENDPOINTS
+from config.versions import CURRENT_VERSION
 from tests.commerce.webhooks.rows import dispatches_of, log_of, make_endpoint, make_event, reread
 from tests.problems import problem
 from tests.threads import run_threads
@@ -40,6 +41,7 @@ def test_create_answers_with_the_secret_this_once(shop):
         "url": URL,
         "description": "ERP",
         "topics": ["email.sent", "order.paid"],
+        "api_version": CURRENT_VERSION,
         "status": "active",
         "disabled_reason": "",
         "paused_at": None,

@@ -1,0 +1,45 @@
+"""An installation with two more versions, made by settings alone."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from commerce.versions import api_versions, current_version
+from config.versions import API_VERSIONS
+from tests.clients import ApiClient
+from tests.commerce.webhooks.conftest import receiver  # noqa: F401  a fixture
+from tests.shops import Shop
+
+VERSIONS = {**API_VERSIONS, "2099-01": "tests.versions.v2099_01", "2099-07": "tests.versions.v2099_07"}
+
+
+@pytest.fixture
+def add_versions(settings) -> Iterator[Callable[..., None]]:
+    """Adds versions, as code that is deployed later does."""
+
+    def add() -> None:
+        settings.API_VERSIONS = VERSIONS
+        settings.ROOT_URLCONF = "tests.versions.urls"
+        _forget()
+
+    yield add
+    settings.API_VERSIONS = API_VERSIONS
+    _forget()
+
+
+@pytest.fixture
+def more_versions(add_versions) -> None:
+    add_versions()
+
+
+def _forget() -> None:
+    api_versions.cache_clear()
+    current_version.cache_clear()
+
+
+def admin(shop: Shop, version: str) -> ApiClient:
+    return ApiClient(f"/admin/{version}/{shop.handle}/", shop.admin.headers)
+
+
+def storefront(shop: Shop, version: str) -> ApiClient:
+    return ApiClient(f"/storefront/{version}/", shop.storefront.headers)

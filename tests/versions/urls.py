@@ -1,0 +1,10 @@
+"""The URLs of the installation with the versions of these tests. Imported once those are set."""
+
+from config import urls
+
+urlpatterns = [*urls.surfaces(), *urls.urlpatterns]
+
+handler400 = urls.handler400
+handler403 = urls.handler403
+handler404 = urls.handler404
+handler500 = urls.handler500
