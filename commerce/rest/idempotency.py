@@ -7,13 +7,13 @@ claims its key before them and stores its answer after them (docs/decisions/0006
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import orjson
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from rest_framework.renderers import BaseRenderer
+from rest_framework.response import Response
 
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
 
@@ -183,18 +183,21 @@ def fingerprint_of(request: HttpRequest) -> bytes:
     ).digest()
 
 
-def content_to_keep(response: Any, hidden: tuple[str, ...]) -> bytes:
+def content_to_keep(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:
     """The answer's content with its secrets set to null.
 
     It is rendered once more, as an older API version may call the secrets otherwise.
     """
     if not hidden:
         return response.content
-    document = orjson.loads(orjson.dumps(response.data))
+    answer = cast("Response", response)
+    document = orjson.loads(orjson.dumps(answer.data))
     for resource in document.values():
         resource.update({name: None for name in hidden if name in resource})
-    renderer: BaseRenderer = response.accepted_renderer
-    return renderer.render(document, response.accepted_media_type, response.renderer_context)
+    answer.data, sent = document, answer.data
+    kept = answer.rendered_content
+    answer.data = sent
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

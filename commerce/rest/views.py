@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from commerce.versions import ApiVersion
+from commerce.versions import ApiVersion, Json
 
 from .errors import UnknownField
 from .paging import Cursor
@@ -102,7 +102,8 @@ class SurfaceViewSet(ViewSet):
         """The body, validated; raises DRF's ValidationError, which becomes 422 `validation_failed`."""
         body = self.request.data
         if self.api_version.later_changes:
-            body = upgrade_body(body, serializer_class, self.api_version)
+            # The parser takes nothing but objects.
+            body = upgrade_body(cast("Json", body), serializer_class, self.api_version)
         serializer = serializer_class(data=body, **options)
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
