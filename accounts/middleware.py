@@ -35,10 +35,10 @@ class AccountScopeMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: ApiRequest) -> HttpResponse:
         if not request.path_info.startswith(_SURFACES):
             return self.get_response(request)
-        version = request.api_version = version_of_path(request.path_info)  # type: ignore[attr-defined]
+        version = request.api_version = version_of_path(request.path_info)
         response = self.get_response(request)
         response["X-Api-Version"] = version.name
         return response
@@ -159,14 +159,14 @@ def _answer(
 
 
 def _shoppers_key(
-    request: HttpRequest, view_class: type[StorefrontViewSet], action: str, key: str
+    request: ApiRequest, view_class: type[StorefrontViewSet], action: str, key: str
 ) -> str | None:
     """The key for the record of a shopper's request; None if it isn't stored."""
     path = request.resolver_match.kwargs if request.resolver_match else {}
     field = view_class.shopper_fields.get(action)
     takes = takes_of(view_class, action)
     if field and takes and takes.body:
-        field = old_name(takes.body, field, request.api_version)  # type: ignore[attr-defined]
+        field = old_name(takes.body, field, request.api_version)
     return idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=field)
 
 

@@ -3,6 +3,8 @@ from contextlib import AbstractContextManager
 
 from django.http import HttpRequest
 
+from commerce.versions import ApiVersion
+
 from .principal import Principal
 
 
@@ -10,6 +12,7 @@ class ApiRequest(HttpRequest):
     """Names what the middleware adds to a request of the two APIs, for type checking only."""
 
     request_id: str
+    api_version: ApiVersion
     rate_limit_headers: dict[str, str]
     principal: Principal
     # Opens a transaction in the scope that the request's key grants.

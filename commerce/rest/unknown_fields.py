@@ -12,13 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from rest_framework import serializers
 
 from commerce.errors import FieldError, MalformedRequest
 from commerce.versions import ApiVersion
 
 from .errors import UnknownField
+from .requests import ApiRequest
 from .versioning import declared_fields, nested_schemas, old_name
 
 HEADER = "X-Unknown-Fields"
@@ -48,7 +49,7 @@ class _Names:
     nested: tuple[tuple[str, type[serializers.Serializer]], ...]
 
 
-def check_fields(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> dict[str, str]:
+def check_fields(request: ApiRequest, takes: Takes, body: dict[str, Any]) -> dict[str, str]:
     """The headers to add to the answer. Raises `UnknownField` if the client asks for strict handling."""
     is_strict = "HTTP_PREFER" in request.META and wants_strictness(request.META["HTTP_PREFER"])
     unknown = _unknown_in(request, takes, body)
@@ -62,7 +63,7 @@ def check_fields(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> di
     return STRICT
 
 
-def name_in_replay(request: HttpRequest, takes: Takes, response: HttpResponse) -> None:
+def name_in_replay(request: ApiRequest, takes: Takes, response: HttpResponse) -> None:
     """Add the headers to a stored answer, which is replayed even if strict handling would refuse the request now."""
     try:
         headers = check_fields(request, takes, orjson.loads(request.body or b"{}"))
@@ -83,13 +84,12 @@ def wants_strictness(prefer: str) -> bool:
     return stated is not None and stated[1].lower() == "strict"
 
 
-def _unknown_in(request: HttpRequest, takes: Takes, body: dict[str, Any]) -> list[str]:
+def _unknown_in(request: ApiRequest, takes: Takes, body: dict[str, Any]) -> list[str]:
     names: list[str] = []
     if request.META.get("QUERY_STRING"):
         names += islice((name for name in request.GET if name not in takes.query), MAX_IN_ERRORS)
     if body:
-        version: ApiVersion = request.api_version  # type: ignore[attr-defined]  # set by the middleware
-        names += islice(unknown_fields(takes.body, body, version), MAX_IN_ERRORS - len(names))
+        names += islice(unknown_fields(takes.body, body, request.api_version), MAX_IN_ERRORS - len(names))
     return names
 
 
