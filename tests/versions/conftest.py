@@ -1,6 +1,7 @@
 """An installation with two more versions, made by settings alone."""
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 import pytest
 
@@ -18,6 +19,8 @@ def add_versions(settings) -> Iterator[Callable[..., None]]:
     """Adds versions, as code that is deployed later does."""
 
     def add() -> None:
+        # The installation's own URLs are made with its own versions, also if no test has used them before.
+        import_module("config.urls")
         settings.API_VERSIONS = VERSIONS
         settings.ROOT_URLCONF = "tests.versions.urls"
         _forget()
