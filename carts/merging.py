@@ -11,7 +11,7 @@ from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, Whe
 from carts.errors import CurrencyMismatch, MergeMarketMismatch
 from carts.models import Cart
 from carts.operations import LIFETIME, lock_live_customer, not_active, within_limits
-from carts.queries import CartView, get_cart
+from carts.queries import LoadedCart, get_cart
 from commerce.errors import NotFound, ValidationFailed
 from commerce.tenancy.scope import current_account_id
 
@@ -55,7 +55,7 @@ def on_merge(step: Step) -> Step:
     return step
 
 
-def merge_carts(*, token: str, source_token: str, now: datetime) -> CartView:
+def merge_carts(*, token: str, source_token: str, now: datetime) -> LoadedCart:
     """Move the lines of the source cart into this one; repeated, nothing more happens.
 
     Raises `CartNotActive`, `MergeMarketMismatch`, `CurrencyMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for the

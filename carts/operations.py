@@ -9,7 +9,7 @@ from django.db import connection
 from carts.attributes import hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
-from carts.queries import CartView, get_cart, get_offer
+from carts.queries import LoadedCart, get_cart, get_offer
 from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
@@ -61,7 +61,7 @@ class TouchedCart(NamedTuple):
 
 def create_cart(
     *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
-) -> CartView:
+) -> LoadedCart:
     """A new, empty cart of an open market. Raises `ValidationFailed` for unknown ids."""
     _require_customer(customer_id)
     token = opaque_token()
@@ -75,7 +75,7 @@ def create_cart(
 
 def add_line(
     *, token: str, variant_id: int, quantity: int, custom_attributes: dict[str, Any], now: datetime
-) -> CartView:
+) -> LoadedCart:
     """Add units of a variant; equal variants with equal attributes become one line, at today's price.
 
     The attributes are canonical. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
@@ -98,7 +98,7 @@ def add_line(
     return within_limits(get_cart(token), field="custom_attributes")
 
 
-def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> CartView:
+def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> LoadedCart:
     """Set a line's units and refresh its price; 0 removes it. Raises as `add_line` does, and `NotFound`."""
     if quantity == 0:
         return remove_line(token=token, line_id=line_id, now=now)
@@ -119,7 +119,7 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> C
     return get_cart(token)
 
 
-def remove_line(*, token: str, line_id: int, now: datetime) -> CartView:
+def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
     cart = _touch(token, now=now)
     deleted, _ = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id).delete()
     if not deleted:
@@ -127,7 +127,7 @@ def remove_line(*, token: str, line_id: int, now: datetime) -> CartView:
     return get_cart(token)
 
 
-def set_customer(*, token: str, customer_id: int | None, now: datetime) -> CartView:
+def set_customer(*, token: str, customer_id: int | None, now: datetime) -> LoadedCart:
     """Tie the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown one."""
     cart = _touch(token, now=now)
     _require_customer(customer_id)
@@ -158,17 +158,17 @@ def _require_quantity(quantity: int) -> None:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
 
 
-def within_limits(view: CartView, *, field: str) -> CartView:
+def within_limits(loaded: LoadedCart, *, field: str) -> LoadedCart:
     """The cart, read after the write that may have filled it, while it is locked; `field` has brought the lines.
 
     Raises `CartLimitExceeded` and `TooLarge`.
     """
-    if len(view.lines) > MAX_LINES:
+    if len(loaded.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
-    if sum(_bytes_of(line.custom_attributes) for line, _ in view.lines) > MAX_ATTRIBUTES_BYTES:
+    if sum(_bytes_of(line.custom_attributes) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
         detail = f"The custom attributes of a cart's lines take {MAX_ATTRIBUTES_BYTES} bytes at the most."
         raise TooLarge.of(field, TooLarge.code, detail)
-    return view
+    return loaded
 
 
 def _bytes_of(text: str) -> int:

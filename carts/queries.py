@@ -85,7 +85,7 @@ class CartRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CartView:
+class LoadedCart:
     """A cart with its lines and what they cost."""
 
     cart: CartRow
@@ -100,7 +100,7 @@ class Offer(NamedTuple):
     includes_tax: bool
 
 
-def get_cart(token: str) -> CartView:
+def get_cart(token: str) -> LoadedCart:
     """The cart of this token in the account in scope, in one statement; raises `NotFound`."""
     with connection.cursor() as cursor:
         cursor.execute(_CART, [current_account_id(), token])
@@ -109,7 +109,7 @@ def get_cart(token: str) -> CartView:
         raise NotFound
     cart = CartRow._make(rows[0][:11])
     lines = [LineRow._make(row[11:]) for row in rows if row[11] is not None]
-    return CartView(cart, [(line, _price(line)) for line in lines])
+    return LoadedCart(cart, [(line, _price(line)) for line in lines])
 
 
 def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:

@@ -17,7 +17,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from carts.queries import CartView, get_cart
+from carts.queries import LoadedCart, get_cart
 from commerce.backoffice.display import money
 from commerce.errors import NotFound
 from commerce.rest.fields import MAX_SAFE_INTEGER
@@ -48,7 +48,7 @@ class CartForm(forms.Form):
         required=False, min_value=1, max_value=MAX_SAFE_INTEGER, widget=forms.HiddenInput
     )
 
-    def clean_cart(self) -> CartView:
+    def clean_cart(self) -> LoadedCart:
         try:
             cart = get_cart(self.cleaned_data["cart"].strip())
         except NotFound:
@@ -83,7 +83,7 @@ class DiscountTrial(ModelAdmin):
 
 
 def _tables(
-    *, cart: CartView, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
+    *, cart: LoadedCart, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
 ) -> list[dict[str, Any]]:
     rules = rules_on_trial(codes=codes, discount_id=discount)
     basket = _basket(cart, shipping_cents=shipping_cents)
@@ -101,7 +101,7 @@ def _tables(
     ]
 
 
-def _evaluate(cart: CartView, basket: Basket, rules: list[Rule], *, email: str) -> Evaluation:
+def _evaluate(cart: LoadedCart, basket: Basket, rules: list[Rule], *, email: str) -> Evaluation:
     shopper = shopper_for(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None)
     return evaluate(
         basket,
@@ -112,7 +112,7 @@ def _evaluate(cart: CartView, basket: Basket, rules: list[Rule], *, email: str) 
     )
 
 
-def _basket(cart: CartView, *, shipping_cents: int | None) -> Basket:
+def _basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
     includes_tax = cart.cart.prices_include_tax
     return Basket(
         lines=tuple(

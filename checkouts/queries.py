@@ -10,7 +10,7 @@ from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
-from shipping.matching import Shape
+from shipping.matching import Parcel
 
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
@@ -27,8 +27,8 @@ _LINES = "SELECT * FROM checkout_line_items WHERE account_id = %s AND checkout_i
 
 
 @dataclass(frozen=True, slots=True)
-class CheckoutView:
-    """A checkout with its frozen lines in their order; `is_replayed` when the same request was made before."""
+class LoadedCheckout:
+    """A checkout with its frozen lines in their order; `is_replayed` if the same request was made before."""
 
     checkout: Checkout
     lines: list[CheckoutLineItem]
@@ -39,10 +39,10 @@ class CheckoutView:
         return charged_lines(self.checkout, self.lines)
 
 
-def get_checkout(token: str) -> CheckoutView:
+def get_checkout(token: str) -> LoadedCheckout:
     """The checkout of this token in the account in scope; raises `NotFound`."""
     checkout = find_checkout(token)
-    return CheckoutView(checkout, lines_of(checkout))
+    return LoadedCheckout(checkout, lines_of(checkout))
 
 
 def find_checkout(token: str) -> Checkout:
@@ -95,14 +95,14 @@ def is_at_gateway(checkout: Checkout) -> bool:
     return is_under_way and has_gateway(checkout.payment_method)
 
 
-def shape_of(view: CheckoutView) -> Shape:
-    """What the shipping quote is asked for: destination, weight, units, and merchandise before discounts.
+def parcel_of(loaded: LoadedCheckout) -> Parcel:
+    """The parcel of a checkout, to be quoted: destination, weight, units, and the goods' price before discounts.
 
-    The merchandise at its frozen prices, so that a VAT number changes no option.
+    Frozen prices count, so that a VAT number changes no option.
     """
-    checkout, lines = view.checkout, view.lines
+    checkout, lines = loaded.checkout, loaded.lines
     address = checkout.shipping_address or {}
-    return Shape(
+    return Parcel(
         country_code=address.get("country_code", ""),
         zip=address.get("zip") or "",
         weight_grams=sum(line.weight_grams * line.quantity for line in lines),
@@ -118,13 +118,13 @@ def shape_of(view: CheckoutView) -> Shape:
     )
 
 
-def quotable_shape(token: str) -> Shape:
-    """What a checkout's shipping quote is asked for. Raises `NotFound`, and `InvalidPhase` before the address."""
-    view = get_checkout(token)
-    if view.checkout.shipping_address is None:
+def parcel_to_quote(token: str) -> Parcel:
+    """The parcel of a checkout that has an address. Raises `NotFound` and `InvalidPhase`."""
+    loaded = get_checkout(token)
+    if loaded.checkout.shipping_address is None:
         allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
-        raise InvalidPhase("The checkout has no address yet.", phase=view.checkout.phase, allowed=allowed)
-    return shape_of(view)
+        raise InvalidPhase("The checkout has no address yet.", phase=loaded.checkout.phase, allowed=allowed)
+    return parcel_of(loaded)
 
 
 def payments(

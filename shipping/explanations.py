@@ -7,7 +7,7 @@ from typing import Any
 from commerce.backoffice.annotations import sum_up
 
 from . import matching, quotes
-from .matching import Candidate, Method, Objection, Option, Rate, Shape, Zone
+from .matching import Candidate, Method, Objection, Option, Parcel, Rate, Zone
 from .models import LIVE, ShippingMethod, ShippingZone
 from .queries import zones
 from .reasons import why_not_rate, why_not_zone
@@ -51,21 +51,21 @@ class Explanation:
     refused_zones: list[RefusedZone]
 
 
-def explain(shape: Shape) -> Explanation:
-    """What a quote of the shape would answer, and what speaks against the rest of the account's rates.
+def explain(parcel: Parcel) -> Explanation:
+    """What a quote for the parcel would offer, and why the account's other rates aren't.
 
     Takes two statements. Nothing is written: a rate that a quote would make for a free method has the id 0.
     """
     found = {zone.pk: zone for zone in _counted_zones()}
-    objections = {pk: _plain(zone).objection(shape) for pk, zone in found.items()}
+    objections = {pk: _plain(zone).objection(parcel) for pk, zone in found.items()}
     covering = [pk for pk, objection in objections.items() if objection is None]
-    candidates = [_completed(candidate, shape) for candidate in quotes.candidates_of(covering)]
+    candidates = [_completed(candidate, parcel) for candidate in quotes.candidates_of(covering)]
     zone_of = {candidate.method.id: found[candidate.zone.id] for candidate in candidates}
-    options = matching.options(shape, candidates)
+    options = matching.options(parcel, candidates)
     return Explanation(
         offers=[Offer(zone_of[option.method.id], option) for option in options],
-        refused_rates=_refused_rates(shape, candidates, zone_of, options),
-        refused_zones=_refused_zones(shape, found.values(), objections),
+        refused_rates=_refused_rates(parcel, candidates, zone_of, options),
+        refused_zones=_refused_zones(parcel, found.values(), objections),
     )
 
 
@@ -78,24 +78,24 @@ def _plain(zone: ShippingZone) -> Zone:
     return Zone(zone.country_codes, zone.zip_patterns, zone.market_id, zone.pk)
 
 
-def _completed(candidate: Candidate, shape: Shape) -> Candidate:
-    if candidate.lacks_rate(shape):
-        return candidate.completed(Rate.made(0, shape.currency))
+def _completed(candidate: Candidate, parcel: Parcel) -> Candidate:
+    if candidate.lacks_rate(parcel):
+        return candidate.completed(Rate.made(0, parcel.currency))
     return candidate
 
 
 def _refused_rates(
-    shape: Shape, candidates: Iterable[Candidate], zone_of: dict[int, Any], options: Sequence[Option]
+    parcel: Parcel, candidates: Iterable[Candidate], zone_of: dict[int, Any], options: Sequence[Option]
 ) -> list[RefusedRate]:
     offered = {option.method.id for option in options}
-    verdicts = [verdict for candidate in candidates for verdict in candidate.verdicts(shape)]
+    verdicts = [verdict for candidate in candidates for verdict in candidate.verdicts(parcel)]
     verdicts.sort(key=lambda verdict: verdict.candidate.method.id in offered)
     return [
         RefusedRate(
             zone=zone_of[verdict.candidate.method.id],
             method=verdict.candidate.method,
             rate=verdict.rate,
-            reason=why_not_rate(verdict, shape),
+            reason=why_not_rate(verdict, parcel),
         )
         for verdict in verdicts
         if verdict.objection
@@ -103,11 +103,11 @@ def _refused_rates(
 
 
 def _refused_zones(
-    shape: Shape, found: Iterable[Any], objections: dict[int, Objection | None]
+    parcel: Parcel, found: Iterable[Any], objections: dict[int, Objection | None]
 ) -> list[RefusedZone]:
     """Those that come closest to the place first."""
     refused = [
-        RefusedZone(zone, zone.live_methods, why_not_zone(zone, objections[zone.pk], shape))
+        RefusedZone(zone, zone.live_methods, why_not_zone(zone, objections[zone.pk], parcel))
         for zone in found
         if objections[zone.pk] or not zone.live_methods
     ]

@@ -1,4 +1,4 @@
-"""Which rates apply to what is to be sent. Plain data in and out, no framework."""
+"""Matches a parcel with zones, methods and rates. Pure: no framework, no database."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ FREE = "free"
 
 
 class Objection(StrEnum):
-    """What keeps a method or a rate from being offered: the first that holds, in this order."""
+    """Why a method or rate isn't offered. The first that applies is reported, in this order."""
 
     COUNTRY = "country"
     MARKET = "market"
@@ -22,10 +22,10 @@ class Objection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What is to be sent, and where. The subtotal is the merchandise before discounts, in the market's tax mode.
+class Parcel:
+    """What is to be quoted. The subtotal is that of the goods before discounts, in the market's tax mode.
 
-    Without a market the zones of every market count.
+    Without a market, the zones of every market count.
     """
 
     country_code: str
@@ -46,13 +46,13 @@ class Zone:
     market_id: int | None = None
     id: int | None = None
 
-    def objection(self, shape: Shape) -> Objection | None:
-        """Why the shape is not sent to a place of this zone; None if it is."""
-        if shape.country_code not in self.country_codes:
+    def objection(self, parcel: Parcel) -> Objection | None:
+        """Why the zone doesn't cover the parcel's destination; None if it does."""
+        if parcel.country_code not in self.country_codes:
             return Objection.COUNTRY
-        if shape.market_id is not None and self.market_id not in {None, shape.market_id}:
+        if parcel.market_id is not None and self.market_id not in {None, parcel.market_id}:
             return Objection.MARKET
-        if self.zip_patterns and not zip_matches(shape.zip, self.zip_patterns):
+        if self.zip_patterns and not zip_matches(parcel.zip, self.zip_patterns):
             return Objection.POSTCODE
         return None
 
@@ -109,25 +109,25 @@ class Rate:
 
     @classmethod
     def made(cls, rate_id: int, currency: str) -> "Rate":
-        """The rate that a quote makes for a free method without one."""
+        """The rate that a quote creates for a free method without one."""
         return cls(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
 
-    def objection(self, shape: Shape) -> Objection | None:
-        """The first of its conditions that the shape doesn't meet; None if it meets all."""
-        if self.currency != shape.currency:
+    def objection(self, parcel: Parcel) -> Objection | None:
+        """The first condition that the parcel doesn't meet; None if it meets all."""
+        if self.currency != parcel.currency:
             return Objection.CURRENCY
-        if not _within(self.min_weight_grams, shape.weight_grams, self.max_weight_grams):
+        if not _within(self.min_weight_grams, parcel.weight_grams, self.max_weight_grams):
             return Objection.WEIGHT
-        if not _within(self.min_subtotal_cents, shape.subtotal_cents, self.max_subtotal_cents):
+        if not _within(self.min_subtotal_cents, parcel.subtotal_cents, self.max_subtotal_cents):
             return Objection.SUBTOTAL
-        if not _within(self.min_quantity, shape.quantity, self.max_quantity):
+        if not _within(self.min_quantity, parcel.quantity, self.max_quantity):
             return Objection.QUANTITY
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A method that may carry the shape, with its zone and its rates."""
+    """A method that may carry the parcel, with its zone and rates."""
 
     zone: Zone
     method: Method
@@ -135,36 +135,36 @@ class Candidate:
 
     @property
     def lives_on_made_rates(self) -> bool:
-        """Whether rates count that quotes have made: they do for a free method that has none of its own."""
+        """Whether rates created by quotes apply: they do for a free method without rates of its own."""
         return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
-    def lacks_rate(self, shape: Shape) -> bool:
-        """Whether the method is free, carries the shape, and still needs a rate in the asked currency."""
+    def lacks_rate(self, parcel: Parcel) -> bool:
+        """Whether the method is free, covers the parcel, and has no rate in its currency."""
         return (
             self.lives_on_made_rates
-            and all(rate.currency != shape.currency for rate in self.rates)
-            and self.zone.objection(shape) is None
+            and all(rate.currency != parcel.currency for rate in self.rates)
+            and self.zone.objection(parcel) is None
         )
 
     def completed(self, rate: Rate) -> "Candidate":
-        """The same with a rate that was made for it."""
+        """A copy with one more rate."""
         return replace(self, rates=[*self.rates, rate])
 
-    def verdicts(self, shape: Shape) -> Iterator["Verdict"]:
-        """One for each rate, or a single one where the rates don't come to matter."""
-        objection = self.zone.objection(shape) or (None if self.rates else Objection.NO_RATE)
+    def verdicts(self, parcel: Parcel) -> Iterator["Verdict"]:
+        """One verdict per rate, or a single one if the zone rules the method out or it has no rate."""
+        objection = self.zone.objection(parcel) or (None if self.rates else Objection.NO_RATE)
         if objection:
             yield Verdict(self, None, objection)
             return
         counts_made = self.lives_on_made_rates
         for rate in self.rates:
             is_superseded = rate.is_automatic and not counts_made
-            yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.objection(shape))
+            yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.objection(parcel))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a rate is offered, which it is without an objection, or why it is not."""
+    """A rate is offered if there is no objection."""
 
     candidate: Candidate
     rate: Rate | None
@@ -173,7 +173,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way to send the shape at one price; the first of its method in a quote's order is its best."""
+    """One way to send the parcel at one price. In a quote's order, the first option of a method is its best."""
 
     method: Method
     rate: Rate
@@ -184,9 +184,9 @@ class Option:
         return self.rate.display_name or self.method.name
 
 
-def options(shape: Shape, candidates: Iterable[Candidate]) -> list[Option]:
+def options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
     """Every rate that applies, by price, then method, then the most specific first."""
-    ordered = sorted(_offered(shape, candidates), key=_order)
+    ordered = sorted(_offered(parcel, candidates), key=_order)
     seen: set[int] = set()
     found = []
     for method, rate in ordered:
@@ -196,18 +196,18 @@ def options(shape: Shape, candidates: Iterable[Candidate]) -> list[Option]:
 
 
 def normalise_zip(text: str) -> str:
-    """Upper case without spaces and hyphens: how postcodes are compared."""
+    """The form in which postcodes are compared: upper case, without spaces and hyphens."""
     return "".join(text.upper().split()).replace("-", "")
 
 
 def matching_patterns(code: str) -> list[str]:
-    """Every pattern, as it is compared, that a postcode fits: itself, and each of its beginnings with `*`."""
+    """Every normalised pattern that matches a postcode: itself, and each of its prefixes with `*`."""
     wanted = normalise_zip(code)
     return [wanted, *(f"{wanted[:length]}*" for length in range(len(wanted) + 1))] if wanted else []
 
 
 def zip_matches(code: str, patterns: Iterable[str]) -> bool:
-    """Whether a postcode is one of the patterns, or begins with one that ends in `*`."""
+    """Whether a postcode equals a pattern, or starts with one that ends in `*`."""
     return not set(matching_patterns(code)).isdisjoint(map(normalise_zip, patterns))
 
 
@@ -215,9 +215,9 @@ def _within(low: int | None, value: int, high: int | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)
 
 
-def _offered(shape: Shape, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
+def _offered(parcel: Parcel, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
     for candidate in candidates:
-        for verdict in candidate.verdicts(shape):
+        for verdict in candidate.verdicts(parcel):
             if verdict.rate is not None and verdict.objection is None:
                 yield candidate.method, verdict.rate
 

@@ -14,7 +14,7 @@ from .errors import (
     PickupPointRequired,
     ShippingRateNotAvailable,
 )
-from .matching import Option, Shape
+from .matching import Option, Parcel
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 
 # Follows every character that a postcode can have.
@@ -26,33 +26,33 @@ LAST_CHARACTER = "\U0010ffff"
 _NEWEST_FIRST = (F("pk") + 0).desc()
 
 
-def quote(shape: Shape) -> list[Option]:
-    """Every way to send the shape, in order. A free method without any rate gets one in the asked currency.
+def quote(parcel: Parcel) -> list[Option]:
+    """All options for the parcel, in order. A free method without a rate gets one in the parcel's currency.
 
-    One statement, and a second one only when such a rate has to be made.
+    One statement, and a second one only if such a rate has to be created.
     """
-    return matching.options(shape, quotes.with_free_rates(shape, quotes.candidates(shape)))
+    return matching.options(parcel, quotes.with_free_rates(parcel, quotes.candidates(parcel)))
 
 
-def option_for(shape: Shape, *, method_id: int, rate_id: int) -> Option | None:
-    """The option of this method and rate if the shape can be sent by it now, in one statement."""
-    found = matching.options(shape, quotes.candidates(shape, method_id=method_id))
+def option_for(parcel: Parcel, *, method_id: int, rate_id: int) -> Option | None:
+    """The option of this method and rate, None if it isn't offered for the parcel now. One statement."""
+    found = matching.options(parcel, quotes.candidates(parcel, method_id=method_id))
     return next((option for option in found if option.rate.id == rate_id), None)
 
 
-def chosen_option(shape: Shape, *, method_id: int, rate_id: int) -> Option:
+def chosen_option(parcel: Parcel, *, method_id: int, rate_id: int) -> Option:
     """The option that a shopper chose.
 
     Raises `ValidationFailed` for ids that name nothing, `CurrencyMismatch` for a rate in another
     currency, `ShippingRateNotAvailable` for one that does not apply or was deleted.
     """
-    option = option_for(shape, method_id=method_id, rate_id=rate_id)
+    option = option_for(parcel, method_id=method_id, rate_id=rate_id)
     if option is None:
-        _refuse_option(shape, method_id=method_id, rate_id=rate_id)
+        _refuse_option(parcel, method_id=method_id, rate_id=rate_id)
     return option
 
 
-def chosen_pickup_point(shape: Shape, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
+def chosen_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
     """The pickup point that a shopper chose, None for a method that needs none and got none.
 
     Raises `PickupPointRequired`, `PickupPointMismatch`, `PickupPointClosed`, and `ValidationFailed` for an id
@@ -63,7 +63,7 @@ def chosen_pickup_point(shape: Shape, *, option: Option, pickup_point_id: int | 
             raise PickupPointRequired
         return None
     point = get_pickup_point(pickup_point_id)
-    _require_fit(point, shape=shape, carrier=option.method.carrier)
+    _require_fit(point, parcel=parcel, carrier=option.method.carrier)
     return point
 
 
@@ -151,7 +151,7 @@ def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) 
     return in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
 
 
-def _refuse_option(shape: Shape, *, method_id: int, rate_id: int) -> NoReturn:
+def _refuse_option(parcel: Parcel, *, method_id: int, rate_id: int) -> NoReturn:
     """Say why a method and a rate are no option."""
     rate = ShippingRate.objects.filter(pk=rate_id).first()
     unknown = [] if ShippingMethod.objects.filter(pk=method_id).exists() else ["shipping_method_id"]
@@ -159,18 +159,18 @@ def _refuse_option(shape: Shape, *, method_id: int, rate_id: int) -> NoReturn:
         raise ValidationFailed.unknown(*unknown, "shipping_rate_id")
     if unknown:
         raise ValidationFailed.unknown(*unknown)
-    if rate.method_id == method_id and rate.deleted_at is None and rate.currency != shape.currency:
-        raise CurrencyMismatch(currency=shape.currency, rate_currency=rate.currency)
+    if rate.method_id == method_id and rate.deleted_at is None and rate.currency != parcel.currency:
+        raise CurrencyMismatch(currency=parcel.currency, rate_currency=rate.currency)
     raise ShippingRateNotAvailable
 
 
-def _require_fit(point: PickupPoint, *, shape: Shape, carrier: str) -> None:
-    """Whether this carrier can hand the shape over there, in the country that it is sent to."""
+def _require_fit(point: PickupPoint, *, parcel: Parcel, carrier: str) -> None:
+    """Refuse a point that is closed, too small, of another carrier or in another country."""
     if point.carrier != carrier:
         raise PickupPointMismatch("The pickup point belongs to another carrier.")
-    if point.country_code != shape.country_code:
+    if point.country_code != parcel.country_code:
         raise PickupPointMismatch("The pickup point is in another country than the address.")
-    if point.max_weight_grams is not None and point.max_weight_grams < shape.weight_grams:
+    if point.max_weight_grams is not None and point.max_weight_grams < parcel.weight_grams:
         raise PickupPointMismatch("The goods are too heavy for the pickup point.")
     if point.status == PickupPoint.Status.CLOSED:
         raise PickupPointClosed

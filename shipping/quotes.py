@@ -8,7 +8,7 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-from .matching import Candidate, Method, Rate, Shape, Zone, matching_patterns
+from .matching import Candidate, Method, Parcel, Rate, Zone, matching_patterns
 
 _CANDIDATES = """
     SELECT z.country_codes, z.zip_patterns, z.market_id, z.id,
@@ -72,17 +72,17 @@ _MAKE_FREE_RATES = """
 """
 
 
-def candidates(shape: Shape, *, method_id: int | None = None) -> list[Candidate]:
-    """The live methods that may carry the shape, or the one asked for, with the rates that may admit it."""
+def candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidate]:
+    """The live methods that may carry the parcel, or the given one, with the rates that may apply."""
     return _fetch(
         _NARROWED,
-        country_code=shape.country_code,
-        zip_patterns=matching_patterns(shape.zip),
-        market_id=shape.market_id,
-        weight_grams=shape.weight_grams,
-        subtotal_cents=shape.subtotal_cents,
-        quantity=shape.quantity,
-        currency=shape.currency,
+        country_code=parcel.country_code,
+        zip_patterns=matching_patterns(parcel.zip),
+        market_id=parcel.market_id,
+        weight_grams=parcel.weight_grams,
+        subtotal_cents=parcel.subtotal_cents,
+        quantity=parcel.quantity,
+        currency=parcel.currency,
         method_id=method_id,
     )
 
@@ -92,12 +92,12 @@ def candidates_of(zone_ids: Sequence[int]) -> list[Candidate]:
     return _fetch(_OF_ZONES, zone_ids=zone_ids)
 
 
-def with_free_rates(shape: Shape, found: list[Candidate]) -> list[Candidate]:
+def with_free_rates(parcel: Parcel, found: list[Candidate]) -> list[Candidate]:
     """The candidates, where free methods that lack a rate have got one. Writes only when one is missing."""
-    lacking = [candidate.method.id for candidate in found if candidate.lacks_rate(shape)]
+    lacking = [candidate.method.id for candidate in found if candidate.lacks_rate(parcel)]
     if not lacking:
         return found
-    made = _make_free_rates(method_ids=lacking, currency=shape.currency)
+    made = _make_free_rates(method_ids=lacking, currency=parcel.currency)
     return [
         candidate.completed(made[candidate.method.id]) if candidate.method.id in made else candidate
         for candidate in found

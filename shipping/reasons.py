@@ -4,24 +4,24 @@ from django.template.defaultfilters import pluralize
 
 from commerce.backoffice.display import money
 
-from .matching import Objection, Shape, Verdict
+from .matching import Objection, Parcel, Verdict
 from .models import ShippingZone
 
 
-def why_not_zone(zone: ShippingZone, objection: Objection | None, shape: Shape) -> str:
+def why_not_zone(zone: ShippingZone, objection: Objection | None, parcel: Parcel) -> str:
     """A sentence on a zone that offers nothing; without an objection it is that it has no methods."""
     if objection is Objection.COUNTRY:
-        return f"It does not cover {shape.country_code}."
+        return f"It does not cover {parcel.country_code}."
     if objection is Objection.MARKET:
         return f"It is for the market {zone.market}."
-    if objection is Objection.POSTCODE and not shape.zip:
+    if objection is Objection.POSTCODE and not parcel.zip:
         return "It is for some postcodes, and none is given."
     if objection is Objection.POSTCODE:
-        return f"None of its patterns matches {shape.zip}."
+        return f"None of its patterns matches {parcel.zip}."
     return "It covers the address, but has no methods."
 
 
-def why_not_rate(verdict: Verdict, shape: Shape) -> str:
+def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
     """A sentence on a rate that is not offered, or on a method that has none."""
     rate = verdict.rate
     if rate is None:
@@ -29,17 +29,17 @@ def why_not_rate(verdict: Verdict, shape: Shape) -> str:
     if verdict.objection is Objection.SUPERSEDED:
         return "A quote has made it; the method has rates of its own."
     if verdict.objection is Objection.CURRENCY:
-        return f"The price is in {rate.currency}, not {shape.currency}."
+        return f"The price is in {rate.currency}, not {parcel.currency}."
     if verdict.objection is Objection.WEIGHT:
         bounds = _bounds(_grams(rate.min_weight_grams), _grams(rate.max_weight_grams))
-        return f"{bounds}; the parcel has {_grams(shape.weight_grams)}."
+        return f"{bounds}; the parcel has {_grams(parcel.weight_grams)}."
     if verdict.objection is Objection.SUBTOTAL:
         bounds = _bounds(
             _price(rate.min_subtotal_cents, rate.currency), _price(rate.max_subtotal_cents, rate.currency)
         )
-        return f"{bounds}; the goods cost {money(shape.subtotal_cents, shape.currency)}."
+        return f"{bounds}; the goods cost {money(parcel.subtotal_cents, parcel.currency)}."
     bounds = _bounds(_pieces(rate.min_quantity), _pieces(rate.max_quantity))
-    return f"{bounds}; the parcel has {_pieces(shape.quantity)}."
+    return f"{bounds}; the parcel has {_pieces(parcel.quantity)}."
 
 
 def _bounds(low: str, high: str) -> str:

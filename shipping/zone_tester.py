@@ -20,7 +20,7 @@ from commerce.reference import country_names, currencies
 from commerce.rest.fields import MAX_SAFE_INTEGER
 
 from .explanations import Offer, RefusedRate, RefusedZone, explain
-from .matching import Method, Shape
+from .matching import Method, Parcel
 from .models import ShippingZone
 
 # An account may have thousands of rates; the page shows the first of each kind.
@@ -61,12 +61,12 @@ class ParcelForm(forms.Form):
         cast("forms.ChoiceField", self.fields[name]).choices = choices
 
     @property
-    def shape(self) -> Shape:
+    def parcel(self) -> Parcel:
         """What was filled in; only for a valid form."""
         fields = self.cleaned_data.copy()
         market: Market = self._markets[fields.pop("market")]
         fields["currency"] = fields["currency"] or market.currency
-        return Shape(market_id=market.pk, **fields)
+        return Parcel(market_id=market.pk, **fields)
 
 
 class ZoneTester(ModelAdmin):
@@ -83,13 +83,13 @@ class ZoneTester(ModelAdmin):
             "opts": self.opts,
             "form": form,
             "button_text": "Show what is offered",
-            "tables": _tables(form.shape) if form.is_valid() else None,
+            "tables": _tables(form.parcel) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
 
 
-def _tables(shape: Shape) -> list[dict[str, Any]]:
-    found = explain(shape)
+def _tables(parcel: Parcel) -> list[dict[str, Any]]:
+    found = explain(parcel)
     return [
         _table(
             "Offered, in this order",

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from carts.attributes import canonical
 from carts.models import Cart
-from carts.queries import CartView, LineRow
+from carts.queries import LineRow, LoadedCart
 from carts.totals import CartTotals, LinePrice, cart_totals
 from commerce.formats import text_id
 from commerce.orders.api.serializers import LineOutput
@@ -87,9 +87,9 @@ class CartOutput(Output):
     updated_at = TimestampField()
 
 
-def cart_answer(view: CartView) -> dict[str, Any]:
+def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
     """`{cart: ...}` as `CartOutput` describes it; plain dicts, since carts are read more than anything else."""
-    cart = view.cart
+    cart = loaded.cart
     return {
         "cart": {
             "id": str(cart.id),
@@ -99,8 +99,8 @@ def cart_answer(view: CartView) -> dict[str, Any]:
             "currency": cart.currency,
             "locale": cart.locale,
             "status": cart.status,
-            "line_items": [_line(line, price) for line, price in view.lines],
-            "totals": _totals(cart.currency, cart_totals([price for _, price in view.lines])),
+            "line_items": [_line(line, price) for line, price in loaded.lines],
+            "totals": _totals(cart.currency, cart_totals([price for _, price in loaded.lines])),
             "expires_at": cart.expires_at,
             "created_at": cart.created_at,
             "updated_at": cart.updated_at,

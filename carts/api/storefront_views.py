@@ -14,8 +14,8 @@ _CART = one("cart", shapes.CartOutput)
 class CartsViewSet(StorefrontViewSet):
     @answers(_CART, request=shapes.CartInput, status=201)
     def create(self, request: Request) -> Response:
-        view = operations.create_cart(**self.valid(shapes.CartInput), now=timezone.now())
-        return Response(shapes.cart_answer(view), status=201)
+        loaded = operations.create_cart(**self.valid(shapes.CartInput), now=timezone.now())
+        return Response(shapes.cart_answer(loaded), status=201)
 
     @answers(_CART)
     def retrieve(self, request: Request, token: str) -> Response:
@@ -31,23 +31,23 @@ class CartsViewSet(StorefrontViewSet):
     @answers(_CART, request=shapes.MergeInput)
     def merge(self, request: Request, token: str) -> Response:
         source_token = self.valid(shapes.MergeInput)["source_cart_token"]
-        view = merging.merge_carts(token=token, source_token=source_token, now=timezone.now())
-        return Response(shapes.cart_answer(view))
+        loaded = merging.merge_carts(token=token, source_token=source_token, now=timezone.now())
+        return Response(shapes.cart_answer(loaded))
 
 
 class CartLinesViewSet(StorefrontViewSet):
     @answers(_CART, request=shapes.LineInput)
     def create(self, request: Request, token: str) -> Response:
-        view = operations.add_line(token=token, **self.valid(shapes.LineInput), now=timezone.now())
-        return Response(shapes.cart_answer(view))
+        loaded = operations.add_line(token=token, **self.valid(shapes.LineInput), now=timezone.now())
+        return Response(shapes.cart_answer(loaded))
 
     @answers(_CART, request=shapes.QuantityInput)
     def partial_update(self, request: Request, token: str, line_id: int) -> Response:
         fields = self.valid(shapes.QuantityInput)
-        view = operations.set_quantity(token=token, line_id=line_id, **fields, now=timezone.now())
-        return Response(shapes.cart_answer(view))
+        loaded = operations.set_quantity(token=token, line_id=line_id, **fields, now=timezone.now())
+        return Response(shapes.cart_answer(loaded))
 
     @answers(_CART)
     def destroy(self, request: Request, token: str, line_id: int) -> Response:
-        view = operations.remove_line(token=token, line_id=line_id, now=timezone.now())
-        return Response(shapes.cart_answer(view))
+        loaded = operations.remove_line(token=token, line_id=line_id, now=timezone.now())
+        return Response(shapes.cart_answer(loaded))

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.phases import Phase
-from checkouts.queries import CheckoutView, phase_shown
+from checkouts.queries import LoadedCheckout, phase_shown
 from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.api.serializers import (
     AutomaticDiscountOutput,
@@ -181,9 +181,9 @@ class PaymentOutput(PaymentAttemptOutput):
     refund_reference = serializers.CharField(allow_null=True)
 
 
-def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
+def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
     """`{checkout: ...}` as `CheckoutOutput` describes it."""
-    checkout = view.checkout
+    checkout = loaded.checkout
     return {
         "checkout": {
             "id": str(checkout.pk),
@@ -195,7 +195,7 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
             "email": checkout.email,
             "currency": checkout.currency,
             "locale": checkout.locale,
-            "line_items": [line_answer(line) for line in view.charged_lines],
+            "line_items": [line_answer(line) for line in loaded.charged_lines],
             "shipping_address": checkout.shipping_address,
             "billing_address": checkout.billing_address,
             "same_as_shipping": checkout.same_as_shipping,
@@ -209,7 +209,7 @@ def checkout_answer(view: CheckoutView, *, now: datetime) -> dict[str, Any]:
             "discount_codes": as_text(checkout.discount_codes),
             "automatic_discounts": as_text(checkout.automatic_discounts),
             "vat": as_text(checkout.vat),
-            "totals": totals_answer(checkout, lines=view.lines),
+            "totals": totals_answer(checkout, lines=loaded.lines),
             "ready_to_complete": checkout.ready_to_complete,
             "failure_code": checkout.failure_code,
             "order_id": text_id(checkout.order_id),

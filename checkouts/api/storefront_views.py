@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkouts import operations, queries
-from checkouts.queries import CheckoutView
+from checkouts.queries import LoadedCheckout
 from commerce.rest import idempotency
 from commerce.rest.attempts import Counter, Limit, digest, limited_times
 from commerce.rest.client_address import client_address
@@ -40,8 +40,8 @@ class CheckoutsViewSet(StorefrontViewSet):
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.CheckoutInput)
         with limited_times(_made_from(fields["cart_token"])):
-            view = operations.create_checkout(**fields, now=timezone.now())
-        return _answer(view, status=201)
+            loaded = operations.create_checkout(**fields, now=timezone.now())
+        return _answer(loaded, status=201)
 
     @answers(_CHECKOUT)
     def retrieve(self, request: Request, token: str) -> Response:
@@ -54,7 +54,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_QUOTES)
     def shipping_quote(self, request: Request, token: str) -> Response:
-        options = quote(queries.quotable_shape(token))
+        options = quote(queries.parcel_to_quote(token))
         return Response({"quotes": [quote_answer(option) for option in options]})
 
     @answers(_CHECKOUT, request=shapes.ShippingInput)
@@ -74,14 +74,14 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.VatInput)
     def vat(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.VatInput)
-        view = operations.set_vat_number(
+        loaded = operations.set_vat_number(
             token=token,
             **fields,
             address=client_address(request),
             open_scope=self.scope,
             now=timezone.now(),
         )
-        return _answer(view)
+        return _answer(loaded)
 
     @answers(_CHECKOUT, request=shapes.PaymentMethodInput)
     def payment_method(self, request: Request, token: str) -> Response:
@@ -91,25 +91,25 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_PAYMENT, request=shapes.StartPaymentInput)
     def start_payment(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.StartPaymentInput)
-        view, attempt = operations.start_payment(
+        loaded, attempt = operations.start_payment(
             token=token, **fields, key=_key_of(request), scope=self.scope, now=timezone.now()
         )
-        return _answer(view, also=shapes.attempt_answer(attempt))
+        return _answer(loaded, also=shapes.attempt_answer(attempt))
 
     @answers(_PAYMENT, request=shapes.ConfirmInput)
     def confirm(self, request: Request, token: str) -> Response:
         """Asks the gateway for the outcome. With `{"cancel": true}` in the payload its page is closed first."""
         fields = self.valid(shapes.ConfirmInput)
-        view, attempt = operations.confirm_payment(
+        loaded, attempt = operations.confirm_payment(
             token=token, **fields, scope=self.scope, now=timezone.now()
         )
-        return _answer(view, also=shapes.attempt_answer(attempt))
+        return _answer(loaded, also=shapes.attempt_answer(attempt))
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
-        view = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
-        answer = _answer(view)
-        if view.is_replayed:
+        loaded = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
+        answer = _answer(loaded)
+        if loaded.is_replayed:
             answer[idempotency.REPLAYED_HEADER] = "true"
         return answer
 
@@ -125,5 +125,5 @@ def _key_of(request: Request) -> str | None:
     return idempotency.key_of(request._request)  # noqa: SLF001
 
 
-def _answer(view: CheckoutView, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:
-    return Response(shapes.checkout_answer(view, now=timezone.now()) | (also or {}), status=status)
+def _answer(loaded: LoadedCheckout, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:
+    return Response(shapes.checkout_answer(loaded, now=timezone.now()) | (also or {}), status=status)

@@ -45,7 +45,7 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     Checkout.objects.filter(pk__in=ids).update(
         phase=Phase.ABANDONED, is_stock_reserved=False, sweep_after=None, updated_at=now
     )
-    _cancel_payments(_at_gateways(checkouts), now=now)
+    _cancel_payments(_find_attempts_at_gateways(checkouts), now=now)
     publish_many(
         occurrences=[("checkout.abandoned", _event_data(checkout)) for checkout in checkouts], now=now
     )
@@ -60,14 +60,14 @@ def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkou
     overdue = Q(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
     locked = list(Checkout.objects.select_for_update(skip_locked=True).filter(overdue).order_by("pk"))
     unpaid = [checkout for checkout in locked if not checkout.ready_to_complete]
-    waiting = _put_off([checkout for checkout in unpaid if checkout.sweep_after is None], now=now)
+    waiting = _cancel_at_gateways([checkout for checkout in unpaid if checkout.sweep_after is None], now=now)
     abandon_checkouts([checkout for checkout in unpaid if checkout.pk not in waiting], now=now)
     return [checkout for checkout in locked if checkout.ready_to_complete]
 
 
-def _put_off(checkouts: Sequence[Checkout], *, now: datetime) -> set[int]:
-    """Have the gateways of their payments asked, and leave them to that; the ids of those that have one."""
-    attempts = _at_gateways(checkouts)
+def _cancel_at_gateways(checkouts: Sequence[Checkout], *, now: datetime) -> set[int]:
+    """Ask gateways to cancel; return the ids of the checkouts that wait for an answer."""
+    attempts = _find_attempts_at_gateways(checkouts)
     waiting = {attempt.checkout_id for attempt in attempts}
     if waiting:
         Checkout.objects.filter(pk__in=waiting).update(sweep_after=now + GATEWAY_PATIENCE)
@@ -75,8 +75,8 @@ def _put_off(checkouts: Sequence[Checkout], *, now: datetime) -> set[int]:
     return waiting
 
 
-def _at_gateways(checkouts: Sequence[Checkout]) -> list[CheckoutPaymentAttempt]:
-    """Their attempts that a gateway may still be paid for."""
+def _find_attempts_at_gateways(checkouts: Sequence[Checkout]) -> list[CheckoutPaymentAttempt]:
+    """Their attempts that may still be paid at a gateway."""
     ids = [checkout.pk for checkout in checkouts if checkout.phase == Phase.PROCESSING]
     statuses = (CheckoutPaymentAttempt.Status.PENDING, CheckoutPaymentAttempt.Status.REQUIRES_ACTION)
     attempts = CheckoutPaymentAttempt.objects.filter(

@@ -8,7 +8,7 @@ from django.db.models import Q
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
-from checkouts.queries import CheckoutView, lines_of, lock_checkout_for
+from checkouts.queries import LoadedCheckout, lines_of, lock_checkout_for
 from commerce.errors import Refusal
 from commerce.formats import text_id
 from commerce.orders.snapshots import AppliedCode
@@ -51,33 +51,33 @@ def is_entered(discount_id: int) -> bool:
     return Checkout.objects.filter(is_named, phase__in=OPEN_PHASES).exists()
 
 
-def apply_code(*, token: str, code: str, now: datetime) -> CheckoutView:
+def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     """Add a discount's code, or a gift card's; the same code again changes nothing.
 
-    An entry shows the code that was valid when it was entered. A discount that was renamed since shows its new code
-    once that is entered, and gives way where its old code is entered as that of another discount.
+    The checkout shows a code as it was entered. If the discount has a new code since, that one is shown once it is
+    entered. If another discount has the old code now, entering it replaces the old entry.
 
     Raises the refusals of discounts/errors.py, and as `usable_voucher` and `lock_checkout_for` do.
     """
-    view = _view(token, now=now)
+    loaded = _lock_and_load(token, now=now)
     rule = rule_by_code(code)
     if rule is None or (rule.status == Discount.Status.ARCHIVED and names_voucher(code)):
-        _enter_gift_card(view.checkout, code, now=now)
+        _enter_gift_card(loaded.checkout, code, now=now)
     else:
-        _enter_discount(view, rule, now=now)
-    return _repriced(view, now=now)
+        _enter_discount(loaded, rule, now=now)
+    return _reprice_and_save(loaded, now=now)
 
 
-def remove_code(*, token: str, code: str, now: datetime) -> CheckoutView:
-    """Take a code away, by the text that its entry shows. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
-    view = _view(token, now=now)
-    removed = _find_applied(code, view.checkout)
+def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
+    """Remove a code by its text as shown. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
+    loaded = _lock_and_load(token, now=now)
+    removed = _find_applied(code, loaded.checkout)
     if removed is None:
         raise errors.DiscountNotApplied
-    view.checkout.discount_codes = [
-        applied for applied in view.checkout.discount_codes if applied is not removed
+    loaded.checkout.discount_codes = [
+        applied for applied in loaded.checkout.discount_codes if applied is not removed
     ]
-    return _repriced(view, now=now)
+    return _reprice_and_save(loaded, now=now)
 
 
 def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
@@ -89,19 +89,19 @@ def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
     return next(shown, None) or next(cards, None)
 
 
-def _view(token: str, *, now: datetime) -> CheckoutView:
+def _lock_and_load(token: str, *, now: datetime) -> LoadedCheckout:
     checkout = lock_checkout_for("discount", token, now=now)
-    return CheckoutView(checkout, lines_of(checkout))
+    return LoadedCheckout(checkout, lines_of(checkout))
 
 
-def _repriced(view: CheckoutView, *, now: datetime) -> CheckoutView:
-    reprice(view.checkout, view.lines, now=now)
-    view.checkout.save(update_fields=[*PRICED, "updated_at"])
-    return view
+def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckout:
+    reprice(loaded.checkout, loaded.lines, now=now)
+    loaded.checkout.save(update_fields=[*PRICED, "updated_at"])
+    return loaded
 
 
-def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
-    checkout = view.checkout
+def _enter_discount(loaded: LoadedCheckout, rule: Rule, *, now: datetime) -> None:
+    checkout = loaded.checkout
     entered_ids = entered_discount_ids(checkout)
     if rule.id in entered_ids:
         _show_code(checkout, rule)
@@ -109,7 +109,7 @@ def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
     shopper = shopper_for(
         [rule], customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
     )
-    _require_applicable(rule, basket_of(checkout, view.lines), shopper, now=now)
+    _require_applicable(rule, basket_of(checkout, loaded.lines), shopper, now=now)
     others = rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
     kept_ids = {kept.id for kept in combine(others, rule)}
     checkout.discount_codes = [
@@ -123,7 +123,7 @@ def _enter_discount(view: CheckoutView, rule: Rule, *, now: datetime) -> None:
 
 
 def _show_code(checkout: Checkout, rule: Rule) -> None:
-    """Show an entered discount by the code that it has now, and nothing else by this code."""
+    """Show an entered discount by its current code, and remove other entries with this code."""
     code = rule.code or ""
     checkout.discount_codes = [
         replace(applied, code=code) if applied.discount_id == rule.id else applied

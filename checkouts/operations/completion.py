@@ -10,7 +10,7 @@ from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentN
 from checkouts.lines import UNTAXED, charged_lines
 from checkouts.models import Checkout
 from checkouts.phases import Phase
-from checkouts.queries import CheckoutView, lines_of, lock_checkout, require_phase
+from checkouts.queries import LoadedCheckout, lines_of, lock_checkout, require_phase
 from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
@@ -64,7 +64,7 @@ _COPY_UNTAXED_LINES = _COPY_LINES.format(
 )
 
 
-def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> CheckoutView:
+def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> LoadedCheckout:
     """Turn a paid checkout into an order; the same `key` finds it again for ever.
 
     What is scarce was held before the payment, so that nothing here can run out. Raises `NotFound`,
@@ -92,7 +92,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> C
     publish_many(occurrences=occurrences, now=now)
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
     enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)
-    return CheckoutView(checkout, lines)
+    return LoadedCheckout(checkout, lines)
 
 
 def _lock(token: str, *, now: datetime) -> Checkout:
@@ -108,7 +108,7 @@ def _lock(token: str, *, now: datetime) -> Checkout:
     return lock_checkout(token)
 
 
-def _completed_before(checkout: Checkout, key: str | None) -> CheckoutView:
+def _completed_before(checkout: Checkout, key: str | None) -> LoadedCheckout:
     """A completed checkout, for the key that completed it; raises `CheckoutAlreadyCompleted` for another one.
 
     One that the sweeper has completed has no key yet: the customer who comes back gives it theirs.
@@ -119,7 +119,7 @@ def _completed_before(checkout: Checkout, key: str | None) -> CheckoutView:
             raise CheckoutAlreadyCompleted(order_id=checkout.order_id)
         checkout.completion_key = key
         checkout.save(update_fields=["completion_key"])
-    return CheckoutView(checkout, lines_of(checkout), is_replayed)
+    return LoadedCheckout(checkout, lines_of(checkout), is_replayed)
 
 
 def _require_ready(checkout: Checkout, *, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What discounts take off a checkout and gift cards pay of it, written to the checkout and its lines."""
+"""Applies discounts and gift cards to a checkout and its lines."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _SAVE_LINES = """
 def apply_discounts(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None, now: datetime
 ) -> None:
-    """Evaluate every discount anew. Shares of the lines are saved here; the checkout's columns the caller saves."""
+    """Evaluate all discounts again. Saves the shares of the lines; the caller saves the checkout."""
     automatic, entered = rules_in_force(entered_ids=entered_discount_ids(checkout), now=now)
     rules = [*automatic, *entered]
     shopper = shopper_for(
@@ -33,12 +33,12 @@ def apply_discounts(
     )
     basket = basket_of(checkout, lines, shipping_cents=shipping_cents)
     evaluated = evaluate(basket, automatic=automatic, entered=entered, shopper=shopper, now=now)
-    _name_discounts(checkout, rules, evaluated)
+    _list_discounts(checkout, rules, evaluated)
     _share_out(checkout, lines, evaluated)
 
 
 def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> int:
-    """Let each gift card pay what is left of the total, as far as it has it; the sum in cents."""
+    """Pay the total by gift cards, each as far as its balance goes. Returns the sum in cents."""
     voucher_ids = [
         applied.voucher_id for applied in checkout.discount_codes if applied.voucher_id is not None
     ]
@@ -61,9 +61,9 @@ def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> 
 def basket_of(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None = None
 ) -> Basket:
-    """What discounts are evaluated on: prices gross or net, as the market's are, and net under a reverse charge.
+    """The basket to evaluate discounts on: gross or net as the market's prices are, net under a reverse charge.
 
-    A minimum is asked of the frozen prices, so that no VAT number takes a discount away.
+    Minimums compare with the frozen prices, so that a VAT number takes no discount away.
     """
     return Basket(
         lines=tuple(
@@ -87,8 +87,8 @@ def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
     )
 
 
-def _name_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:
-    """List what each discount takes off: codes as entered, also those that take nothing; the others as applied."""
+def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:
+    """Note what each discount takes off: for all codes, even if it is nothing, and for automatic ones that apply."""
     by_id = {rule.id: rule for rule in rules}
     amounts = {applied.discount_id: applied.amount_cents for applied in evaluated.applied}
     off_by_code = {id_: cents for id_, cents in amounts.items() if by_id[id_].code is not None}

@@ -7,12 +7,12 @@ from accounts.authentication import require_open
 from accounts.models import Market
 from carts.errors import CartNotActive
 from carts.models import Cart
-from carts.queries import CartView, LineRow, get_cart
+from carts.queries import LineRow, LoadedCart, get_cart
 from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import OPEN_PHASES
-from checkouts.queries import CheckoutView
+from checkouts.queries import LoadedCheckout
 from commerce.configuration.queries import effective_all
 from commerce.errors import NotFound
 from commerce.events.operations import publish
@@ -23,7 +23,7 @@ from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
 from .abandonment import ENDED_COLUMNS, mark_abandoned
-from .holds import wanted_units
+from .holds import count_units
 from .pricing import reprice
 
 _LOCK_CART = """
@@ -38,7 +38,7 @@ _LOCK_CART = """
 """
 
 
-def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutView:
+def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedCheckout:
     """Freeze an active cart and hold its stock for the session's length.
 
     Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid`,
@@ -52,7 +52,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
     older = _end_older_session(cart, now=now)
     settings = effective_all()
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
-    checkout = _new_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
+    checkout = _make_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [
         _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)
     ]
@@ -63,11 +63,11 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> CheckoutVi
         line.checkout_id = checkout.pk
     CheckoutLineItem.objects.bulk_create(lines)
     if checkout.is_stock_reserved:
-        reserve(checkout_id=checkout.pk, wanted=wanted_units(lines), instead_of=older, now=now)
+        reserve(checkout_id=checkout.pk, wanted=count_units(lines), instead_of=older, now=now)
     elif older:
         release(checkout_ids=older)
     _publish_created(checkout, now=now)
-    return CheckoutView(checkout, lines)
+    return LoadedCheckout(checkout, lines)
 
 
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
@@ -88,7 +88,7 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     return cart, beside["market_country"]
 
 
-def _require_on_sale(frozen: CartView) -> None:
+def _require_on_sale(frozen: LoadedCart) -> None:
     """What was archived since it was put into the cart can't be bought any more."""
     gone = [line for line, _ in frozen.lines if not line.is_on_sale]
     if gone:
@@ -108,7 +108,7 @@ def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     return [older.pk]
 
 
-def _new_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: int, now: datetime) -> Checkout:
+def _make_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: int, now: datetime) -> Checkout:
     checkout = Checkout(
         token=opaque_token(),
         cart=cart,

@@ -1,4 +1,4 @@
-"""What is scarce: held before money moves, given back when it does not, taken when the order is made.
+"""Scarce things: held before a payment starts, released if it fails, and used up by the order.
 
 Locks are taken in one order everywhere: discounts, then gift cards, then stock, which most checkouts wait for.
 """
@@ -15,7 +15,7 @@ from discounts.vouchers.holds import capture_holds, hold_vouchers, lock_held, re
 from discounts.vouchers.occurrences import Occurrence
 
 
-def wanted_units(lines: Sequence[CheckoutLineItem]) -> dict[int, int]:
+def count_units(lines: Sequence[CheckoutLineItem]) -> dict[int, int]:
     """Units per variant: lines of one variant with different attributes share its stock."""
     units: Counter[int] = Counter()
     for line in lines:
@@ -29,7 +29,7 @@ def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: d
     Raises `DiscountExhausted`, `InsufficientBalanceHeld`, `VoucherNotActive` and `InsufficientInventory`.
     """
     hold_uses(
-        _uses(checkout),
+        _list_uses(checkout),
         checkout_id=checkout.pk,
         customer_id=checkout.customer_id,
         email=checkout.email,
@@ -39,14 +39,14 @@ def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: d
     if amounts:
         hold_vouchers(checkout_id=checkout.pk, amounts=amounts, now=now)
     if not checkout.is_stock_reserved:
-        reserve(checkout_id=checkout.pk, wanted=wanted_units(lines), now=now)
+        reserve(checkout_id=checkout.pk, wanted=count_units(lines), now=now)
         checkout.is_stock_reserved = True
 
 
 def has_spent_discount(checkout: Checkout) -> bool:
     """Whether a discount of a checkout that isn't being paid has run out, so that its payment couldn't start."""
     return is_any_spent(
-        _uses(checkout),
+        _list_uses(checkout),
         checkout_id=checkout.pk,
         customer_id=checkout.customer_id,
         email=checkout.email,
@@ -54,8 +54,8 @@ def has_spent_discount(checkout: Checkout) -> bool:
 
 
 def release_payment_holds(checkouts: Sequence[Checkout]) -> None:
-    """Give back what the payments of these checkouts held of discounts and gift cards."""
-    with_uses = [checkout.pk for checkout in checkouts if _uses(checkout)]
+    """Release the discounts and gift cards that the payments of these checkouts held."""
+    with_uses = [checkout.pk for checkout in checkouts if _list_uses(checkout)]
     if with_uses:
         release_uses(checkout_ids=with_uses)
     with_gift_cards = [checkout.pk for checkout in checkouts if _gift_card_amounts(checkout)]
@@ -64,7 +64,7 @@ def release_payment_holds(checkouts: Sequence[Checkout]) -> None:
 
 
 def release_scarce(checkout: Checkout, *, keeps_stock: bool) -> None:
-    """Give back what `hold_scarce` has taken; the caller saves the checkout. Stock held from its beginning stays."""
+    """Undo `hold_scarce`; the caller saves the checkout. With `keeps_stock`, reserved stock stays reserved."""
     release_payment_holds([checkout])
     if not keeps_stock:
         release(checkout_ids=[checkout.pk])
@@ -78,16 +78,16 @@ def lock_gift_cards(checkout: Checkout) -> None:
 
 
 def redeem_holds(checkout: Checkout, order: Order, *, now: datetime) -> list[Occurrence]:
-    """Enter what a checkout holds of discounts and gift cards into their ledgers, as its order's; the events of it."""
-    if _uses(checkout):
+    """Book the held discounts and gift cards in their ledgers, for the order. Returns the events to publish."""
+    if _list_uses(checkout):
         redeem_uses(checkout_id=checkout.pk, order_id=order.pk, customer_id=order.customer_id)
     if not _gift_card_amounts(checkout):
         return []
     return capture_holds(checkout_id=checkout.pk, order_id=order.pk, actor=f"checkout:{checkout.pk}", now=now)
 
 
-def _uses(checkout: Checkout) -> list[Use]:
-    """The discounts that take something off; a code that takes nothing is not used."""
+def _list_uses(checkout: Checkout) -> list[Use]:
+    """The discounts that take something off; a code that takes nothing off isn't used."""
     by_code = [
         Use(applied.discount_id, applied.code, applied.amount_cents)
         for applied in checkout.discount_codes

@@ -21,7 +21,7 @@ from checkouts.errors import CheckoutExpired, InvalidPhase
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import ALLOWED_PHASES, Phase
 from checkouts.queries import (
-    CheckoutView,
+    LoadedCheckout,
     lines_of,
     lock_checkout,
     lock_checkout_for,
@@ -62,7 +62,7 @@ _STARTED_ALREADY = (
 )
 
 
-def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> CheckoutView:
+def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> LoadedCheckout:
     """Choose how to pay. The first choice freezes the totals.
 
     A later choice changes the fee and what gift cards pay. Everything is priced again only if a discount has run out
@@ -74,15 +74,15 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     connector = offered_connector(payment_method)
     if not connector.accepts(checkout.shipping_method):
         raise not_supported("This payment method isn't available for the chosen shipping method.")
-    view = CheckoutView(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, lines_of(checkout))
     checkout.payment_method = payment_method
     is_first = checkout.phase == Phase.SHIPPING
     price = reprice if is_first or has_spent_discount(checkout) else apply_totals
-    price(checkout, view.lines, now=now)
+    price(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None
     checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *PRICED])
-    return view
+    return loaded
 
 
 def start_payment(
@@ -93,7 +93,7 @@ def start_payment(
     scope: Scope,
     now: datetime,
     key: str | None = None,
-) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
+) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Begin paying what is due; called with no scope open. Repeated under its `key`, it goes on with its attempt.
 
     So a client whose answer was lost gets the attempt as it is now. The gateway is asked under the attempt's own key.
@@ -103,24 +103,26 @@ def start_payment(
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout(token)
-            attempt = _started_before(checkout, key=key, now=now)
-            view = CheckoutView(checkout, lines_of(checkout))
+            attempt = _find_resumable(checkout, key=key, now=now)
+            loaded = LoadedCheckout(checkout, lines_of(checkout))
             if attempt is None:
-                attempt = _open_attempt(view, return_url=return_url, cancel_url=cancel_url, key=key, now=now)
+                attempt = _open_attempt(
+                    loaded, return_url=return_url, cancel_url=cancel_url, key=key, now=now
+                )
             if attempt.gateway_key is None or attempt.status != Status.PENDING:
-                return view, attempt
+                return loaded, attempt
             gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
-            _take_place(gateway, waiting)
-        report = _begun(gateway, payment)
-    view, attempt = _settled(token, attempt.pk, report, scope=scope, now=now)
+            _reserve_call(gateway, waiting)
+        report = _start_at_gateway(gateway, payment)
+    loaded, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
     if report.state is State.FAILED or attempt.status == Status.FAILED:
-        raise PaymentGatewayFailed(phase=view.checkout.phase)
-    return view, attempt
+        raise PaymentGatewayFailed(phase=loaded.checkout.phase)
+    return loaded, attempt
 
 
 def confirm_payment(
     *, token: str, callback_payload: dict[str, Any], scope: Scope, now: datetime
-) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
+) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Ask for the outcome; called with no scope open. Success makes the checkout ready to complete.
 
     A payment that is still open stays so, unless the payload says `cancel`, which closes its page. Repeated,
@@ -129,23 +131,23 @@ def confirm_payment(
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout_for("confirm", token, now=now)
-            view = CheckoutView(checkout, lines_of(checkout))
+            loaded = LoadedCheckout(checkout, lines_of(checkout))
             attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
             if attempt.gateway_key is None:
                 settle(checkout, attempt, _PAID, now=now)
             if not attempt.is_open:
-                return view, attempt
+                return loaded, attempt
             gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
-            _take_place(gateway, waiting)
+            _reserve_call(gateway, waiting)
         try:
             report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
         except GatewayError as error:
             raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
-    return _settled(token, attempt.pk, report, scope=scope, now=now)
+    return _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
 
 
-def _take_place(gateway: Gateway, waiting: ExitStack) -> None:
-    """Of the few for requests that wait; refused before the transaction ends, so that nothing has changed then."""
+def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
+    """Reserve one of the few outside calls, while the transaction is open: a refusal rolls it back."""
     if gateway.is_outside:
         waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
@@ -167,7 +169,7 @@ def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Re
     return report
 
 
-def _started_before(checkout: Checkout, *, key: str | None, now: datetime) -> CheckoutPaymentAttempt | None:
+def _find_resumable(checkout: Checkout, *, key: str | None, now: datetime) -> CheckoutPaymentAttempt | None:
     """The attempt that a request with this key has started and that hasn't failed; None if there is none yet.
 
     Raises as `require_phase` does.
@@ -185,15 +187,15 @@ def _started_before(checkout: Checkout, *, key: str | None, now: datetime) -> Ch
 
 
 def _open_attempt(
-    view: CheckoutView, *, return_url: str | None, cancel_url: str | None, key: str | None, now: datetime
+    loaded: LoadedCheckout, *, return_url: str | None, cancel_url: str | None, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt:
     """Hold what is scarce, and put the attempt down before anybody is asked for money."""
-    checkout = view.checkout
+    checkout = loaded.checkout
     connector = offered_connector(checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
     if has_gateway:
         _require_urls(return_url=return_url, cancel_url=cancel_url)
-    hold_scarce(checkout, view.lines, now=now)
+    hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
     checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
     return CheckoutPaymentAttempt.objects.create(
@@ -218,8 +220,8 @@ def _require_urls(**urls: str | None) -> None:
         raise ValidationFailed(errors=tuple(missing))
 
 
-def _begun(gateway: Gateway, payment: Payment) -> Report:
-    """What came of the first call. Raises `PaymentGatewayFailed` where that is not known."""
+def _start_at_gateway(gateway: Gateway, payment: Payment) -> Report:
+    """Start the payment at its gateway. Raises `PaymentGatewayFailed` if the outcome is unknown."""
     try:
         return gateway.start(payment)
     except OutcomeUnknown as error:
@@ -228,15 +230,15 @@ def _begun(gateway: Gateway, payment: Payment) -> Report:
         return Report(state=State.FAILED, failure_code=error.failure_code)
 
 
-def _settled(
+def _settle_and_load(
     token: str, attempt_id: int, report: Report, *, scope: Scope, now: datetime
-) -> tuple[CheckoutView, CheckoutPaymentAttempt]:
-    """The rows after a report. What was paid is written down also when the checkout has ended meanwhile."""
+) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
+    """Apply a report and load the rows. A payment is recorded even if the checkout has ended meanwhile."""
     with scope():
         checkout, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
-        view = CheckoutView(checkout, lines_of(checkout))
+        loaded = LoadedCheckout(checkout, lines_of(checkout))
     _require_not_abandoned(checkout)
-    return view, attempt
+    return loaded, attempt
 
 
 def _require_not_abandoned(checkout: Checkout) -> None:

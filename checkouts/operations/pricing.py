@@ -1,4 +1,4 @@
-"""Totals of a checkout, put together from what is frozen and what is entered, and written to its columns."""
+"""Computes the totals of a checkout and sets its columns."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, replace
@@ -18,7 +18,7 @@ PRICED = ("discount_codes", "automatic_discounts", *AMOUNTS)
 
 
 def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Evaluate every discount anew and set the totals; the lines' shares are saved, `PRICED` the caller saves.
+    """Evaluate all discounts again and set the totals. Saves the lines' shares; the caller saves `PRICED`.
 
     Raises `AmountTooLarge`, as `apply_totals` does.
     """
@@ -28,7 +28,7 @@ def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datet
 
 
 def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Set the totals from the lines, shipping, fee and gift cards, with the discounts as they are."""
+    """Set the totals from lines, shipping, fee and gift cards, keeping the discounts."""
     totals = compute_totals(
         lines=[_line(line) for line in charged_lines(checkout, lines)],
         shipping=_shipping(checkout),
@@ -67,6 +67,6 @@ def _cod_fee(checkout: Checkout) -> Charge | None:
 
 
 def _charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:
-    """A charge as the buyer owes it: without tax under a reverse charge."""
+    """A charge, without tax under a reverse charge."""
     charge = Charge(price_cents, checkout.shipping_tax_rate_bp, discount_cents)
     return charge.untaxed(includes_tax=checkout.prices_include_tax) if checkout.is_reverse_charge else charge

@@ -1,4 +1,4 @@
-"""The first steps: where to send it, and how."""
+"""The first steps of a checkout: address and shipping."""
 
 from dataclasses import fields
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
 from checkouts.phases import Phase
-from checkouts.queries import CheckoutView, lines_of, lock_checkout_for, shape_of
+from checkouts.queries import LoadedCheckout, lines_of, lock_checkout_for, parcel_of
 from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from shipping.matching import Option
@@ -41,7 +41,7 @@ _SHIPPING_COLUMNS = (
 REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
 
-def set_address(*, token: str, address: dict[str, Any], now: datetime) -> CheckoutView:
+def set_address(*, token: str, address: dict[str, Any], now: datetime) -> LoadedCheckout:
     """Set contact and addresses; the destination may decide who owes the tax.
 
     Raises `AddressIncomplete`, and as `lock_checkout_for` does.
@@ -57,31 +57,31 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Checko
     checkout.customer_note = address.get("customer_note", checkout.customer_note) or ""
     checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
-    view = CheckoutView(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, lines_of(checkout))
     decide_reverse_charge(checkout)
-    # Another email may be another customer, for whom other discounts are.
-    reprice(checkout, view.lines, now=now)
+    # Another email may belong to another customer, with other discounts.
+    reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)
-    return view
+    return loaded
 
 
 def set_shipping(
     *, token: str, shipping_method_id: int, shipping_rate_id: int, pickup_point_id: int | None, now: datetime
-) -> CheckoutView:
+) -> LoadedCheckout:
     """Choose one of the quote's options, and price it in.
 
     Raises as `chosen_option`, `chosen_pickup_point` and `lock_checkout_for` do.
     """
     checkout = lock_checkout_for("shipping", token, now=now)
-    view = CheckoutView(checkout, lines_of(checkout))
-    shape = shape_of(view)
-    option = chosen_option(shape, method_id=shipping_method_id, rate_id=shipping_rate_id)
-    point = chosen_pickup_point(shape, option=option, pickup_point_id=pickup_point_id)
+    loaded = LoadedCheckout(checkout, lines_of(checkout))
+    parcel = parcel_of(loaded)
+    option = chosen_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
+    point = chosen_pickup_point(parcel, option=option, pickup_point_id=pickup_point_id)
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
-    reprice(checkout, view.lines, now=now)
+    reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_SHIPPING_COLUMNS)
-    return view
+    return loaded
 
 
 def _require_complete(addresses: dict[str, dict[str, Any] | None]) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from accounts.queries import current_account
 from checkouts.models import Checkout
-from checkouts.queries import CheckoutView, find_checkout, lines_of, lock_checkout_for, require_phase
+from checkouts.queries import LoadedCheckout, find_checkout, lines_of, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
@@ -24,7 +24,7 @@ def set_vat_number(
     address: str,
     open_scope: Callable[[], AbstractContextManager[None]],
     now: datetime,
-) -> CheckoutView:
+) -> LoadedCheckout:
     """Validate the buyer's VAT number and price it in; an empty one clears it. `address` is the client's.
 
     Outside of any scope: VIES is asked between the two that it opens. Raises `VatNumberInvalid`, `RateLimited`, and as
@@ -58,14 +58,14 @@ def _validate(number: VatNumber, asker: Asker, *, now: datetime) -> VatSnapshot:
     )
 
 
-def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> CheckoutView:
+def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> LoadedCheckout:
     checkout = lock_checkout_for("vat", token, now=now)
-    view = CheckoutView(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, lines_of(checkout))
     checkout.vat = vat
     decide_reverse_charge(checkout)
-    reprice(checkout, view.lines, now=now)
+    reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=["vat", "updated_at", *PRICED])
-    return view
+    return loaded
 
 
 def _is_reverse_charge(checkout: Checkout, vat: VatSnapshot) -> bool:

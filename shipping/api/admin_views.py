@@ -8,7 +8,7 @@ from commerce.rest.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from shipping import operations, queries
-from shipping.matching import Shape
+from shipping.matching import Parcel
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 
 from . import serializers as shapes
@@ -111,7 +111,7 @@ class QuoteViewSet(AdminViewSet):
         queries.require_market(fields.get("market_id"))
         fields["zip"] = fields.get("zip") or ""
         return Response(
-            {"quotes": [shapes.quote_answer(option) for option in queries.quote(Shape(**fields))]}
+            {"quotes": [shapes.quote_answer(option) for option in queries.quote(Parcel(**fields))]}
         )
 
 

@@ -1,8 +1,8 @@
-"""Shapes, zones, methods and rates from small alphabets, so that they meet often."""
+"""Parcels, zones, methods and rates from small alphabets, so that they meet often."""
 
 from hypothesis import strategies as st
 
-from shipping.matching import Candidate, Method, Rate, Shape, Zone
+from shipping.matching import Candidate, Method, Parcel, Rate, Zone
 
 COUNTRIES = ["DE", "AT", "CZ"]
 CURRENCIES = ["EUR", "CZK"]
@@ -11,9 +11,9 @@ POSTCODES = st.sampled_from(["", "1", "10", "101", "10 1", "10-2", "aB1", "ss1",
 PATTERNS = st.sampled_from(["1*", "10*", "10-1*", "101", "1 0", "1\t0", "AB*", "ab1", "ß*", "*", "2"])
 
 
-def shapes(markets=(None, 1, 2)):
+def parcels(markets=(None, 1, 2)):
     return st.builds(
-        Shape,
+        Parcel,
         country_code=st.sampled_from(COUNTRIES),
         zip=POSTCODES,
         weight_grams=AMOUNTS,

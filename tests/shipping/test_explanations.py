@@ -6,14 +6,14 @@ from django.utils import timezone
 from accounts.models import Market
 from shipping import queries
 from shipping.explanations import explain
-from shipping.matching import Shape
+from shipping.matching import Parcel
 from shipping.models import ShippingRate
 from tests.factories import make_method, make_rate, make_zone
 
 AUSTRIA = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
 
 
-def shape(**fields):
+def parcel(**fields):
     defaults = {
         "country_code": "DE",
         "zip": "10115",
@@ -21,7 +21,7 @@ def shape(**fields):
         "subtotal_cents": 2000,
         "quantity": 2,
     }
-    return Shape(**defaults | {"currency": "EUR"} | fields)
+    return Parcel(**defaults | {"currency": "EUR"} | fields)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_refused_rate_is_explained(shop, fields, asked, reason):
     with shop.scope():
         rate = make_rate(shop, **fields)
 
-        explanation = explain(shape(**asked))
+        explanation = explain(parcel(**asked))
 
     (refused,) = explanation.refused_rates
     assert (refused.zone, refused.method.id, refused.rate.id) == (rate.method.zone, rate.method_id, rate.pk)
@@ -53,7 +53,7 @@ def test_method_without_rates_is_explained(shop):
     with shop.scope():
         make_method(shop)
 
-        (refused,) = explain(shape()).refused_rates
+        (refused,) = explain(parcel()).refused_rates
 
     assert (refused.rate, refused.reason) == (None, "The method has no rate.")
 
@@ -64,7 +64,7 @@ def test_rate_that_a_quote_made_is_explained_beside_an_own_one(shop):
         make_rate(shop, method=method, price_cents=0, is_automatic=True)
         own = make_rate(shop, method=method, price_cents=0, min_quantity=2)
 
-        explanation = explain(shape())
+        explanation = explain(parcel())
 
     assert [offer.option.rate.id for offer in explanation.offers] == [own.pk]
     assert [refused.reason for refused in explanation.refused_rates] == [
@@ -86,7 +86,7 @@ def test_zone_that_does_not_cover_the_address_is_explained(shop, fields, asked, 
         make_rate(shop, method=make_method(shop, zone=zone))
         make_method(shop, zone=zone)
 
-        explanation = explain(shape(**asked))
+        explanation = explain(parcel(**asked))
 
     (refused,) = explanation.refused_zones
     assert (refused.zone, refused.method_count, refused.reason) == (zone, 2, reason)
@@ -98,7 +98,7 @@ def test_zone_of_another_market_is_explained(shop):
         make_rate(shop, method=make_method(shop, zone=make_zone(shop, market=shop.market)))
         other = Market.objects.create(**AUSTRIA)
 
-        (refused,) = explain(shape(market_id=other.pk)).refused_zones
+        (refused,) = explain(parcel(market_id=other.pk)).refused_zones
 
     assert refused.reason == "It is for the market Germany."
 
@@ -107,7 +107,7 @@ def test_zone_without_methods_is_explained(shop):
     with shop.scope():
         make_zone(shop)
 
-        (refused,) = explain(shape()).refused_zones
+        (refused,) = explain(parcel()).refused_zones
 
     assert (refused.method_count, refused.reason) == (0, "It covers the address, but has no methods.")
 
@@ -124,7 +124,7 @@ def test_closest_zones_and_methods_without_any_offer_come_first(shop):
             make_zone(shop, name="B", zip_patterns=["2*"]),
         )
 
-        explanation = explain(shape())
+        explanation = explain(parcel())
 
     assert [refused.method.id for refused in explanation.refused_rates] == [never.pk, partly.pk]
     assert [refused.zone for refused in explanation.refused_zones] == [near, far]
@@ -134,7 +134,7 @@ def test_free_method_is_offered_without_a_rate_being_made(shop):
     with shop.scope():
         method = make_method(shop, rate_mode="free")
 
-        (offer,) = explain(shape()).offers
+        (offer,) = explain(parcel()).offers
 
         assert (offer.option.method.id, offer.option.rate.price_cents) == (method.pk, 0)
         assert not ShippingRate.objects.exists()
@@ -148,9 +148,9 @@ def test_offers_are_those_of_the_quote(shop, other_shop):
     make_rate(other_shop)
 
     with shop.scope():
-        explanation = explain(shape())
+        explanation = explain(parcel())
 
-        assert [offer.option for offer in explanation.offers] == queries.quote(shape())
+        assert [offer.option for offer in explanation.offers] == queries.quote(parcel())
     assert [refused.reason for refused in explanation.refused_rates] == ["The method has no rate."]
 
 
@@ -163,6 +163,6 @@ def test_explanation_takes_two_statements(shop, django_assert_num_queries, numbe
         other = Market.objects.create(**AUSTRIA)
 
         with django_assert_num_queries(2):
-            explanation = explain(shape(market_id=other.pk))
+            explanation = explain(parcel(market_id=other.pk))
 
     assert (len(explanation.offers), len(explanation.refused_zones)) == (number, number)

@@ -7,20 +7,20 @@ from shipping.matching import (
     Candidate,
     Method,
     Objection,
+    Parcel,
     Rate,
-    Shape,
     Zone,
     matching_patterns,
     normalise_zip,
     options,
     zip_matches,
 )
-from tests.shipping.strategies import candidates, shapes
+from tests.shipping.strategies import candidates, parcels
 
 
-def shape(**fields):
+def parcel(**fields):
     defaults = {"country_code": "DE", "zip": "10115", "weight_grams": 1000, "subtotal_cents": 5000}
-    return Shape(**defaults | {"currency": "EUR"} | fields)
+    return Parcel(**defaults | {"currency": "EUR"} | fields)
 
 
 def method(method_id=1, *, rate_mode="tiered"):
@@ -81,15 +81,15 @@ def test_matching_patterns_are_the_code_and_its_beginnings():
     ],
 )
 def test_zone_objects_to_country_market_and_postcode(zone, expected):
-    assert zone.objection(shape(market_id=7)) is expected
+    assert zone.objection(parcel(market_id=7)) is expected
 
 
-def test_zone_of_any_market_takes_a_shape_without_one():
-    assert Zone(["DE"], [], 7).objection(shape()) is None
+def test_zone_of_any_market_takes_a_parcel_without_one():
+    assert Zone(["DE"], [], 7).objection(parcel()) is None
 
 
 def test_zone_without_patterns_covers_a_destination_without_postcode():
-    assert Zone(["DE"]).objection(shape(zip="")) is None
+    assert Zone(["DE"]).objection(parcel(zip="")) is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_zone_without_patterns_covers_a_destination_without_postcode():
 def test_rate_objects_to_the_first_bound_that_does_not_hold(bounds, expected):
     rate = Rate(**{"id": 1, "price_cents": 490, "currency": "EUR"} | bounds)
 
-    assert rate.objection(shape(quantity=2)) is expected
+    assert rate.objection(parcel(quantity=2)) is expected
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_rate_objects_to_the_first_bound_that_does_not_hold(bounds, expected):
     ],
 )
 def test_verdicts_say_what_speaks_against_each_rate(found, expected):
-    said = [(verdict.rate and verdict.rate.id, verdict.objection) for verdict in found.verdicts(shape())]
+    said = [(verdict.rate and verdict.rate.id, verdict.objection) for verdict in found.verdicts(parcel())]
 
     assert said == expected
 
@@ -145,7 +145,7 @@ def test_options_are_ordered_by_price_then_method_then_most_specific():
     )
     second = candidate(Rate(4, 500, "EUR"), Rate(5, 400, "EUR"), method_id=2)
 
-    assert quoted(shape(), second, first) == [
+    assert quoted(parcel(), second, first) == [
         (2, 5, True),
         (1, 2, True),
         (1, 1, False),
@@ -155,19 +155,19 @@ def test_options_are_ordered_by_price_then_method_then_most_specific():
 
 
 def test_options_of_another_currency_are_left_out():
-    assert quoted(shape(), candidate(Rate(1, 500, "USD"), Rate(2, 600, "EUR"))) == [(1, 2, True)]
+    assert quoted(parcel(), candidate(Rate(1, 500, "USD"), Rate(2, 600, "EUR"))) == [(1, 2, True)]
 
 
 def test_options_of_a_free_method_prefer_its_own_rates():
     own, automatic = Rate(2, 0, "EUR", min_subtotal_cents=9000), Rate(1, 0, "EUR", is_automatic=True)
 
-    assert quoted(shape(), candidate(automatic, rate_mode="free")) == [(1, 1, True)]
-    assert quoted(shape(), candidate(automatic, own, rate_mode="free")) == []
-    assert quoted(shape(subtotal_cents=9000), candidate(automatic, own, rate_mode="free")) == [(1, 2, True)]
+    assert quoted(parcel(), candidate(automatic, rate_mode="free")) == [(1, 1, True)]
+    assert quoted(parcel(), candidate(automatic, own, rate_mode="free")) == []
+    assert quoted(parcel(subtotal_cents=9000), candidate(automatic, own, rate_mode="free")) == [(1, 2, True)]
 
 
 def test_options_ignore_automatic_rates_of_a_method_that_is_no_longer_free():
-    assert quoted(shape(), candidate(Rate(1, 0, "EUR", is_automatic=True), rate_mode="tiered")) == []
+    assert quoted(parcel(), candidate(Rate(1, 0, "EUR", is_automatic=True), rate_mode="tiered")) == []
 
 
 @pytest.mark.parametrize(
@@ -182,14 +182,14 @@ def test_options_ignore_automatic_rates_of_a_method_that_is_no_longer_free():
     ],
 )
 def test_candidate_lacks_a_rate_when_free_without_any_in_the_currency(found, expected):
-    assert found.lacks_rate(shape()) is expected
+    assert found.lacks_rate(parcel()) is expected
 
 
 def test_option_is_answered_with_decimal_strings():
     carrier = Method(12, "dhl", "DHL", "dhl", "parcel", "tiered", True, True, 1, 3, 150)
     found = Candidate(zone=Zone(["DE"]), method=carrier, rates=[Rate(34, 0, "EUR", "Up to 5 kg")])
 
-    (option,) = options(shape(), [found])
+    (option,) = options(parcel(), [found])
 
     assert quote_answer(option) == {
         "method": {
@@ -215,12 +215,12 @@ def test_option_is_answered_with_decimal_strings():
 
 
 def test_option_of_a_rate_without_a_name_has_that_of_its_method():
-    (option,) = options(shape(), [candidate(Rate(34, 0, "EUR"))])
+    (option,) = options(parcel(), [candidate(Rate(34, 0, "EUR"))])
 
     assert option.display_name == option.method.name
 
 
-@given(shapes(), st.lists(candidates(), max_size=6))
+@given(parcels(), st.lists(candidates(), max_size=6))
 def test_options_agree_with_a_naive_restatement(asked, found):
     expected = []
     for one in found:
@@ -239,7 +239,7 @@ def test_options_agree_with_a_naive_restatement(asked, found):
         assert option.is_best is all(other.method.id != option.method.id for other in earlier)
 
 
-@given(shapes(), st.lists(candidates(), max_size=6))
+@given(parcels(), st.lists(candidates(), max_size=6))
 def test_rate_is_offered_exactly_when_nothing_speaks_against_it(asked, found):
     without_objection = [
         verdict.rate.id for one in found for verdict in one.verdicts(asked) if verdict.objection is None
@@ -248,7 +248,7 @@ def test_rate_is_offered_exactly_when_nothing_speaks_against_it(asked, found):
     assert sorted(without_objection) == sorted(option.rate.id for option in options(asked, found))
 
 
-@given(shapes(), st.lists(candidates(), max_size=6))
+@given(parcels(), st.lists(candidates(), max_size=6))
 def test_every_candidate_and_every_rate_that_matters_gets_a_verdict(asked, found):
     for one in found:
         said = [verdict.rate for verdict in one.verdicts(asked)]

@@ -17,16 +17,16 @@ from shipping.errors import (
     ShippingRateNotAvailable,
 )
 from shipping.explanations import explain
-from shipping.matching import Candidate, Method, Option, Rate, Shape, options
+from shipping.matching import Candidate, Method, Option, Parcel, Rate, options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.factories import make_method, make_pickup_point, make_rate, make_zone
 from tests.plans import plan_of
-from tests.shipping.strategies import rates, shapes, zones
+from tests.shipping.strategies import parcels, rates, zones
 
 
-def shape(**fields):
+def parcel(**fields):
     defaults = {"country_code": "DE", "zip": "10115", "weight_grams": 1000, "subtotal_cents": 5000}
-    return Shape(**defaults | {"currency": "EUR"} | fields)
+    return Parcel(**defaults | {"currency": "EUR"} | fields)
 
 
 def option(**fields):
@@ -42,7 +42,7 @@ def test_quote_takes_one_statement(shop, django_assert_num_queries, number):
             make_rate(shop, method=make_method(shop, zone=zone))
 
         with django_assert_num_queries(1):
-            found = queries.quote(shape())
+            found = queries.quote(parcel())
 
     assert len(found) == number
 
@@ -55,9 +55,9 @@ def test_quote_takes_a_second_statement_to_make_missing_rates(shop, django_asser
             make_method(shop, zone=zone, rate_mode="free")
 
         with django_assert_num_queries(2):
-            made = queries.quote(shape())
+            made = queries.quote(parcel())
         with django_assert_num_queries(1):
-            again = queries.quote(shape())
+            again = queries.quote(parcel())
 
     assert len(made) == number
     assert again == made
@@ -67,17 +67,17 @@ def test_quote_sees_the_account_in_scope_alone(shop, other_shop):
     make_rate(other_shop)
 
     with shop.scope():
-        assert queries.quote(shape()) == []
+        assert queries.quote(parcel()) == []
 
 
 def test_option_for_is_the_one_that_was_quoted_in_one_statement(shop, django_assert_num_queries):
     with shop.scope():
         rate = make_rate(shop)
         make_rate(shop, method=rate.method, price_cents=100)
-        quoted = queries.quote(shape())
+        quoted = queries.quote(parcel())
 
         with django_assert_num_queries(1):
-            found = queries.option_for(shape(), method_id=rate.method_id, rate_id=rate.pk)
+            found = queries.option_for(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
     assert found == quoted[1]
     assert (found.rate.id, found.is_best) == (rate.pk, False)
@@ -87,7 +87,7 @@ def test_option_for_a_rate_of_another_method_is_none(shop):
     with shop.scope():
         rate, other = make_rate(shop), make_rate(shop)
 
-        assert queries.option_for(shape(), method_id=other.method_id, rate_id=rate.pk) is None
+        assert queries.option_for(parcel(), method_id=other.method_id, rate_id=rate.pk) is None
 
 
 def test_chosen_option_refuses_ids_that_name_nothing(shop, other_shop):
@@ -96,11 +96,11 @@ def test_chosen_option_refuses_ids_that_name_nothing(shop, other_shop):
         rate = make_rate(shop)
 
         with pytest.raises(ValidationFailed) as both:
-            queries.chosen_option(shape(), method_id=foreign.method_id, rate_id=foreign.pk)
+            queries.chosen_option(parcel(), method_id=foreign.method_id, rate_id=foreign.pk)
         with pytest.raises(ValidationFailed) as method_alone:
-            queries.chosen_option(shape(), method_id=foreign.method_id, rate_id=rate.pk)
+            queries.chosen_option(parcel(), method_id=foreign.method_id, rate_id=rate.pk)
         with pytest.raises(ValidationFailed) as rate_alone:
-            queries.chosen_option(shape(), method_id=rate.method_id, rate_id=foreign.pk)
+            queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=foreign.pk)
 
     assert [error.field for error in both.value.errors] == ["shipping_method_id", "shipping_rate_id"]
     assert [error.field for error in method_alone.value.errors] == ["shipping_method_id"]
@@ -112,7 +112,7 @@ def test_chosen_option_refuses_a_rate_in_another_currency(shop):
         rate = make_rate(shop, currency="CZK")
 
         with pytest.raises(CurrencyMismatch) as refusal:
-            queries.chosen_option(shape(), method_id=rate.method_id, rate_id=rate.pk)
+            queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
     assert refusal.value.extras == {"currency": "EUR", "rate_currency": "CZK"}
 
@@ -123,7 +123,7 @@ def test_chosen_option_refuses_a_rate_that_does_not_apply(shop, changes):
         rate = make_rate(shop, max_weight_grams=5000)
 
         with pytest.raises(ShippingRateNotAvailable):
-            queries.chosen_option(shape(**changes), method_id=rate.method_id, rate_id=rate.pk)
+            queries.chosen_option(parcel(**changes), method_id=rate.method_id, rate_id=rate.pk)
 
 
 @pytest.mark.parametrize("path", ["rates/{0.pk}.json", "methods/{0.method_id}.json"])
@@ -132,23 +132,23 @@ def test_chosen_option_refuses_what_was_deleted(shop, path):
     shop.admin.delete("shipping/" + path.format(rate))
 
     with shop.scope(), pytest.raises(ShippingRateNotAvailable):
-        queries.chosen_option(shape(), method_id=rate.method_id, rate_id=rate.pk)
+        queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
 
 def test_chosen_pickup_point_fits_the_method(db):
     point = make_pickup_point(max_weight_grams=1000)
 
     chosen = queries.chosen_pickup_point(
-        shape(), option=option(requires_pickup_point=True), pickup_point_id=point.pk
+        parcel(), option=option(requires_pickup_point=True), pickup_point_id=point.pk
     )
 
     assert chosen == point
 
 
 def test_chosen_pickup_point_may_be_left_out_unless_required(db):
-    assert queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=None) is None
+    assert queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=None) is None
     with pytest.raises(PickupPointRequired):
-        queries.chosen_pickup_point(shape(), option=option(requires_pickup_point=True), pickup_point_id=None)
+        queries.chosen_pickup_point(parcel(), option=option(requires_pickup_point=True), pickup_point_id=None)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_chosen_pickup_point_that_does_not_fit_is_refused(db, fields, refusal):
     point = make_pickup_point(**fields)
 
     with pytest.raises(refusal):
-        queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=point.pk)
+        queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=point.pk)
 
 
 def test_chosen_pickup_point_that_names_nothing_is_refused(db):
     with pytest.raises(ValidationFailed) as refusal:
-        queries.chosen_pickup_point(shape(), option=option(), pickup_point_id=1)
+        queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=1)
 
     assert [(error.field, error.code) for error in refusal.value.errors] == [("pickup_point_id", "not_found")]
 
@@ -237,12 +237,12 @@ def worlds(draw):
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(asked=shapes(markets=(None, 0, 1)), world=worlds())
+@given(asked=parcels(markets=(None, 0, 1)), world=worlds())
 def test_quote_agrees_with_matching_without_sql(shop, asked, world):
     with shop.scope(), transaction.atomic():
         markets = [shop.market, Market.objects.create(**SECOND_MARKET)]
         candidates = [stored(markets, *entry, number=number) for number, entry in enumerate(world)]
-        asked = Shape(**fields_of(asked) | {"market_id": market_id(markets, asked.market_id)})
+        asked = Parcel(**fields_of(asked) | {"market_id": market_id(markets, asked.market_id)})
 
         explained = explain(asked)
         answer = queries.quote(asked)

@@ -3,7 +3,7 @@
 import pytest
 
 from shipping import quotes
-from shipping.matching import Shape, options
+from shipping.matching import Parcel, options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.factories import make_method, make_zone
 from tests.threads import run_threads
@@ -33,14 +33,14 @@ def test_quotes_at_once_make_one_rate_for_a_free_method(shop):
 )
 def test_free_method_that_is_deleted_or_changed_within_a_quote_gets_no_rate(shop, change):
     method = make_method(shop, rate_mode="free")
-    shape = Shape(**ASKED)
+    parcel = Parcel(**ASKED)
 
     with shop.scope():
-        found = quotes.candidates(shape)
+        found = quotes.candidates(parcel)
         run_threads(1, lambda _: change(shop, f"shipping/methods/{method.pk}.json"))
-        completed = quotes.with_free_rates(shape, found)
+        completed = quotes.with_free_rates(parcel, found)
 
-    assert options(shape, completed) == []
+    assert options(parcel, completed) == []
     with shop.scope():
         assert not ShippingRate.objects.filter(method=method).exists()
 

@@ -1,7 +1,7 @@
 """An account of 200 zones, 1,000 methods and 5,000 rates is quoted in the statements of a small one."""
 
 from shipping import queries
-from shipping.matching import Shape
+from shipping.matching import Parcel
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.factories import make_variant
 from tests.plans import plan_of
@@ -84,7 +84,7 @@ def test_quote_reads_by_indexes(shop):
 
     with shop.scope():
         # Where nearly all rows are one account's, to read them all is right; here the question is whether it must.
-        plan = plan_of(lambda: queries.quote(Shape(**ASKED)), "enable_seqscan = off")
+        plan = plan_of(lambda: queries.quote(Parcel(**ASKED)), "enable_seqscan = off")
 
     assert "Seq Scan" not in plan
     assert plan.count("account_id = ") >= 3
