@@ -1,4 +1,4 @@
-"""One machine, nothing installed: PostgreSQL and Redis from wheels, and the processes on top of them.
+"""Runs the whole project on one machine: embedded PostgreSQL and Redis from wheels, and the project's processes.
 
-Nothing here imports Django; the project's own code runs in the processes that this package starts.
+Nothing here imports Django (except `bench.statements`); the project's code runs in the processes started from here.
 """

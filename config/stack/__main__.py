@@ -6,17 +6,17 @@ import sys
 
 _COMMANDS = {
     "run": "start everything and keep it running",
-    "demo": "walk through a sale over HTTP against a running stack",
+    "demo": "buy something over HTTP from a running stack, step by step",
     "bench": "measure a running stack",
-    "manage": "run a command of manage.py against a running stack",
-    "roles": "print the SQL that makes the database roles, for an administrator",
+    "manage": "run a manage.py command against a running stack",
+    "roles": "print the SQL that creates the database roles, for a server's administrator",
 }
-# They read their options themselves.
+# These parse their own options.
 _WITH_OPTIONS = ("bench", "manage")
 
 
 def main() -> int:
-    """Runs `main()` of the module that has the command's name."""
+    """Run `main()` of the module named after the command."""
     parser = argparse.ArgumentParser(prog="python -m config.stack")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, summary in _COMMANDS.items():

@@ -1,4 +1,4 @@
-"""What the person at the terminal, and a program that drives the stack, get to know once it answers."""
+"""Announces a running stack: in demo.json for programs, and on the terminal for people."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _READ_CART = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]
 
 
 def announce(data: DataDirectory, environment: Mapping[str, str]) -> None:
-    """Write demo.json, whose presence means that everything answers, and print what to try first."""
+    """Write demo.json, whose existence means that everything answers, and print what to try first."""
     demo = demo_content(data, environment)
     write_json(data.demo, demo)
     print(as_text(demo), flush=True)
@@ -42,11 +42,13 @@ def as_text(demo: Mapping[str, Any]) -> str:
             rows[f"  {account['handle']}, admin"] = account["admin_key"]
             rows[f"  {account['handle']}, storefront"] = account["storefront_key"]
     table = [f"  {label:<48}{value}" for label, value in rows.items()]
-    return "\n".join(["", *table, "", *(f"  {line}" for line in _curl_lines(demo)), "", "Ctrl-C stops it."])
+    return "\n".join(
+        ["", *table, "", *(f"  {line}" for line in _curl_lines(demo)), "", "Press Ctrl-C to stop."]
+    )
 
 
 def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
-    """Three commands that can be pasted into a shell one after another."""
+    """Three commands to paste into a shell, in this order."""
     account = demo["workspaces"][0]["accounts"][0]
     market_id, variant_id = account["markets"][0]["id"], account["variants"][0]["id"]
     url = f"{demo['base_url']}/storefront/{CURRENT_VERSION}"

@@ -1,4 +1,4 @@
-"""The API of a running stack, called as any client would; what is refused ends the run."""
+"""Calls the API of a running stack as any client would. A refusal ends the command."""
 
 import json
 from collections.abc import Callable
@@ -19,14 +19,14 @@ _SHOWN_PATH = 56
 
 
 class ApiClient:
-    """One surface with one key. A request that comes with a summary of its answer is printed with it."""
+    """Calls one surface with one key. Requests that are given a `summary` function are printed with its result."""
 
     def __init__(self, root: str, headers: dict[str, str]) -> None:
         self.root = root
         self._session = requests.Session()
-        # The stack is on this machine; a proxy that the environment names is for the world outside.
+        # The stack is on this machine, so the environment's proxy is not for it.
         self._session.trust_env = False
-        # A misspelt field is a bug here, and is to show.
+        # Have unknown fields refused: a misspelt one is a bug here.
         self._session.headers.update({"Prefer": "handling=strict"} | headers)
 
     @classmethod
@@ -35,7 +35,7 @@ class ApiClient:
 
     @classmethod
     def admin(cls, base_url: str, handle: str, key: str) -> Self:
-        """The admin surface of one account, or, without a handle, what is above accounts."""
+        """The admin surface of one account, or of the workspace if the handle is empty."""
         root = f"{base_url}/admin/{CURRENT_VERSION}"
         return cls(f"{root}/{handle}" if handle else root, {"Authorization": f"Bearer {key}"})
 
@@ -62,7 +62,7 @@ class ApiClient:
         summary: Summary | None = None,
         idempotency_key: str | None = None,
     ) -> Json:
-        """The answer's document; raises `StackError` with the problem document of a refusal."""
+        """Return the answer's document. Raises `StackError` with the problem document of a refusal."""
         began = perf_counter()
         response = self._session.request(
             method,
@@ -83,7 +83,7 @@ class ApiClient:
 
 
 def _shortened(path: str) -> str:
-    """The path with its token cut, and no longer than a line has room for."""
+    """Shorten the token in the path, and the path to the width of its column."""
     parts = path.split("/")
     if len(parts) > 1 and len(parts[1]) > 20:
         name, dot, suffix = parts[1].partition(".")

@@ -1,4 +1,4 @@
-"""The data directory: what lies where in it, who may read it, and that one run at a time uses it."""
+"""The data directory: its layout, its permissions, and the lock that admits one run at a time."""
 
 import fcntl
 import json
@@ -20,7 +20,7 @@ class DataDirectory:
 
     @classmethod
     def chosen(cls, surroundings: Mapping[str, str]) -> Self:
-        """The one that DATA_DIR names, else `.data` in the project."""
+        """Return the directory named by DATA_DIR, else `.data` in the project."""
         return cls(Path(surroundings.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
 
     @property
@@ -41,7 +41,7 @@ class DataDirectory:
 
     @property
     def metrics(self) -> Path:
-        """What processes have counted; those of another run would only be read at every scrape."""
+        """Counters of this run's processes. Emptied at the start of a run, so that scrapes don't read old files."""
         return self.root / "metrics"
 
     @property
@@ -50,7 +50,7 @@ class DataDirectory:
 
     @property
     def programs(self) -> Path:
-        """What the project's programs write that has no folder of its own."""
+        """Other files written by the project's programs."""
         return self.root / "programs"
 
     @property
@@ -59,7 +59,7 @@ class DataDirectory:
 
     @property
     def demo(self) -> Path:
-        """There only while the stack is up and answers."""
+        """Exists only while the stack is up and answers."""
         return self.root / "demo.json"
 
     @property
@@ -79,10 +79,11 @@ class DataDirectory:
     def prepare(self) -> None:
         if not self.root.exists():
             self.root.mkdir(parents=True)
-            # As root, the servers run as another user, who has to get through to their folders.
+            # When started by root, the servers run as another user, who must be able to reach their folders.
             self.root.chmod(0o711 if os.geteuid() == 0 else 0o700)
         for folder in (self.logs, self.pids, *self.written_by_programs):
             folder.mkdir(mode=0o700, exist_ok=True)
+        # Earlier versions kept the file here.
         if (before := self.root / "seed.json").exists():
             before.replace(self.seed)
 
@@ -91,18 +92,18 @@ class DataDirectory:
         return (self.mail, self.static, self.metrics, self.programs)
 
     def give_to(self, user: ServiceUser) -> None:
-        """Hand over what the programs write."""
+        """Make the user the owner of the folders that the programs write to."""
         for folder in self.written_by_programs:
             user.own(folder)
 
     def rotate_logs(self) -> None:
-        """Start every log anew; that of the run before is kept as `<name>.log.1`."""
+        """Start new logs. The logs of the previous run are kept as `<name>.log.1`."""
         for log in self.logs.glob("*.log"):
             log.replace(log.with_suffix(".log.1"))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the directory; raises `StackError` when another run has it."""
+        """Lock the directory. Raises `StackError` if another run has locked it."""
         with (self.root / "lock").open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,7 +119,7 @@ class DataDirectory:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Put a file that only its owner can read in its place at once, never half-written."""
+    """Write a file that only its owner can read. It is replaced atomically, so readers never see half of it."""
     partial = path.with_suffix(".partial")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -1,4 +1,4 @@
-"""The environment that the project's processes get; what the surroundings set wins over it."""
+"""The environment variables of the project's processes. Values that the caller's environment sets win."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _DATABASE_NAMES = ("DATABASE_URL", "DATABASE_OWNER_URL")
 
 @dataclass(frozen=True, kw_only=True)
 class External:
-    """Which servers the surroundings bring along, so that none is started."""
+    """Which servers the environment provides, so that no embedded ones are started."""
 
     database: bool
     redis: bool
@@ -21,7 +21,7 @@ class External:
 
 
 def external_servers(surroundings: Mapping[str, str]) -> External:
-    """Raises `StackError` where only one of the two database URLs is set."""
+    """Tell which servers the environment provides. Raises `StackError` if only one database URL is set."""
     given = [name for name in _DATABASE_NAMES if surroundings.get(name)]
     if len(given) == 1:
         raise StackError(f"Set both of {' and '.join(_DATABASE_NAMES)}, or neither; only {given[0]} is set.")
@@ -50,11 +50,12 @@ def process_environment(
         "DEMO_SEED": str(data.seed),
         "METRICS_DIR": str(data.metrics),
         "COMMERCE_EMAIL_PROVIDER_WEBHOOK_SECRET": memory.webhook_secret,
-        # Its mail goes to a folder, and its accounts are of examples that have no DNS.
+        # Mail goes to a folder, and the demo shops send from example domains without DNS records.
         "EMAIL_TRUST_SENDER_DOMAINS": "true",
         "EMAIL_WEBHOOK_ALLOW_UNSIGNED": "true",
         "COMMERCE_PAYMENTS_TEST_CARD": "true",
         "PYTHONUNBUFFERED": "1",
     }
+    # An empty variable counts as unset for names that have a default here.
     given = {name: value for name, value in surroundings.items() if value or name not in ours}
     return ours | given | {"DATA_DIR": str(data.root)}

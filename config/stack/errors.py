@@ -1,6 +1,6 @@
 class StackError(Exception):
-    """What ends a run; the message is for the person at the terminal."""
+    """Ends a command. The message is for the person at the terminal."""
 
 
 class Interrupted(Exception):
-    """A stop signal arrived while something was being waited for."""
+    """A stop signal arrived while waiting."""

@@ -1,4 +1,4 @@
-"""The Python that the project's programs run in, and the user that they run as."""
+"""Chooses the Python interpreter of the project's programs, and the user that they run as."""
 
 import shutil
 import sys
@@ -18,36 +18,40 @@ _LEFT_OUT = ("site-packages", "test", "idlelib", "tkinter", "ensurepip", "lib2to
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
     executable: str
-    # None: whoever started the stack.
+    # None for the user who started the stack.
     user: ServiceUser | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose_interpreter(data_dir: Path) -> Interpreter:
-    """As root, one that an unprivileged user can run: this one, or a copy where it lies in root's own folders."""
+    """Choose an interpreter and, when started by root, an unprivileged user who can run it.
+
+    If that user can't run this interpreter because it lies in root's folders, use a copy of it.
+    """
     ours = Interpreter(executable=sys.executable)
     user = program_user()
     if user is None:
         return ours
     for place in (PROJECT_DIR, Path(sysconfig.get_path("purelib")), data_dir):
         if not user.can_enter(place):
-            print(f"The programs run as root: the user {user.name} can't get to {place}.", flush=True)
+            print(f"The programs run as root: the user {user.name} can't access {place}.", flush=True)
             return ours
     if user.can_run([sys.executable, "-c", _IMPORT], {}):
         return Interpreter(executable=sys.executable, user=user)
-    copied = _copied(servers_dir(data_dir), user)
+    copied = _copy_interpreter(servers_dir(data_dir), user)
     if user.can_run([copied.executable, "-c", _IMPORT], copied.environment):
         return copied
     print(f"The programs run as root: the user {user.name} can't run {sys.executable}.", flush=True)
     return ours
 
 
-def _copied(copies: Path, user: ServiceUser) -> Interpreter:
-    """A copy of Python, with an environment beside it that shares our packages."""
+def _copy_interpreter(copies: Path, user: ServiceUser) -> Interpreter:
+    """Copy Python once, with a virtual environment beside it that links to our packages."""
     base = Path(sys.executable).resolve()
     digest = sha256(f"{base} {base.stat().st_mtime_ns} {sys.version} {sys.prefix}".encode()).hexdigest()[:12]
     target = copies / f"python-{digest}"
     if not target.exists():
+        # Renamed only when complete, so that an interrupted copy is never used.
         partial = target.with_suffix(".partial")
         shutil.rmtree(partial, ignore_errors=True)
         _copy_python(base, partial, home=target)
@@ -58,6 +62,7 @@ def _copied(copies: Path, user: ServiceUser) -> Interpreter:
 
 
 def _copy_python(base: Path, target: Path, *, home: Path) -> None:
+    """Copy it to `target`, which will be renamed to `home`: paths written into the copy name `home`."""
     standard = Path(sysconfig.get_path("stdlib"))
     packages = Path(sysconfig.get_path("purelib"))
     library = target / "lib"

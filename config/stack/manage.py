@@ -1,4 +1,4 @@
-"""`make manage ARGS="reconcile"`: a command of manage.py, with the environment of a running stack."""
+"""`make manage ARGS="reconcile"`: runs a manage.py command in the environment of a running stack."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from config.stack.running import RunningStack
 
 
 def main() -> int:
-    """The exit status is that of the command; 1 when nothing is running."""
+    """Return the command's exit status; 1 if no stack is running."""
     try:
         environment = RunningStack.find(os.environ).environment()
     except StackError as error:

@@ -1,4 +1,4 @@
-"""What a data directory keeps from one run to the next: generated secrets, and ports, stable while free."""
+"""Remembers generated secrets and ports from one run to the next, in the data directory's env.json."""
 
 import json
 import secrets
@@ -26,7 +26,7 @@ class Memory:
     postgres_port: int
     redis_port: int
     renderer_port: int
-    # Not remembered: whether there was nothing to remember.
+    # Whether the values were generated in this run. Not stored.
     is_new: bool = False
 
     @classmethod
@@ -38,7 +38,7 @@ class Memory:
 
 
 def recall(path: Path, *, web_port: int) -> Memory:
-    """Read what is remembered, or make it up; move ports that others have taken, and keep it all."""
+    """Read the remembered values, or generate them. Replaces ports that are in use by now, and saves the result."""
     if path.exists():
         memory = Memory.read(path)
         memory = replace(memory, **_free_ports(asdict(memory), web_port=web_port))

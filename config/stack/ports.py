@@ -7,7 +7,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port(*, preferred: int = 0, taken: Collection[int] = ()) -> int:
-    """The preferred port if nobody listens there, else any free one that is not among `taken`."""
+    """Return the preferred port if it is free, else any free port that is not in `taken`."""
     if preferred and preferred not in taken and is_free(preferred):
         return preferred
     while True:
@@ -20,7 +20,7 @@ def free_port(*, preferred: int = 0, taken: Collection[int] = ()) -> int:
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # Connections that were closed a moment ago don't keep a server from starting.
+        # Ignore recently closed connections, as servers do when they bind.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
@@ -30,10 +30,10 @@ def is_free(port: int) -> bool:
 
 
 def web_port(value: str) -> int:
-    """The port asked for; raises `StackError` where it is not a port or somebody listens there."""
+    """Parse the value of PORT. Raises `StackError` if it isn't a port number or is in use."""
     if not value.isdecimal() or not 0 < int(value) < 65536:
         raise StackError(f"PORT must be a number between 1 and 65535, not {value!r}.")
     port = int(value)
     if not is_free(port):
-        raise StackError(f"Port {port} is in use. Choose another one, as in: PORT={port + 1} make run")
+        raise StackError(f"Port {port} is in use. Choose another one, for example: PORT={port + 1} make run")
     return port

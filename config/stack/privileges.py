@@ -1,4 +1,4 @@
-"""As root, nothing that serves runs as root: the servers as one unprivileged user, the project's programs as another."""
+"""Drops privileges when started by root: the servers run as one unprivileged user, our programs as another."""
 
 import os
 import pwd
@@ -20,7 +20,7 @@ _PROGRAM_CANDIDATES = ("www-data", "daemon", "nobody")
 
 @dataclass(frozen=True)
 class ServiceUser:
-    """An unprivileged user; becoming it drops every capability."""
+    """An unprivileged user. Switching to it drops all capabilities."""
 
     name: str
     uid: int
@@ -30,7 +30,7 @@ class ServiceUser:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def can_enter(self, directory: Path) -> bool:
-        """Whether every directory on the way may be traversed; nothing is changed to make it so."""
+        """Whether the user may traverse every directory of the path. Changes no permissions."""
         done = subprocess.run(
             ["/bin/sh", "-c", 'cd "$1"', "sh", str(directory)],
             cwd="/",
@@ -41,7 +41,7 @@ class ServiceUser:
         return done.returncode == 0
 
     def can_run(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
-        """Whether a short program ends well for this user."""
+        """Whether a short program succeeds when run by this user."""
         try:
             done = subprocess.run(
                 command,
@@ -57,7 +57,7 @@ class ServiceUser:
         return done.returncode == 0
 
     def own(self, directory: Path) -> None:
-        """Hands the directory over with all that is in it, unless it belongs to this user already."""
+        """Make this user the owner of the directory and everything in it, unless it already is."""
         if directory.stat().st_uid == self.uid:
             return
         for path in [directory, *directory.rglob("*")]:
@@ -66,25 +66,25 @@ class ServiceUser:
 
 @cache
 def service_user() -> ServiceUser | None:
-    """The user to run the servers as; None when this process is unprivileged already."""
+    """Find the user to run the servers as; None if this process is already unprivileged."""
     if os.geteuid() != 0:
         return None
-    user = _first_of(_CANDIDATES)
+    user = _find_user(_CANDIDATES)
     if user is None:
         raise StackError(
-            f"Root can't run PostgreSQL itself and finds no user {' or '.join(_CANDIDATES)} for it."
+            f"PostgreSQL can't run as root, and there is no user {' or '.join(_CANDIDATES)} to run it."
         )
     return user
 
 
 @cache
 def program_user() -> ServiceUser | None:
-    """The user to run the project's programs as, to whom the servers' files are closed; None where there is none."""
+    """Find the user to run the project's programs as; None if there is none. It can't read the servers' files."""
     servers = service_user()
-    return servers and _first_of([name for name in _PROGRAM_CANDIDATES if name != servers.name])
+    return servers and _find_user([name for name in _PROGRAM_CANDIDATES if name != servers.name])
 
 
-def _first_of(names: Sequence[str]) -> ServiceUser | None:
+def _find_user(names: Sequence[str]) -> ServiceUser | None:
     for name in names:
         try:
             entry = pwd.getpwnam(name)
@@ -95,33 +95,34 @@ def _first_of(names: Sequence[str]) -> ServiceUser | None:
 
 
 def servers_dir(data_dir: Path) -> Path:
-    """Where the servers keep their data: the data directory, or a place that their user can get to."""
+    """Return where the servers keep their data: the data directory, or another place that their user can access."""
     user = service_user()
-    return data_dir if user is None or user.can_enter(data_dir) else _enterable_dir(data_dir)
+    return data_dir if user is None or user.can_enter(data_dir) else _make_enterable_dir(data_dir)
 
 
-def _enterable_dir(data_dir: Path) -> Path:
+def _make_enterable_dir(data_dir: Path) -> Path:
+    """Create a folder in /var/tmp, which every user can enter. Raises `StackError` if somebody else made it."""
     digest = sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]
     place = Path("/var/tmp") / f"commerce-{digest}"  # noqa: S108  checked to be ours below
     place.mkdir(mode=0o711, exist_ok=True)
     if place.is_symlink() or place.stat().st_uid != os.geteuid():
-        raise StackError(f"{place} belongs to someone else; set DATA_DIR to a place of your own.")
+        raise StackError(f"{place} belongs to someone else; set DATA_DIR to a folder that you own.")
     place.chmod(0o711)
     return place
 
 
 def package_dir(name: str) -> Path | None:
-    """The folder of an installed package, found without importing it; None when it isn't installed."""
+    """Find the folder of an installed package without importing it; None if it isn't installed."""
     spec = find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
-    """The folder of programs within a package, or a copy of it when the service user can't get to the package."""
+    """Return a package's folder of programs, or a copy of it if the service user can't access the package."""
     user = service_user()
     if user is None or user.can_enter(binaries):
         return binaries
-    # The programs look for their libraries in a folder beside the package; another version is another copy.
+    # The programs load libraries from a folder beside the package. The time stamp gives each version its own copy.
     target = copies / f"programs-{package.stat().st_mtime_ns}"
     if not target.exists():
         _copy_packages(package, package.with_name(f"{package.name}.libs"), target=target)

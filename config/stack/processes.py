@@ -1,4 +1,4 @@
-"""Programs of the stack: each in a process group of its own, stopped with everything that it started."""
+"""The stack's programs. Each runs in its own process group and is stopped together with all its children."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(kw_only=True)
 class Process:
-    """A program, where its output goes, and the signal that makes it end by itself."""
+    """A program, its log file, and the signal that makes it shut down cleanly."""
 
     name: str
     command: Sequence[str]
@@ -33,7 +33,7 @@ class Process:
     environment: Mapping[str, str] | None = None
     user: ServiceUser | None = None
     stop_signal: signal.Signals = signal.SIGTERM
-    # Names the process to a later run, should this one be killed.
+    # Lets the next run find the process if this run is killed.
     pid_file: Path | None = None
     _popen: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
@@ -47,7 +47,7 @@ class Process:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # Two system calls that take no lock, so that other threads don't matter.
+                # Safe despite threads: it makes two system calls and takes no lock.
                 preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
                 **(self.user.popen_arguments() if self.user else {}),
             )
@@ -55,18 +55,18 @@ class Process:
             self.pid_file.write_text(f"{self._popen.pid} {self.stop_signal.name}\n")
 
     def exit_status(self) -> int | None:
-        """None while it runs; negative when a signal ended it."""
+        """Return None while it runs; a negative number if a signal ended it."""
         return self._started.poll()
 
     def wait_until_ended(self, *, seconds: float, pause: Pause = time.sleep) -> int:
-        """The exit status; raises `StackError` when it hasn't ended within the seconds given."""
+        """Return the exit status. Raises `StackError` if it hasn't ended in time."""
         for _ in until_deadline(seconds, pause=pause):
             if (status := self.exit_status()) is not None:
                 return status
         raise self.too_slow(seconds)
 
     def stop(self, *, seconds: float = STOP_SECONDS, pause: Pause = time.sleep) -> None:
-        """Ask it to end; what is left of its group after the seconds given is killed."""
+        """Send the stop signal, and kill whatever is left of the group after `seconds`."""
         if self._popen is None:
             return
         self._popen.send_signal(self.stop_signal)
@@ -75,7 +75,7 @@ class Process:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the whole group: children of a dead program may still hold its port."""
+        """Kill the whole group, since children of a dead program may still hold its port."""
         if self._popen is None:
             return
         kill_group(self._popen.pid)
@@ -84,10 +84,10 @@ class Process:
             self.pid_file.unlink(missing_ok=True)
 
     def too_slow(self, seconds: float) -> StackError:
-        return StackError(f"Waited {seconds:g} s for {self.name}, in vain.\n{self.log_tail()}")
+        return StackError(f"{self.name} took longer than {seconds:g} s.\n{self.log_tail()}")
 
     def log_tail(self, *, lines: int = 20) -> str:
-        """The end of the log, headed by its path."""
+        """Return the last lines of the log, headed by its path."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return "\n".join([f"The end of {self.log}:", *text.splitlines()[-lines:]])
 
@@ -100,10 +100,10 @@ class Process:
 
 @dataclass(kw_only=True)
 class Service(Process):
-    """A program that keeps running, and how to see that it answers."""
+    """A program that keeps running, and a check that it answers."""
 
     is_ready: Callable[[], bool]
-    # Done before each start, also before a restart after a crash.
+    # Called before every start, including restarts after a crash.
     prepare: Callable[[], None] | None = None
 
     def start(self) -> None:
@@ -112,13 +112,13 @@ class Service(Process):
         super().start()
 
     def is_up(self) -> bool:
-        """Whether it answers; raises `StackError` with the end of the log when it has ended."""
+        """Whether it answers. Raises `StackError` with the end of the log if it has ended."""
         if self.exit_status() is not None:
-            raise StackError(f"{self.name} ended while it was starting.\n{self.log_tail()}")
+            raise StackError(f"{self.name} ended during startup.\n{self.log_tail()}")
         return self.is_ready()
 
     def wait_until_ready(self, *, seconds: float) -> None:
-        """Raises `StackError` with the end of the log when it has ended or doesn't answer in time."""
+        """Wait until it answers. Raises `StackError` with the end of the log if it ends or takes too long."""
         for _ in until_deadline(seconds):
             if self.is_up():
                 return
@@ -126,8 +126,9 @@ class Service(Process):
 
 
 def end_with_parent(number: signal.Signals, *, parent: int) -> None:
-    """Have the kernel send this process the signal when its parent dies, however that dies (on Linux only)."""
+    """Have the kernel signal this process when its parent dies, even by SIGKILL (Linux only)."""
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(number))
+        # The parent may have died before prctl took effect.
         if os.getppid() != parent:
             os._exit(1)

@@ -1,4 +1,4 @@
-"""The table of running processes, by process group and by working directory."""
+"""Looks up running processes by process group and by working directory."""
 
 import os
 import signal
@@ -23,17 +23,17 @@ class RunningProcess:
 
 
 def group_members(group: int) -> list[RunningProcess]:
-    """The living processes of a group; zombies, which some containers keep for long, don't count."""
+    """The live processes of a group. Zombies don't count: some containers don't reap them for a long time."""
     return [process for process in _running() if process.group == group]
 
 
 def command_of(pid: int) -> str:
-    """The command line of a living process, empty when there is none of this id."""
+    """The command line of a live process; empty if there is no such process."""
     return next((process.command for process in _running() if process.pid == pid), "")
 
 
 def end_group(group: int, *, stop_signal: signal.Signals, seconds: float, pause: Pause = time.sleep) -> None:
-    """Ask the group's leader to stop, and kill whatever of the group remains after the seconds given."""
+    """Send the stop signal to the group's leader, and kill whatever is left of the group after `seconds`."""
     with suppress(ProcessLookupError):
         os.kill(group, stop_signal)
     for _ in until_deadline(seconds, pause=pause):
@@ -43,7 +43,7 @@ def end_group(group: int, *, stop_signal: signal.Signals, seconds: float, pause:
 
 
 def kill_group(group: int) -> None:
-    """Kill what is left of a group and see it gone, so that its ports are free again."""
+    """Kill a group and wait until it is gone, so that its ports are free again."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     for _ in until_deadline(_KILL_SECONDS):
@@ -52,7 +52,7 @@ def kill_group(group: int) -> None:
 
 
 def processes_in(directory: Path) -> list[int]:
-    """The ids of processes whose working directory this is (known on Linux only)."""
+    """The ids of the processes with this working directory (on Linux; elsewhere none are found)."""
     found = []
     for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
@@ -68,7 +68,7 @@ def _running() -> Iterator[RunningProcess]:
     for entry in _PROC.glob("[0-9]*"):
         # A process may end between being listed and being read.
         with suppress(OSError):
-            # The name in parentheses may itself hold spaces and parentheses.
+            # The name in parentheses may contain spaces and parentheses itself.
             state, _parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
             if state not in "ZX":
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

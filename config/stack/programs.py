@@ -1,4 +1,4 @@
-"""The project's own programs: the steps before serving, and what serves."""
+"""The project's own programs: one-time steps, and the services that run after them."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -19,20 +19,20 @@ _PROBE_SECONDS = 2
 
 WORKER_TIMEOUTS = {"DATABASE_STATEMENT_TIMEOUT_S": "300", "DATABASE_TRANSACTION_TIMEOUT_S": "600"}
 
-# A connection that waits costs a little memory and no thread, so there may be many. An unfinished head, or no further
-# request, ends one after a minute.
+# A waiting connection costs a little memory but no thread, so many are allowed. A connection is closed if it doesn't
+# send a complete request head within a minute.
 CONNECTION_OPTIONS = (
     *("--http", "1", "--no-ws", "--backlog", "4096", "--backpressure", "16384"),
     *("--http1-header-read-timeout", "60000", "--http1-buffer-size", "65536"),
 )
 
-# The renderer runs templates that merchants wrote, so it is given no address and no secret of anything else.
+# The renderer runs templates written by merchants, so it gets no secret and no address of any other service.
 _RENDERER_NAMES = {"HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR", "TZ"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
-    """How each is started on one data directory, in one environment."""
+    """Builds the processes for one data directory and one environment."""
 
     data: DataDirectory
     environment: Mapping[str, str]
@@ -49,13 +49,13 @@ class Programs:
         return self._step("seed_demo", "--output", str(self.data.seed))
 
     def web(self) -> list[Service]:
-        """Two servers that share a port, so that one answers while the other is started again."""
+        """Two servers that share a port, so that one answers while the other is restarted."""
         return [
             self._service(
                 f"web-{number}",
                 *("granian", "--interface", "rsgi", "--host", LOOPBACK, "--port", str(self.web_port)),
                 *("--workers", "1", "--log-level", "warning", *CONNECTION_OPTIONS),
-                # Without a limit, a worker that has only just started can swallow the signal and never end.
+                # A worker that has just started can miss the stop signal; without this limit it would never end.
                 *("--respawn-failed-workers", "--workers-kill-timeout", "3"),
                 "config.rsgi:application",
                 is_ready=partial(answers, f"{LOOPBACK}:{self.web_port}", "/readyz"),
@@ -64,7 +64,7 @@ class Programs:
         ]
 
     def worker(self) -> Service:
-        """Its statements may take longer than those of requests."""
+        """The task worker. Its SQL statements may take longer than those of requests."""
         node = f"commerce-{self.web_port}@{LOOPBACK}"
         return self._service(
             "worker",
@@ -77,7 +77,7 @@ class Programs:
         )
 
     def beat(self) -> Service:
-        """The schedule. Nobody can ask it anything; `/readyz` tells of tasks that are late."""
+        """The scheduler. It has no health check of its own; `/readyz` reports late tasks instead."""
         return self._service(
             "beat",
             *("celery", "-A", "config", "beat", "--loglevel", "info"),
@@ -108,7 +108,7 @@ class Programs:
         )
 
     def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
-        """A program that serves. Only the steps before it may change the schema, so it isn't told the owner's URL."""
+        """Build a service. Only the steps may change the schema, so services don't get the owner's database URL."""
         unprivileged = {**self.environment, "DATABASE_OWNER_URL": self.environment["DATABASE_URL"]}
         return Service(
             name=name,
@@ -122,7 +122,7 @@ class Programs:
 
 
 def answers(address: str, path: str) -> bool:
-    """Whether a GET is answered with 200."""
+    """Whether a GET request is answered with 200."""
     connection = HTTPConnection(address, timeout=_PROBE_SECONDS)
     try:
         connection.request("GET", path)

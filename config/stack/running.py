@@ -1,4 +1,4 @@
-"""A stack that answers, as `demo` and `bench` find it: through the file that says so."""
+"""Finds a running stack through its demo.json, for `demo`, `bench` and `manage`."""
 
 import json
 import os
@@ -17,21 +17,21 @@ from config.stack.servers import Servers
 
 @dataclass(frozen=True, kw_only=True)
 class RunningStack:
-    """The data directory of a running stack, and what its demo.json tells."""
+    """The data directory of a running stack and the content of its demo.json."""
 
     data: DataDirectory
     demo: Mapping[str, Any]
 
     @classmethod
     def find(cls, surroundings: Mapping[str, str]) -> Self:
-        """The stack on the data directory that the surroundings name; raises `StackError` if it isn't up."""
+        """Find the stack of the data directory that the environment names. Raises `StackError` if it isn't running."""
         data = DataDirectory.chosen(surroundings)
         try:
             demo = json.loads(data.demo.read_text())
         except FileNotFoundError:
             raise StackError(f"Nothing is running on {data.root}. Start it with: make run") from None
         stack = cls(data=data, demo=demo)
-        # The file outlives a stack that was killed.
+        # A killed stack leaves the file behind.
         if not answers(stack.address, "/healthz"):
             raise StackError(f"Nothing answers at {stack.base_url}. Start it with: make run")
         return stack
@@ -51,7 +51,7 @@ class RunningStack:
         return parts.hostname or "", parts.port or 80
 
     def environment(self) -> dict[str, str]:
-        """What the stack's own processes have in their environment."""
+        """Build the environment variables that the stack's own processes get."""
         memory = Memory.read(self.data.memory)
         _, web_port = self.socket_address
         servers = Servers.of(self.data, memory)

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Redis of one data directory."""
+"""The embedded PostgreSQL and Redis servers of one data directory."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,9 @@ class Servers:
     def of(cls, data: DataDirectory, memory: Memory) -> "Servers":
         place = servers_dir(data.root)
         if place != data.root:
-            print(f"The servers' user can't get to {data.root}: they keep their data in {place}.", flush=True)
+            print(
+                f"The servers' user can't access {data.root}, so they keep their data in {place}.", flush=True
+            )
         return cls(
             data=data,
             memory=memory,
@@ -38,11 +40,11 @@ class Servers:
         )
 
     def postgres_service(self) -> Service:
-        """Raises `StackError` when the password of a database that is there has been lost."""
+        """Build the service. Raises `StackError` if the database exists but its password has been lost."""
         if self.memory.is_new and self.cluster.exists:
             raise StackError(
                 f"{self.data.memory}, which held the passwords of {self.cluster.data_dir}, is gone. "
-                "Bring it back, or remove both."
+                "Restore it, or delete both."
             )
         print(f"Starting PostgreSQL in {self.cluster.data_dir}.", flush=True)
         return self.cluster.service(log=self.data.log("postgres"), pid_file=self.data.pid_file("postgres"))
@@ -52,7 +54,7 @@ class Servers:
         return self.redis.service(log=self.data.log("redis"), pid_file=self.data.pid_file("redis"))
 
     def create_database(self) -> None:
-        """The roles and the database that the project's programs use; the server must be running."""
+        """Create the roles and the database of the project's programs. The server must be running."""
         create_roles(
             self.cluster.superuser_url,
             owner_password=self.memory.owner_password,

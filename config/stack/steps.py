@@ -1,4 +1,4 @@
-"""What is done once before serving: the tables, the static files, the demonstration shop."""
+"""One-time steps before serving: migrating the database, collecting static files, seeding the demo shops."""
 
 import hashlib
 
@@ -12,7 +12,7 @@ _SECONDS = 300
 
 
 def prepare(programs: Programs, *, pause: Pause) -> None:
-    """Migrate the database and collect the static files, at the same time; raises `StackError`."""
+    """Migrate the database and collect the static files, at the same time. Raises `StackError`."""
     version = static_version()
     steps = [programs.migrate()]
     if not _is_collected(programs.data, version):
@@ -22,7 +22,7 @@ def prepare(programs: Programs, *, pause: Pause) -> None:
 
 
 def run_steps(*steps: Process, pause: Pause) -> None:
-    """Run programs side by side to their end; raises `StackError` when one fails, and then kills the others."""
+    """Run programs in parallel until they end. If one fails, kill the others and raise `StackError`."""
     try:
         for step in steps:
             step.start()
@@ -35,7 +35,7 @@ def run_steps(*steps: Process, pause: Pause) -> None:
 
 
 def static_version() -> str:
-    """A digest of what the collected files depend on: packages, settings, and the project's static folders."""
+    """Hash what the collected files depend on: packages, settings, and the project's static folders."""
     digest = hashlib.sha256()
     for path in (PROJECT_DIR / "requirements" / "base.txt", PROJECT_DIR / "config" / "settings.py"):
         digest.update(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Keeps services running: what dies is started again, and what keeps dying ends the run."""
+"""Restarts services that die. A service that keeps dying ends the run."""
 
 import signal
 import sys
@@ -19,13 +19,14 @@ _WATCH_SECONDS = 0.2
 
 @dataclass
 class Watched:
-    """A service, when it died, and when it may be started again (in seconds of the monotonic clock)."""
+    """A service, the times of its deaths, and when to restart it (in seconds of the monotonic clock)."""
 
     service: Service
     deaths: deque[float] = field(default_factory=deque)
     restart_at: float | None = None
 
     def tend(self, *, now: float) -> None:
+        """Schedule a restart if the service has died; restart it if that time has come."""
         if self.restart_at is None and (status := self.service.exit_status()) is not None:
             self.service.kill()
             self._note_death(status, now=now)
@@ -40,12 +41,12 @@ class Watched:
         name, deaths = self.service.name, len(self.deaths)
         if deaths >= _MAX_DEATHS:
             raise StackError(f"{name} ended {deaths} times within a minute.\n{self.service.log_tail()}")
-        print(f"{name} {_described(status)}; starting it again.", file=sys.stderr, flush=True)
+        print(f"{name} {_describe_status(status)}; restarting it.", file=sys.stderr, flush=True)
         self.restart_at = now + min(_FIRST_BACKOFF_SECONDS * 2 ** (deaths - 1), _MAX_BACKOFF_SECONDS)
 
 
 class Supervisor:
-    """Services in the order in which they were started; they are stopped in the reverse order."""
+    """Holds services in the order in which they were started, and stops them in reverse order."""
 
     def __init__(self, signals: StopSignals) -> None:
         self._signals = signals
@@ -53,12 +54,12 @@ class Supervisor:
 
     def start(self, *services: Service) -> None:
         for service in services:
-            # Known before it runs, so that whatever happens next it is stopped.
+            # Registered before it runs, so that it is stopped even if starting it raises.
             self._watched.append(Watched(service))
             service.start()
 
     def wait_until_ready(self, *, seconds: float) -> None:
-        """Raises `StackError` with a log when something ends while it starts, or doesn't answer in time."""
+        """Wait for all services. Raises `StackError` with the end of a log if one ends or doesn't answer in time."""
         pending = [watched.service for watched in self._watched]
         for _ in until_deadline(seconds, pause=self._signals.pause):
             pending = [service for service in pending if not service.is_up()]
@@ -67,14 +68,14 @@ class Supervisor:
         raise pending[0].too_slow(seconds)
 
     def watch(self) -> None:
-        """Restart what dies, until `Interrupted` or `StackError` is raised."""
+        """Restart services that die, until `Interrupted` or `StackError` is raised."""
         while True:
             for watched in self._watched:
                 watched.tend(now=time.monotonic())
             self._signals.pause(_WATCH_SECONDS)
 
     def stop(self) -> None:
-        """Stop everything in order; a further stop signal kills what is left at once."""
+        """Stop all services in reverse order. A second stop signal kills the remaining ones at once."""
         self._signals.acknowledge()
         try:
             for watched in reversed(self._watched):
@@ -84,5 +85,5 @@ class Supervisor:
                 watched.service.kill()
 
 
-def _described(status: int) -> str:
-    return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+def _describe_status(status: int) -> str:
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

@@ -1,4 +1,4 @@
-"""Waiting that never hangs: every wait has a deadline, and a stop signal ends it."""
+"""Waits with a deadline that a stop signal can interrupt."""
 
 import signal
 import time
@@ -12,12 +12,13 @@ Pause = Callable[[float], None]
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.03
 
-# A signal sent to the whole process group arrives twice, since `make` passes its own on.
+# A signal sent to the whole process group arrives twice, since `make` forwards its own. Signals this close together
+# count as one.
 SAME_SIGNAL_SECONDS = 0.5
 
 
 class StopSignals:
-    """Turns stop signals into `Interrupted`, raised only where something waits, never inside other work."""
+    """Turns stop signals into `Interrupted`, which is raised only while waiting, never inside other work."""
 
     def __init__(self) -> None:
         self._received = 0
@@ -26,7 +27,7 @@ class StopSignals:
 
     def install(self) -> None:
         for number in STOP_SIGNALS:
-            # `nohup` ignores SIGHUP on purpose, whereas a shell's background job ignores SIGINT by accident.
+            # Respect that `nohup` ignores SIGHUP. An ignored SIGINT only means that a shell runs us in the background.
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._receive)
 
@@ -37,19 +38,19 @@ class StopSignals:
         self._last_at = now
 
     def pause(self, seconds: float) -> None:
-        """Sleep; raises `Interrupted` once a stop signal has arrived that nobody has acted on yet."""
+        """Sleep. Raises `Interrupted` if a stop signal has arrived that wasn't acknowledged."""
         if self._received == self._tolerated:
             time.sleep(seconds)
         if self._received > self._tolerated:
             raise Interrupted
 
     def acknowledge(self) -> None:
-        """Stopping has begun: from here on only a further signal interrupts."""
+        """Mark the received signals as handled: from now on only a further signal interrupts."""
         self._tolerated = self._received
 
 
 def until_deadline(seconds: float, *, pause: Pause = time.sleep) -> Iterator[None]:
-    """Yield at once and then every few milliseconds until the seconds given are over."""
+    """Yield at once, and then every few milliseconds until the time is over."""
     deadline = time.monotonic() + seconds
     yield
     while time.monotonic() < deadline:

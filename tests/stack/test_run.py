@@ -31,7 +31,9 @@ def test_busy_port_is_refused_before_anything_starts(data: DataDirectory):
         done = _run(data, port=port)
 
     assert done.returncode == 1
-    assert done.stderr == f"Port {port} is in use. Choose another one, as in: PORT={port + 1} make run\n"
+    assert (
+        done.stderr == f"Port {port} is in use. Choose another one, for example: PORT={port + 1} make run\n"
+    )
     assert not data.memory.exists()
     assert list(data.pids.iterdir()) == []
 

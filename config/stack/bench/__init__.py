@@ -1,4 +1,4 @@
-"""`make bench`: how fast a running stack answers, and how many SQL statements that takes."""
+"""`make bench`: measures how fast a running stack answers, and with how many SQL statements."""
 
 from .command import main
 

@@ -25,13 +25,13 @@ _COUNT_SECONDS = 60
 
 
 def main() -> int:
-    """The exit status: 1 when nothing is running, or something is refused."""
+    """Return the exit status: 1 if no stack is running, or a request is refused."""
     options = _parser().parse_args(sys.argv[2:])
     try:
         stack = RunningStack.find(os.environ)
         shop = open_shop(stack)
         try:
-            lines = _figures(stack, shop, options)
+            lines = _measure_all(stack, shop, options)
         finally:
             close_shop(stack, shop)
         if options.write:
@@ -44,14 +44,16 @@ def main() -> int:
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m config.stack bench")
-    parser.add_argument("--seconds", type=float, default=4, help="time for each operation (default: 4)")
-    parser.add_argument("--clients", type=int, default=8, help="clients at once (default: 8)")
-    parser.add_argument("--write", action="store_true", help=f"put the figures into {_DOCUMENT.name}")
+    parser.add_argument(
+        "--seconds", type=float, default=4, help="seconds to measure each operation (default: 4)"
+    )
+    parser.add_argument("--clients", type=int, default=8, help="concurrent clients (default: 8)")
+    parser.add_argument("--write", action="store_true", help=f"write the figures to {_DOCUMENT.name}")
     return parser
 
 
-def _figures(stack: RunningStack, shop: Shop, options: Namespace) -> list[str]:
-    """Measure and print every figure as it comes; the whole is answered as Markdown."""
+def _measure_all(stack: RunningStack, shop: Shop, options: Namespace) -> list[str]:
+    """Measure each operation and print its line at once. Returns the whole table as Markdown."""
     statements = _count_statements(stack, shop)
     bench = Bench(stack.socket_address, seconds=options.seconds, clients=options.clients)
     print(as_line(HEADER), flush=True)
@@ -69,7 +71,7 @@ def _figures(stack: RunningStack, shop: Shop, options: Namespace) -> list[str]:
 
 
 def _count_statements(stack: RunningStack, shop: Shop) -> Mapping[str, int]:
-    """Statements by operation, counted by a process that has loaded the product."""
+    """Count the statements of each operation, in another process that loads Django."""
     done = subprocess.run(
         [sys.executable, "-m", "config.stack.bench.statements"],
         cwd=PROJECT_DIR,
@@ -81,20 +83,18 @@ def _count_statements(stack: RunningStack, shop: Shop) -> Mapping[str, int]:
         timeout=_COUNT_SECONDS,
     )
     if done.returncode:
-        raise StackError(f"The statements could not be counted.\n{done.stderr}")
+        raise StackError(f"Counting the SQL statements failed.\n{done.stderr}")
     counts: dict[str, int] = json.loads(done.stdout)
     return counts | {JOURNEY: sum(counts[step] for step in STEPS_OF_JOURNEY)}
 
 
 def _notes(first: Measurement, options: Namespace) -> list[str]:
-    """How it was measured, and how much faster the load generator could have been."""
+    """Describe how it was measured, and how fast the load generator could have been."""
     own_ms = first.own_time / max(len(first.latencies), 1) * 1000
-    machine = (
-        f"{os.cpu_count()} processors ({platform.machine()}) for everything, the load generator included"
-    )
-    effort = f"{options.clients} clients at once, {options.seconds:g} s for each operation"
-    ceiling = f"so that alone it could send {1000 / own_ms:,.0f} a second"
+    machine = f"{os.cpu_count()} processors ({platform.machine()}) shared by everything, including the load generator"
+    effort = f"{options.clients} concurrent clients, {options.seconds:g} s per operation"
+    ceiling = f"so it could send at most {1000 / own_ms:,.0f} per second"
     return [
         f"Measured {datetime.now(UTC):%Y-%m-%d}: {machine}; {effort}.",
-        f"The generator used {own_ms:.3f} ms of processor time for a request to /healthz, {ceiling}.",
+        f"The load generator used {own_ms:.3f} ms of processor time per request to /healthz, {ceiling}.",
     ]

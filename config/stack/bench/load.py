@@ -1,7 +1,7 @@
-"""The load generator: one thread, one connection for each client, no client library.
+"""The load generator: one thread, one connection per client, no client library.
 
-A client is a generator that yields requests and is sent their answers, so that what it does reads as a
-sequence of steps, while all clients share one loop.
+A client is a Python generator that yields requests and is sent their answers. Its code reads as a sequence of steps,
+while all clients share one event loop.
 """
 
 import socket
@@ -23,26 +23,26 @@ _LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 @dataclass(slots=True)
 class Measurement:
-    """Latencies in seconds of the answers that came in time, and how long it took."""
+    """Latencies in seconds of the answers that came in time, and the duration of the measurement."""
 
     latencies: list[float] = field(default_factory=list)
     elapsed: float = 0
-    # Seconds of processor time that the generator itself has used.
+    # Seconds of processor time used by the generator itself.
     own_time: float = 0
 
     @property
     def rate(self) -> float:
-        """Answers a second."""
+        """Answers per second."""
         return len(self.latencies) / self.elapsed if self.elapsed else 0
 
     def percentile(self, percent: int) -> float:
-        """Seconds that so many percent of the answers took at most."""
+        """The latency in seconds that this percentage of the answers didn't exceed; 0 without answers."""
         ordered = sorted(self.latencies)
         return ordered[(len(ordered) - 1) * percent // 100] if ordered else 0
 
 
 class _Connection:
-    """A client with its kept-alive connection, on which one request at a time is under way."""
+    """A client and its persistent connection, with one request at a time."""
 
     def __init__(self, address: tuple[str, int], client: Client) -> None:
         self.socket = socket.create_connection(address, timeout=_TIMEOUT_SECONDS)
@@ -56,8 +56,8 @@ class _Connection:
         self.client.close()
         self.socket.close()
 
-    def begin(self, answer: Answer | None = None) -> bool:
-        """Hand the client its answer and send what it asks next; False when it asks nothing more."""
+    def send_next(self, answer: Answer | None = None) -> bool:
+        """Pass the answer to the client and send its next request. Returns False if it has none."""
         try:
             self.request = next(self.client) if answer is None else self.client.send(answer)
         except StopIteration:
@@ -67,10 +67,10 @@ class _Connection:
         return True
 
     def receive(self) -> Answer | None:
-        """Read what has come: the answer once it is whole. Raises `StackError` for a refusal."""
+        """Read what has arrived; return the answer once it is complete. Raises `StackError` for a refusal."""
         part = self.socket.recv(65536)
         if not part:
-            raise StackError(f"{self.request} was not answered: the connection was closed.")
+            raise StackError(f"{self.request} got no answer: the connection was closed.")
         self._received += part
         end_of_head = self._received.find(b"\r\n\r\n")
         if end_of_head < 0 or not _is_whole(self._received, end_of_head + 4):
@@ -83,13 +83,13 @@ class _Connection:
 
 
 def drive(address: tuple[str, int], clients: Sequence[Client], *, seconds: float) -> Measurement:
-    """Run all clients at once until they end, or the time is over; what is under way then is not counted."""
+    """Run all clients concurrently until they end or the time is over. Unanswered requests don't count."""
     measurement = Measurement()
     with ExitStack() as stack, DefaultSelector() as selector:
         connections = [stack.enter_context(closing(_Connection(address, client))) for client in clients]
         began, own_began = perf_counter(), process_time()
         for connection in connections:
-            if connection.begin():
+            if connection.send_next():
                 selector.register(connection.socket, EVENT_READ, connection)
         _serve(selector, measurement, deadline=began + seconds)
         measurement.elapsed = perf_counter() - began
@@ -101,7 +101,7 @@ def _serve(selector: DefaultSelector, measurement: Measurement, *, deadline: flo
     while selector.get_map():
         events = selector.select(timeout=_TIMEOUT_SECONDS)
         if not events:
-            raise StackError(f"Nothing was answered within {_TIMEOUT_SECONDS} s.")
+            raise StackError(f"No request was answered within {_TIMEOUT_SECONDS} s.")
         for key, _ in events:
             connection: _Connection = key.data
             answer = connection.receive()
@@ -111,12 +111,12 @@ def _serve(selector: DefaultSelector, measurement: Measurement, *, deadline: flo
             if now > deadline:
                 return
             measurement.latencies.append(now - connection.sent_at)
-            if not connection.begin(answer):
+            if not connection.send_next(answer):
                 selector.unregister(connection.socket)
 
 
 def _is_whole(received: bytes, body_starts: int) -> bool:
-    """Whether the body is all there; without a length it comes in chunks."""
+    """Whether the whole body has arrived. Without a Content-Length it is sent in chunks."""
     head = received[:body_starts].lower()
     _, found, rest = head.partition(b"content-length:")
     if found:

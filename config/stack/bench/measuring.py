@@ -1,4 +1,4 @@
-"""What is measured, in the order in which one operation makes what the next one needs."""
+"""Measures the operations in the order in which each creates what the next ones need."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle, repeat, starmap
@@ -12,7 +12,7 @@ from .shopping import LINES_OF_JOURNEY, Shopping, journey
 
 JOURNEY = "a whole journey, from cart to order"
 _LINES_OF_READ_CART = 10
-# Journeys that the end cuts off don't count, so there should be many for each client.
+# Journeys still running at the end don't count. With several turns, few are lost.
 _TURNS_OF_JOURNEYS = 3
 
 
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 class Bench:
-    """Drives requests to one address: each operation for some seconds, some clients at once."""
+    """Sends requests to one address: each operation for a number of seconds, by concurrent clients."""
 
     def __init__(self, address: tuple[str, int], *, seconds: float, clients: int) -> None:
         self.address = address
@@ -30,17 +30,17 @@ class Bench:
         self.clients = clients
 
     def run(self, make_client: Callable[[], Client], *, turns: int = 1) -> Measurement:
-        """Let every client work for the time of one operation, or of several."""
+        """Run all clients for the time of `turns` operations."""
         clients = [make_client() for _ in range(self.clients)]
         return drive(self.address, clients, seconds=self.seconds * turns)
 
     def repeated(self, operation: str, make: Callable[[], Request]) -> Row:
-        """Any number of requests of one kind."""
+        """Measure an operation that can be repeated without limit."""
         row, _ = self.each(operation, starmap(make, repeat(())))
         return row
 
     def each(self, operation: str, requests: Iterable[Request]) -> tuple[Row, list[str]]:
-        """Requests that the clients share out among themselves, and the tokens that were answered."""
+        """Measure the given requests, shared among the clients. Returns the tokens in their answers too."""
         shared = iter(requests)
         tokens: list[str] = []
 
@@ -56,21 +56,21 @@ def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
     yield bench.repeated(operations.HEALTH, shopping.check_health)
     yield bench.repeated(operations.MARKETS, shopping.list_markets)
     yield bench.repeated(operations.ADMIN_QUOTE, shopping.quote_as_admin)
-    cart = _full_cart(bench, shopping)
+    cart = _fill_cart(bench, shopping)
     yield bench.repeated(operations.READ_CART, lambda: shopping.read_cart(cart))
     row, carts = bench.each(operations.CREATE_CART, starmap(shopping.create_cart, repeat(())))
     yield row
-    carts = _filled(bench, shopping, carts)
+    carts = _fill_carts(bench, shopping, carts)
     any_cart = cycle(carts)
     yield bench.repeated(operations.ADD_LINE, lambda: shopping.add_line(next(any_cart)))
     row, checkouts = bench.each(operations.ENTER_CHECKOUT, map(shopping.enter_checkout, carts))
     yield row
-    yield from _walk(bench, shopping, checkouts)
-    yield _journeys(bench, shopping)
+    yield from _measure_steps(bench, shopping, checkouts)
+    yield _measure_journeys(bench, shopping)
 
 
-def _walk(bench: Bench, shopping: Shopping, checkouts: list[str]) -> Iterator[Row]:
-    """Take each step with all checkouts before the next step."""
+def _measure_steps(bench: Bench, shopping: Shopping, checkouts: list[str]) -> Iterator[Row]:
+    """Measure each checkout step with all checkouts before the next step."""
     row, checkouts = bench.each(operations.SET_ADDRESS, map(shopping.set_address, checkouts))
     yield row
     any_checkout = cycle(checkouts)
@@ -86,8 +86,8 @@ def _walk(bench: Bench, shopping: Shopping, checkouts: list[str]) -> Iterator[Ro
         yield row
 
 
-def _full_cart(bench: Bench, shopping: Shopping) -> str:
-    """The token of a cart with as many lines as the one that is read."""
+def _fill_cart(bench: Bench, shopping: Shopping) -> str:
+    """Fill the cart that is read repeatedly, and return its token."""
     tokens: list[str] = []
 
     def client() -> Client:
@@ -99,8 +99,8 @@ def _full_cart(bench: Bench, shopping: Shopping) -> str:
     return tokens[0]
 
 
-def _filled(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[str]:
-    """Those carts that got all of their lines within the time for one operation."""
+def _fill_carts(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[str]:
+    """Add lines to the carts. Returns those that got all their lines within the time of one operation."""
     empty = iter(carts)
     filled: list[str] = []
 
@@ -114,8 +114,8 @@ def _filled(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[str]
     return filled
 
 
-def _journeys(bench: Bench, shopping: Shopping) -> Row:
-    """One journey after the other by each client; a row of orders, not of requests."""
+def _measure_journeys(bench: Bench, shopping: Shopping) -> Row:
+    """Run one journey after another with each client. The row counts orders, not requests."""
     latencies: list[float] = []
 
     def client() -> Client:

@@ -1,4 +1,4 @@
-"""Requests as the bytes that go over the wire, and as little of the answers as has to be looked at."""
+"""Requests encoded in advance, and answers parsed as little as possible, to keep the load generator cheap."""
 
 import json
 import re
@@ -11,7 +11,7 @@ _TOKEN = re.compile(rb'"token":"([^"]+)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request of an operation; `encoded` is the whole of it."""
+    """A request of an operation. `encoded` is what is sent over the wire."""
 
     operation: str
     method: str
@@ -24,7 +24,7 @@ class Request:
     def make(
         cls, operation: str, line: str, *, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
     ) -> "Request":
-        """`line` is method and path; `headers` name the host and the key."""
+        """Encode a request. `line` is the method and the path; `headers` contain the host and the key."""
         method, _, path = line.partition(" ")
         content = b"" if body is None else json.dumps(body).encode()
         head = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
@@ -48,6 +48,6 @@ class Answer(NamedTuple):
 
     @property
     def token(self) -> str:
-        """The first token in it, that of the resource answered; empty when there is none."""
+        """The first token in the body, which is the resource's own; empty if there is none."""
         found = _TOKEN.search(self.body)
         return found[1].decode() if found else ""

@@ -1,4 +1,4 @@
-"""The figures as a table: for the terminal, and for the marked block of a document."""
+"""Formats the figures as a table, for the terminal and for the marked block of a document."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,13 +8,13 @@ from config.stack.errors import StackError
 from .load import Measurement
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-HEADER = ("Operation", "per second", "p50 ms", "p99 ms", "SQL", "of the first")
+HEADER = ("Operation", "per second", "p50 ms", "p99 ms", "SQL", "of /healthz")
 
 
 def cells_of(
     operation: str, measurement: Measurement, *, statements: int, first_rate: float
 ) -> tuple[str, ...]:
-    """One line of the table; `first_rate` is that of the view that does nothing."""
+    """Format one row of the table. `first_rate` is the rate of /healthz, to compare with."""
     return (
         operation,
         f"{measurement.rate:,.0f}",
@@ -37,7 +37,7 @@ def as_markdown(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
 
 
 def replace_block(path: Path, lines: Iterable[str]) -> None:
-    """Put new lines between the marks of a document; raises `StackError` where it has no marks."""
+    """Replace the lines between the markers of a document. Raises `StackError` if it has no markers."""
     before, begin, rest = path.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):

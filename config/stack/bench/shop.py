@@ -1,4 +1,4 @@
-"""A shop for measuring in: an account of its own, with more stock than can be sold."""
+"""Creates a separate shop for the measurements, with more stock than they can sell."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ _TAX_RATE_BP = 1900
 
 @dataclass(frozen=True, kw_only=True)
 class Shop:
-    """Everything that requests to it need."""
+    """The ids and keys that requests to the shop need."""
 
     handle: str
     admin_key: str
@@ -27,7 +27,7 @@ class Shop:
 
 
 def open_shop(stack: RunningStack) -> Shop:
-    """Make the account and fill it over the admin API."""
+    """Create the account and its data over the admin API."""
     directory, workspace_key = _directory(stack)
     handle = f"bench-{uuid4().hex[:12]}"
     directory.post("accounts.json", {"handle": handle, "name": "Bench", "default_currency": "EUR"})
@@ -50,39 +50,39 @@ def open_shop(stack: RunningStack) -> Shop:
 
 
 def close_shop(stack: RunningStack, shop: Shop) -> None:
-    """Archive the account; its orders stay, as any account's do."""
+    """Archive the account. Its orders are kept, as for any account."""
     directory, _ = _directory(stack)
     directory.delete(f"accounts/{shop.handle}.json")
 
 
 def _directory(stack: RunningStack) -> tuple[ApiClient, str]:
-    """The client above accounts, and the workspace key that it uses."""
+    """Return a client of the workspace's accounts, and the workspace key that it uses."""
     workspace_key = stack.demo["workspaces"][0]["workspace_key"]
     return ApiClient.admin(stack.base_url, "", workspace_key), workspace_key
 
 
 def _open_market(admin: ApiClient) -> int:
     market = {"handle": "de", "name": "Germany", "currency": "EUR", "locale": "de-DE", "country_code": "DE"}
-    market_id = _id_of(admin.post("markets.json", market), "market")
+    market_id = _read_id(admin.post("markets.json", market), "market")
     admin.post("tax_rates.json", {"country_code": "DE", "rate_bp": _TAX_RATE_BP, "name": "Standard"})
     return market_id
 
 
 def _offer_shipping(admin: ApiClient) -> tuple[int, int]:
-    """The ids of a method and of its rate."""
+    """Create a shipping method and its rate, and return their ids."""
     zone = {"handle": "germany", "name": "Germany", "country_codes": ["DE"]}
     method = {
         "handle": "parcel",
         "name": "Parcel",
-        "zone_id": _id_of(admin.post("shipping/zones.json", zone), "zone"),
+        "zone_id": _read_id(admin.post("shipping/zones.json", zone), "zone"),
         "carrier": "dhl",
         "service_code": "parcel",
         "rate_mode": "tiered",
         "is_cod_compatible": True,
     }
-    method_id = _id_of(admin.post("shipping/methods.json", method), "method")
+    method_id = _read_id(admin.post("shipping/methods.json", method), "method")
     rate = admin.post(f"shipping/methods/{method_id}/rates.json", {"price_cents": 490, "currency": "EUR"})
-    return method_id, _id_of(rate, "rate")
+    return method_id, _read_id(rate, "rate")
 
 
 def _stock_variants(admin: ApiClient, market_id: int) -> list[int]:
@@ -99,5 +99,5 @@ def _stock_variants(admin: ApiClient, market_id: int) -> list[int]:
     return ids
 
 
-def _id_of(answer: dict[str, Any], resource: str) -> int:
+def _read_id(answer: dict[str, Any], resource: str) -> int:
     return int(answer[resource]["id"])

@@ -1,4 +1,4 @@
-"""The requests that are measured, each with good data, and a whole journey made of them."""
+"""The measured requests, with valid data, and a whole journey made of them."""
 
 from itertools import count
 from typing import Any
@@ -56,7 +56,7 @@ _QUOTED = {
 
 
 class Shopping:
-    """Makes requests to one shop."""
+    """Builds requests to one shop."""
 
     def __init__(self, shop: Shop, *, host: str) -> None:
         self.shop = shop
@@ -82,7 +82,7 @@ class Shopping:
         return self._storefront(READ_CART, f"GET carts/{token}.json")
 
     def add_line(self, token: str) -> Request:
-        """One unit of the next variant, so that carts differ and no stock is everybody's."""
+        """Add one unit of the next variant, so that carts differ and clients don't compete for the same stock."""
         variant_ids = self.shop.variant_ids
         body = {"variant_id": variant_ids[next(self._numbers) % len(variant_ids)], "quantity": 1}
         return self._storefront(ADD_LINE, f"POST carts/{token}/lines.json", body)
@@ -131,7 +131,7 @@ class Shopping:
 
 
 def journey(shopping: Shopping) -> Client:
-    """From an empty cart to an order."""
+    """Shop from an empty cart to an order."""
     cart = (yield shopping.create_cart()).token
     for _ in range(LINES_OF_JOURNEY):
         yield shopping.add_line(cart)
@@ -146,7 +146,7 @@ def journey(shopping: Shopping) -> Client:
 
 
 def one_of_each(shopping: Shopping) -> Client:
-    """Every operation that is measured, in the state in which it is measured, once or more."""
+    """Run every measured operation at least once, in the state in which it is measured."""
     yield shopping.check_health()
     yield shopping.list_markets()
     yield shopping.quote_as_admin()

@@ -1,6 +1,6 @@
-"""Counts SQL statements: the requests that are measured, through the same code, in a process of its own.
+"""Counts the SQL statements of the measured requests, in a separate process.
 
-It is started with the stack's environment, since it loads the product, which the rest of the stack doesn't.
+It loads Django, unlike the rest of this package, so it is started with the stack's environment.
 """
 
 import json
@@ -14,41 +14,41 @@ from config.stack.bench.shopping import Shopping, one_of_each
 
 
 def main() -> None:
-    """Read a shop from standard input; write the number of statements of each operation."""
+    """Read a shop from standard input, and write each operation's number of statements to standard output."""
     import django
 
     django.setup()
     shopping = Shopping(Shop(**json.load(sys.stdin)), host="localhost")
-    # Once to warm up: what is cached in a process doesn't count.
+    # The first round fills the process's caches and isn't counted.
     count_statements(shopping)
     json.dump(count_statements(shopping), sys.stdout)
 
 
 def count_statements(shopping: Shopping) -> dict[str, int]:
-    """Statements by operation; BEGIN and COMMIT, which belong to every request but /healthz, are left out."""
+    """Count the statements of each operation. BEGIN and COMMIT are left out: every request but /healthz has them."""
     counts: dict[str, int] = {}
     client = one_of_each(shopping)
     request = next(client)
     with suppress(StopIteration):
         while True:
-            answer, counts[request.operation] = _answered(request)
+            answer, counts[request.operation] = _send(request)
             request = client.send(answer)
     return counts
 
 
-def _answered(request: Request) -> tuple[Answer, int]:
-    """The answer, and how many statements it took."""
+def _send(request: Request) -> tuple[Answer, int]:
+    """Return the answer and the number of its statements."""
     from django.db import connection
     from django.test import Client
 
     statements = 0
 
-    def counted(execute: Any, *args: Any) -> Any:
+    def count(execute: Any, *args: Any) -> Any:
         nonlocal statements
         statements += 1
         return execute(*args)
 
-    with connection.execute_wrapper(counted):
+    with connection.execute_wrapper(count):
         response = Client().generic(
             request.method,
             request.path,

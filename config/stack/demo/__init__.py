@@ -1,4 +1,4 @@
-"""`make demo`: one sale over HTTP against a running stack, from the catalogue to the confirmation email."""
+"""`make demo`: buys something over HTTP from a running stack, from the catalogue to the confirmation email."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from .sale import Sale, sell
 
 
 def main() -> int:
-    """The exit status: 1 when nothing is running, or something is refused."""
+    """Return the exit status: 1 if no stack is running, or a request is refused."""
     try:
         stack = RunningStack.find(os.environ)
         sell(Sale.in_first_euro_market(stack))

@@ -1,4 +1,4 @@
-"""The steps of a sale, in the order in which a shopper takes them."""
+"""The steps of a purchase, in a shopper's order."""
 
 import time
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _ELSEWHERE = ("High Street 1", "Newtown", "10000")
 
 @dataclass(frozen=True, kw_only=True)
 class Sale:
-    """Where it happens: a shop's two surfaces, one of its markets, and where its mail goes."""
+    """A shop's storefront and admin API, one of its markets, and the folder that its mail goes to."""
 
     storefront: ApiClient
     admin: ApiClient
@@ -38,7 +38,7 @@ class Sale:
 
     @classmethod
     def in_first_euro_market(cls, stack: RunningStack) -> "Sale":
-        """Raises `StackError` when no shop sells in euros."""
+        """Choose the first market that sells in euros. Raises `StackError` if there is none."""
         shops = [shop for workspace in stack.demo["workspaces"] for shop in workspace["accounts"]]
         for shop in shops:
             for market in shop["markets"]:
@@ -50,11 +50,11 @@ class Sale:
                         market=market,
                         mail_dir=Path(stack.demo["mail_dir"]),
                     )
-        raise StackError(f"No shop of {stack.data.demo} has a market in EUR.")
+        raise StackError(f"No shop in {stack.data.demo} has a market in EUR.")
 
 
 def sell(sale: Sale) -> None:
-    """Take every step and print it; raises `StackError` with the problem document of what is refused."""
+    """Take every step and print it. Raises `StackError` with the problem document of a refusal."""
     print(f"A sale in the shop {sale.shop['handle']}, market {sale.market['handle']}:\n")
     cart = _fill_cart(sale)
     checkout = _enter_checkout(sale, cart)
@@ -64,7 +64,7 @@ def sell(sale: Sale) -> None:
     order = sale.storefront.get(f"orders/{completed['order_token']}.json", summaries.order)["order"]
     delivery = _await_confirmation(sale, order["id"])
     print(f"\n{summaries.receipt(order)}\n")
-    for path in _files_of(delivery, sale.mail_dir):
+    for path in _find_files(delivery, sale.mail_dir):
         print(f"The confirmation: {path}")
 
 
@@ -73,7 +73,7 @@ def _fill_cart(sale: Sale) -> Json:
     answer = sale.storefront.get(f"products.json?market_id={market_id}", summaries.products)
     offers = [product["variants"][0] for product in answer["products"] if product["variants"]]
     if not offers:
-        raise StackError("The market has nothing to sell.")
+        raise StackError("The market has no products.")
     cart = sale.storefront.post("carts.json", {"market_id": market_id}, summaries.cart)["cart"]
     for offer, quantity in zip(offers, QUANTITIES, strict=False):
         line = {"variant_id": int(offer["id"]), "quantity": quantity}
@@ -105,7 +105,7 @@ def _address(country_code: str) -> Json:
 def _choose_shipping(sale: Sale, checkout: Json) -> Json:
     path = f"checkouts/{checkout['token']}"
     quotes = sale.storefront.get(f"{path}/shipping_quote.json", summaries.quotes)["quotes"]
-    option, point = _preferred(sale, quotes, checkout["shipping_address"])
+    option, point = _choose_option(sale, quotes, checkout["shipping_address"])
     choice = {
         "shipping_method_id": int(option["method"]["id"]),
         "shipping_rate_id": int(option["rate_id"]),
@@ -114,18 +114,21 @@ def _choose_shipping(sale: Sale, checkout: Json) -> Json:
     return sale.storefront.put(f"{path}/shipping.json", choice, summaries.checkout)["checkout"]
 
 
-def _preferred(sale: Sale, quotes: Sequence[Json], address: Json) -> tuple[Json, Json | None]:
-    """A pickup point nearby where that is offered, else the cheapest delivery to the door."""
+def _choose_option(sale: Sale, quotes: Sequence[Json], address: Json) -> tuple[Json, Json | None]:
+    """Choose a nearby pickup point if there is one, else the first (cheapest) delivery to the door."""
     for option in quotes:
-        if option["method"]["requires_pickup_point"] and (point := _point_nearby(sale, option, address)):
+        if option["method"]["requires_pickup_point"] and (point := _find_point(sale, option, address)):
             return option, point
     for option in quotes:
         if not option["method"]["requires_pickup_point"]:
             return option, None
-    raise StackError(f"Nothing is sent to {address['zip']} {address['city']}, {address['country_code']}.")
+    raise StackError(
+        f"The shop doesn't ship to {address['zip']} {address['city']}, {address['country_code']}."
+    )
 
 
-def _point_nearby(sale: Sale, option: Json, address: Json) -> Json | None:
+def _find_point(sale: Sale, option: Json, address: Json) -> Json | None:
+    """Find a pickup point of the option's carrier whose postcode starts like the address's."""
     carrier, country_code, area = option["method"]["carrier"], address["country_code"], address["zip"][:2]
     query = f"carrier={carrier}&country_code={country_code}&postcode_prefix={area}&limit=1"
     points = sale.storefront.get(f"pickup-points.json?{query}", summaries.pickup_points)["pickup_points"]
@@ -146,26 +149,26 @@ def _may_pay_on_delivery(checkout: Json) -> bool:
 
 
 def _complete(sale: Sale, checkout: Json) -> Json:
-    """Send it twice, as a client does that has lost the first answer; there is one order all the same."""
+    """Complete it twice, like a client that lost the first answer. The idempotency key makes it one order."""
     path, key = f"checkouts/{checkout['token']}/complete.json", f"demo-{checkout['token']}"
     completed = sale.storefront.post(path, {}, summaries.completion, idempotency_key=key)
     replayed = sale.storefront.post(path, {}, summaries.completion, idempotency_key=key)
     if replayed != completed:
-        raise StackError("The repeated completion was answered differently.")
+        raise StackError("The repeated completion got a different answer.")
     return completed["checkout"]
 
 
 def _await_confirmation(sale: Sale, order_id: str) -> Json:
-    """The delivery of the order's email; raises `StackError` when the worker has not sent it in time."""
+    """Wait for the delivery of the order's email. Raises `StackError` if the worker doesn't send it in time."""
     path = f"email/deliveries.json?reference_type=order&reference_id={order_id}"
     for _ in until_deadline(_EMAIL_SECONDS, pause=lambda _: time.sleep(_POLL_SECONDS)):
         if deliveries := sale.admin.get(path)["email_deliveries"]:
             path = f"email/deliveries/{deliveries[0]['id']}.json"
             return sale.admin.get(path, summaries.delivery)["email_delivery"]
-    raise StackError(f"No confirmation was sent within {_EMAIL_SECONDS} s; the worker's log may say why.")
+    raise StackError(f"No confirmation was sent within {_EMAIL_SECONDS} s. The worker's log may say why.")
 
 
-def _files_of(delivery: Json, mail_dir: Path) -> list[Path]:
-    """What the local provider has written; nothing where messages go to another one."""
+def _find_files(delivery: Json, mail_dir: Path) -> list[Path]:
+    """Return the files that the local email provider wrote; none if another provider is configured."""
     name = delivery["provider_message_id"].strip("<>").partition("@")[0]
     return [path for path in (mail_dir / f"{name}.html", mail_dir / f"{name}.eml") if path.exists()]

@@ -1,10 +1,10 @@
-"""What an answer amounts to, in a few words."""
+"""Summarises API answers in a few words."""
 
 from config.stack.client import Json
 
 
 def money(cents: str, currency: str) -> str:
-    """An amount of a currency with two decimals."""
+    """Format an amount. Assumes a currency with two decimals."""
     units, rest = divmod(int(cents), 100)
     return f"{units}.{rest:02} {currency}"
 
@@ -30,7 +30,7 @@ def quotes(answer: Json) -> str:
         f"{option['method']['name']} {money(option['price_cents'], option['currency'])}"
         for option in answer["quotes"]
     ]
-    return ", ".join(options) or "no way to send it"
+    return ", ".join(options) or "no shipping option"
 
 
 def pickup_points(answer: Json) -> str:
@@ -58,7 +58,7 @@ def delivery(answer: Json) -> str:
 
 
 def receipt(order: Json) -> str:
-    """The order's lines and charges, one below the other. In a net market the tax is a line of its own."""
+    """Format the order's lines and charges as a table. With prices without tax, the tax has its own line."""
     kind = "with_tax" if order["prices_include_tax"] else "without_tax"
     rows = [
         (f"{line['quantity']} x {line['title']}", line[f"line_total_{kind}_cents"])

@@ -82,7 +82,7 @@ def test_connection_that_is_closed_ends_the_run(serve):
     def client() -> Client:
         yield request()
 
-    with pytest.raises(StackError, match="GET /x was not answered"):
+    with pytest.raises(StackError, match="GET /x got no answer"):
         drive(serve(b""), [client()], seconds=0.1)
 
 

@@ -22,7 +22,7 @@ def test_block_is_replaced_and_the_rest_kept(tmp_path):
 
     assert document.read_text() == (
         f"# Before\n\n{BEGIN}\n"
-        "| Operation | per second | p50 ms | p99 ms | SQL | of the first |\n"
+        "| Operation | per second | p50 ms | p99 ms | SQL | of /healthz |\n"
         "|---|---:|---:|---:|---:|---:|\n"
         "| a | 1 | 2 | 3 | 4 | 5 |\n"
         f"{END}\n\nAfter\n"
