@@ -4,8 +4,8 @@ from kombu.transport import redis
 
 
 class Channel(redis.Channel):
-    # Kombu 5.7 would put unacknowledged messages back over the very connection that was lost, which ends
-    # the worker. The messages are wake-ups and nothing else: the next poll makes up for one that is lost.
+    # Kombu 5.7 would restore unacknowledged messages over the connection that was just lost, which ends the
+    # worker. Messages only wake workers up, and the next poll makes up for a lost one.
     do_restore = False
 
 

@@ -38,7 +38,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         "failures": failures,
         # Redis carries rate limits and the task queue: without it shops still sell.
         "redis": "ok" if is_up(asked[1]) else "unavailable",
-        # A late sweep isn't this process's fault either. Null if Redis doesn't answer.
+        # Late tasks aren't this process's fault either. Null if Redis doesn't answer.
         "late_tasks": asked[2].result() if is_up(asked[2]) else None,
     }
     return JsonResponse(document, status=503 if failures else 200)

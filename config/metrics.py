@@ -1,4 +1,4 @@
-"""`/metrics` in Prometheus' text format, for this machine and for holders of the token."""
+"""`/metrics` in Prometheus' text format, for clients on this machine and for holders of the token."""
 
 import hmac
 import time
@@ -32,7 +32,7 @@ _redis = Probe(periodic_tasks)
 @takes_only("GET", "HEAD")
 def metrics(request: HttpRequest) -> HttpResponse:
     """The counts of all processes, and the current state. Everyone else gets 404."""
-    if not (_has_token(request) or _is_of_this_machine(request)):
+    if not (_has_token(request) or _is_local(request)):
         return not_found(request)
     registry = shared_registry()
     registry.register(_State())
@@ -45,8 +45,8 @@ def _has_token(request: HttpRequest) -> bool:
     return bool(settings.METRICS_TOKEN) and hmac.compare_digest(given, wanted)
 
 
-def _is_of_this_machine(request: HttpRequest) -> bool:
-    """From the loopback interface, and not forwarded by a proxy on this machine."""
+def _is_local(request: HttpRequest) -> bool:
+    """Whether it comes from the loopback interface, and wasn't forwarded by a proxy on this machine."""
     if any(name.startswith(_FORWARDED) for name in request.META):
         return False
     try:
@@ -56,7 +56,7 @@ def _is_of_this_machine(request: HttpRequest) -> bool:
 
 
 class _State(Collector):
-    """The state that is queried while the scrape waits. What can't be queried is left out, and `commerce_up` says so."""
+    """Gauges that are queried while the scrape waits. Unavailable ones are left out, and `commerce_up` is 0."""
 
     def collect(self) -> Iterator[Metric]:
         asked: dict[str, Future[Any]] = {"database": _backlog.ask(), "redis": _redis.ask()}
@@ -81,7 +81,7 @@ def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
     overdue = now - backlog.oldest_due_at if backlog.oldest_due_at else now - now
     yield GaugeMetricFamily(
         "commerce_outbox_oldest_due_seconds",
-        "How long the oldest dispatch that could be run has waited",
+        "How long the oldest due dispatch has been waiting",
         value=max(overdue.total_seconds(), 0.0),
     )
 

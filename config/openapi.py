@@ -1,4 +1,4 @@
-"""Adds the addresses to the API document that aren't views of the REST framework."""
+"""Adds endpoints that aren't REST framework views to the API document."""
 
 from typing import Any
 

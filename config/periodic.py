@@ -37,17 +37,17 @@ class PeriodicTask:
 
 
 def note_success(*, sender: Any, **_: Any) -> None:
-    """Celery's signal after a task has ended well."""
+    """Handle Celery's `task_success` signal."""
     if sender.name not in _scheduled():
         return
     try:
         client().hset(SUCCESSES, sender.name, str(time.time()))
     except redis.RedisError as error:
-        logger.warning("The success of %s is not noted: %s", sender.name, error)
+        logger.warning("Couldn't record the success of %s: %s", sender.name, error)
 
 
 def periodic_tasks() -> list[PeriodicTask]:
-    """Raises `RedisError`."""
+    """Load the schedule with the times of the last successes. Raises `RedisError`."""
     now = time.time()
     pipeline = client().pipeline(transaction=False)
     for task in _scheduled():

@@ -1,4 +1,4 @@
-"""What granian serves: `granian --interface rsgi config.rsgi:application`."""
+"""The application that granian serves: `granian --interface rsgi config.rsgi:application`."""
 
 import logging
 import os
@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 _django = django_application()
 
-from django.conf import settings  # noqa: E402  the framework has to be set up first
+from django.conf import settings  # noqa: E402  Django must be set up first
 
 from config.front.application import Front  # noqa: E402
 from config.front.checks import check_places, check_proxy  # noqa: E402

@@ -95,7 +95,7 @@ TEMPLATES = [
         },
     },
 ]
-# Each holds one folder for each kind of email; the layout is in the first.
+# Each contains one folder per kind of email. The shared layout is in the first.
 EMAIL_FOLDERS = [BASE_DIR / "templates" / "emails"]
 
 
@@ -151,27 +151,27 @@ REST_FRAMEWORK = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
-# Requests that one web process works on at once. Those that wait for outside services come on top (`WEB_CALLS`).
+# Concurrent requests of one web process. Requests that wait for outside services come on top (`WEB_CALLS`).
 WEB_THREADS = env.int("WEB_THREADS", default=4)
 
-# Requests a minute; 0 switches a limit off.
+# Requests per minute; 0 means no limit.
 RATE_LIMIT_PER_KEY = env.int("RATE_LIMIT_PER_KEY", default=1_200_000)
 RATE_LIMIT_PER_ACCOUNT = env.int("RATE_LIMIT_PER_ACCOUNT", default=2_400_000)
 RATE_LIMIT_PER_ADDRESS = env.int("RATE_LIMIT_PER_ADDRESS", default=600_000)
 RATE_LIMIT_PER_TOKEN = env.int("RATE_LIMIT_PER_TOKEN", default=300_000)
 UNKNOWN_KEYS_PER_ADDRESS = env.int("UNKNOWN_KEYS_PER_ADDRESS", default=600)
-# Wrong codes of discounts and gift cards in ten minutes; 0 switches a limit off.
+# Wrong discount and gift card codes in ten minutes; 0 means no limit.
 WRONG_CODES_PER_CHECKOUT = env.int("WRONG_CODES_PER_CHECKOUT", default=30)
 WRONG_CODES_PER_ADDRESS = env.int("WRONG_CODES_PER_ADDRESS", default=300)
 WRONG_CODES_PER_KEY = env.int("WRONG_CODES_PER_KEY", default=300)
-# Checkouts made from one cart in an hour; 0 is no limit.
+# Checkouts created from one cart in an hour; 0 means no limit.
 CHECKOUTS_PER_CART = env.int("CHECKOUTS_PER_CART", default=100)
 
 # Where processes store their counts, and the bearer token for reading them from other machines.
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
 
-# Requests of one process that may wait at once for each kind of outside service. One account may have half of them.
+# How many requests of one process may wait for each kind of outside service. One account may use half of the places.
 WEB_CALLS = {
     "payment": env.int("PAYMENT_CALLS_AT_ONCE", default=4),
     "vat": env.int("VAT_CALLS_AT_ONCE", default=2),
@@ -179,20 +179,20 @@ WEB_CALLS = {
     "preview": env.int("PREVIEW_CALLS_AT_ONCE", default=2),
     "lookup": env.int("LOOKUP_CALLS_AT_ONCE", default=2),
 }
-# VAT numbers that VIES is asked about in ten minutes; 0 switches a limit off.
+# VAT numbers checked with VIES in ten minutes; 0 means no limit.
 VAT_CHECKS_PER_CHECKOUT = env.int("VAT_CHECKS_PER_CHECKOUT", default=10)
 VAT_CHECKS_PER_ADDRESS = env.int("VAT_CHECKS_PER_ADDRESS", default=30)
 
 RENDERER_URL = env.str("RENDERER_URL", default="http://127.0.0.1:8025").rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="shop@localhost")
-# Options of Anymail for the whole installation, such as the address of a provider's other region.
+# Anymail settings of the whole installation, such as the API address of a provider's other region.
 ANYMAIL = env.dict("ANYMAIL", default={})
-# Whether accounts may send as any address through the installation's provider; else a domain has to be verified.
+# Whether accounts may send from any address through the installation's provider. Otherwise they verify its domain.
 EMAIL_TRUST_SENDER_DOMAINS = env.bool("EMAIL_TRUST_SENDER_DOMAINS", default=False)
 # Whether unsigned events of the email provider are accepted if no secret is set. Anyone who knows a message's id can
 # then forge them.
 EMAIL_WEBHOOK_ALLOW_UNSIGNED = env.bool("EMAIL_WEBHOOK_ALLOW_UNSIGNED", default=False)
-# Name servers that verify domains, such as 192.0.2.1 or 192.0.2.1:5353; those of the machine unless given.
+# Name servers for verifying domains, such as 192.0.2.1 or 192.0.2.1:5353; by default the machine's.
 DNS_SERVERS = env.list("DNS_SERVERS", default=[])
 MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 
@@ -223,14 +223,14 @@ SESSION_COOKIE_PATH = "/backoffice/"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[BASE_URL])
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
-# Without the proxy's header every request would look unencrypted, and be redirected for ever.
+# Without the proxy's header, every request would look unencrypted and be redirected forever.
 SECURE_SSL_REDIRECT = IS_HTTPS and BEHIND_TLS_PROXY
-# Called from inside, past the proxy.
+# Called from the internal network, without the proxy.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=31_536_000 if IS_HTTPS else 0)
 SILENCED_SYSTEM_CHECKS = [
-    "security.W003",  # Django's protection against forged requests is there, for the back office alone.
-    # HSTS for the names below this one, and in browsers' own lists, is for the owner of the domain to decide.
+    "security.W003",  # CSRF protection is active, but only for the back office.
+    # HSTS for subdomains, and in browsers' preload lists, is for the owner of the domain to decide.
     "security.W005",
     "security.W021",
 ]
@@ -249,9 +249,9 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "WARNING"},
-        # It logs every call.
+        # At INFO it logs every call.
         "stripe": {"level": "WARNING"},
-        # The polls of every few seconds would drown the rest.
+        # They would log a line for every poll.
         "celery.app.trace": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
@@ -285,8 +285,8 @@ UNFOLD = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT = "config.broker:Transport"
 CELERY_TASK_IGNORE_RESULT = True
-# Messages only wake workers, which claim the work in the database: a lost one costs a poll interval, while late
-# acknowledgement would end the worker when Redis is away.
+# Messages only wake workers, which claim the work in the database. A lost message costs a poll interval, whereas late
+# acknowledgement would end the worker when Redis is down.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -30,12 +30,12 @@ _ADMIN_APPS = (
     "checkouts",
     "emails",
 )
-# The busiest come first, since patterns are tried in their order.
+# The busiest come first, since Django tries patterns in order.
 _STOREFRONT_APPS = ("carts", "checkouts", "commerce.catalog", "shipping", "accounts", "commerce.orders")
 
 
 def _surface(name: str, apps: tuple[str, ...], version: str) -> URLResolver:
-    """All routes of one surface in one flat list, as each nested `include` would slow every look-up down."""
+    """Collect the routes of one surface in one flat list: each nested `include` would slow down every look-up."""
     modules = [import_module(f"{app}.api.{name}_urls") for app in apps]
     routes = [route for module in modules for route in module.urlpatterns]
     return path(f"{name}/{version}/", include(routes))

@@ -1,4 +1,4 @@
-"""Views of the installation as a whole: the API document, and errors outside of any view."""
+"""Views of the whole installation: the API document, and errors outside any other view."""
 
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,7 @@ class Docs(SpectacularSwaggerSplitView):
     """Swagger UI. Its script is served separately, so that the page needs no inline script."""
 
     http_method_names = ["get", "head"]
-    # Public, so no authentication header is looked at.
+    # Public, so authentication headers are ignored.
     authentication_classes = ()
     permission_classes = ()
 
@@ -66,8 +66,8 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    is_of_host = isinstance(exception, DisallowedHost)
-    detail = "The Host header names none that is served here." if is_of_host else None
+    is_unknown_host = isinstance(exception, DisallowedHost)
+    detail = "This host isn't served here." if is_unknown_host else None
     return refusal_response(MalformedRequest(detail), request)
 
 

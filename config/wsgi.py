@@ -1,4 +1,4 @@
-"""Django itself, for its development server; config/rsgi.py is what serves."""
+"""The WSGI application, for Django's development server only. Production runs config/rsgi.py."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Fills an installation with the demo shops, through the same operations that serve the APIs."""
+"""Fills an installation with the demo shops, through the operations behind the APIs."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ def is_seeded() -> bool:
 
 
 def seed(*, now: datetime) -> dict[str, Any]:
-    """Make the demo and describe it: ids, keys, and who may log in. Every key is shown this once."""
+    """Create the demo shops. Returns their ids and keys, and the staff login: secrets can't be read again later."""
     staff = _make_staff()
     _make_pickup_points()
     workspaces = [_make_workspace(workspace, now=now) for workspace in WORKSPACES]
@@ -40,7 +40,7 @@ def seed(*, now: datetime) -> dict[str, Any]:
 
 
 def describe_again() -> dict[str, Any]:
-    """The same description for a demo that is there already, with new keys: the old secrets can't be read back."""
+    """Describe demo shops that already exist, with new keys, since the old secrets can't be read back."""
     workspaces = []
     for workspace in WORKSPACES:
         with workspace_scope(workspace.id):
@@ -51,7 +51,7 @@ def describe_again() -> dict[str, Any]:
 
 
 def _make_staff() -> dict[str, str]:
-    """The demo's superuser, with a new password: the old one can't be read back either."""
+    """Create the demo's superuser, or set a new password, since the old one can't be read back either."""
     password = secrets.token_urlsafe(12)
     user, _ = User.objects.get_or_create(
         username=STAFF_USERNAME,
@@ -107,7 +107,7 @@ def _furnish(account: Account, demo: DemoAccount, *, now: datetime) -> None:
 
 
 def _make_shipping(market: Market, *, now: datetime) -> None:
-    """A parcel by weight and subtotal with cash on delivery, a pickup point at one price, and post for letters."""
+    """Create two methods with cash on delivery: a parcel by weight and subtotal, and a flat-rate pickup point."""
     zone = create_zone(
         fields={
             "market_id": market.pk,
@@ -243,16 +243,17 @@ def _make_discounts(market: Market, *, now: datetime) -> None:
 
 
 def _price(market: Market, euro_cents: int) -> int:
+    """Convert a price in euro cents to the market's currency, at the demo's fixed rates."""
     return euro_cents * PRICE_PERCENT[market.currency] // 100
 
 
 def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> dict[str, Any]:
     with workspace_scope(workspace.id):
-        workspace_key = _key(workspace, None, ApiKey.Kind.WORKSPACE)
+        workspace_key = _issue_key(workspace, None, ApiKey.Kind.WORKSPACE)
         keys = {
             account.pk: {
-                "admin_key": _key(workspace, account, ApiKey.Kind.ADMIN),
-                "storefront_key": _key(workspace, account, ApiKey.Kind.STOREFRONT),
+                "admin_key": _issue_key(workspace, account, ApiKey.Kind.ADMIN),
+                "storefront_key": _issue_key(workspace, account, ApiKey.Kind.STOREFRONT),
             }
             for account in accounts
         }
@@ -260,7 +261,7 @@ def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> di
     return {"id": str(workspace.id), "workspace_key": workspace_key, "accounts": described}
 
 
-def _key(workspace: DemoWorkspace, account: Account | None, kind: str) -> str:
+def _issue_key(workspace: DemoWorkspace, account: Account | None, kind: str) -> str:
     account_id = account.pk if account else None
     issued = issue_key(
         issuer=OPERATOR,

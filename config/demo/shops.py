@@ -1,4 +1,4 @@
-"""The demo shops as data: two workspaces, three accounts, and what they sell. Amounts are in cents."""
+"""The data of the demo shops: two workspaces, three accounts, and their products. Amounts are in cents."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -117,14 +117,14 @@ WORKSPACES = (
     ),
 )
 
-# Standard and reduced rates in basis points; the demo's state takes a sales tax of 8.25 %.
+# Standard and reduced rates in basis points. The US rate is one state's sales tax of 8.25 %.
 TAX_RATES = {
     "DE": {"standard": 1900, "reduced": 700},
     "CZ": {"standard": 2100, "reduced": 1200},
     "US": {"standard": 825},
 }
 
-# A market's price of what costs 100 in euro; prices are explicit for each market.
+# The price in each currency of something that costs 100 in euros.
 PRICE_PERCENT = {"EUR": 100, "CZK": 2500, "USD": 110}
 
 PICKUP_POINTS: tuple[dict[str, Any], ...] = (

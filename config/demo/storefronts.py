@@ -1,4 +1,4 @@
-"""What the demo page may know of what `seed_demo` has written: the shops with their storefront keys, nothing else."""
+"""Reads what the demo page may show of the file that `seed_demo` wrote: the shops and their storefront keys."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ class Storefront:
 
 
 def read_storefronts(seed: Path) -> list[Storefront]:
-    """The shops of this file in its order; raises `FileNotFoundError` while nothing has been seeded."""
+    """Read the shops in the file's order. Raises `FileNotFoundError` if nothing has been seeded yet."""
     return [
         Storefront(
             account_id=int(account["id"]),

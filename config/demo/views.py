@@ -1,8 +1,8 @@
-"""The demo page: a shop front for trying the storefront API in a browser, as any other client would use it.
+"""The demo page: a shop front for trying the storefront API in a browser. It uses the API like any other client.
 
-It is there only where the setting `DEMO_SEED` names the file that `seed_demo` has written. A storefront key is public
-by its nature, as every shop front shows it to its visitors, so the page hands out those that the file already holds:
-no second kind of key has to be issued, kept or rotated for it. The other secrets of the file never leave it.
+The page exists only if the setting `DEMO_SEED` names the file that `seed_demo` wrote. Storefront keys are public, since
+every shop front shows them to its visitors, so the page may contain those of the file. The file's other secrets are
+never sent.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# An email is foreign content: it runs nothing and fetches nothing, and its links open elsewhere.
+# An email is untrusted content: no scripts, no requests, and links open in a new window.
 _EMAIL_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox allow-popups"
@@ -33,27 +33,27 @@ _EMAIL_POLICY = (
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    shops = [{"handle": shop.handle, "name": shop.name, "key": shop.key} for shop in _storefronts()]
+    shops = [{"handle": shop.handle, "name": shop.name, "key": shop.key} for shop in _load_storefronts()]
     context = {
         "setup": {"shops": shops, "api": f"/storefront/{current_version().name}"},
         "countries": country_names(),
     }
-    return _sealed(render(request, "demo/page.html", context), _PAGE_POLICY)
+    return _secure(render(request, "demo/page.html", context), _PAGE_POLICY)
 
 
 @require_safe
 def confirmation_email(request: HttpRequest, handle: str, token: str) -> HttpResponse:
-    """The confirmation of the order with this token as it was sent, or a page that waits for it."""
-    shop = next((shop for shop in _storefronts() if shop.handle == handle), None)
+    """Show the order's confirmation email as it was sent, or a page that waits for it."""
+    shop = next((shop for shop in _load_storefronts() if shop.handle == handle), None)
     if shop is None:
         raise Http404
-    html = _confirmation(shop, token)
+    html = _load_confirmation(shop, token)
     if html is None:
-        return _sealed(render(request, "demo/email_pending.html", status=202), _PAGE_POLICY)
-    return _sealed(HttpResponse(html), _EMAIL_POLICY)
+        return _secure(render(request, "demo/email_pending.html", status=202), _PAGE_POLICY)
+    return _secure(HttpResponse(html), _EMAIL_POLICY)
 
 
-def _storefronts() -> list[Storefront]:
+def _load_storefronts() -> list[Storefront]:
     if not settings.DEMO_SEED:
         raise Http404
     try:
@@ -62,8 +62,8 @@ def _storefronts() -> list[Storefront]:
         raise Http404 from None
 
 
-def _confirmation(shop: Storefront, token: str) -> str | None:
-    """The HTML of the email, or None until it has been sent; raises `Http404` without such an order."""
+def _load_confirmation(shop: Storefront, token: str) -> str | None:
+    """Load the email's HTML; None until it has been sent. Raises `Http404` if there is no such order."""
     with account_scope(shop.account_id):
         order_id = Order.objects.filter(token=token).values_list("pk", flat=True).first()
         if order_id is None:
@@ -77,7 +77,7 @@ def _confirmation(shop: Storefront, token: str) -> str | None:
         )
 
 
-def _sealed(answer: HttpResponse, policy: str) -> HttpResponse:
+def _secure(answer: HttpResponse, policy: str) -> HttpResponse:
     answer["Content-Security-Policy"] = policy
     answer["Cache-Control"] = "no-store"
     answer["Referrer-Policy"] = "no-referrer"

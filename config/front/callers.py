@@ -1,4 +1,4 @@
-"""Whose request it is, and which cart or checkout it names, as far as that shows before Django has it."""
+"""Tells whose request it is, and which cart or checkout it names, before Django handles it."""
 
 import re
 from typing import Any
@@ -11,16 +11,16 @@ from config.front.bodies import KEPT_IN_MEMORY, Body
 
 _WITH_TOKEN = re.compile(r"/storefront/[^/]+/(?:carts|checkouts)/([^/]+?)(?:\.json)?(?:/|$)")
 _ENTRY = re.compile(r"/storefront/[^/]+/checkouts\.json")
-# No key or token is as long.
+# Longer than any key or token.
 _LONGEST_NAME = 100
 # Bodies that are too large to be looked into share one name, so that nobody gains by sending those.
 _LARGE = "a large body"
 
 
 def caller_of(scope: Any) -> str:
-    """The key of the surface that is asked, even if it's a wrong one; without a key the client's address.
+    """Return the request's key for its surface, valid or not; without a key, the client's address.
 
-    Only the header that the surface reads counts, so that a client can't pass for many by varying another one.
+    Only the header that the surface reads counts, so that a client can't pretend to be many by varying another one.
     """
     headers = scope.headers
     path = scope.path
@@ -34,7 +34,7 @@ def caller_of(scope: Any) -> str:
 
 
 def target_of(scope: Any, body: Body) -> str | None:
-    """The token of the cart or checkout that a storefront request names."""
+    """Return the token of the cart or checkout that a storefront request names."""
     path = scope.path
     if not path.startswith("/storefront/"):
         return None
@@ -46,7 +46,7 @@ def target_of(scope: Any, body: Body) -> str | None:
 
 
 def _cart_token_in(body: Body) -> str | None:
-    """Reads JSON as the view will, so that it's the same token."""
+    """Find the token in a JSON body. Parses it like the view, so that both see the same token."""
     if body.length > KEPT_IN_MEMORY:
         return _LARGE
     content = body.file.read()

@@ -1,4 +1,4 @@
-"""Checks at start: the settings for a proxy in front, places for outside calls, time-outs of the database role."""
+"""Checks at startup: the proxy settings, the places for outside calls, and the database role's time-outs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def check_proxy(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMess
 
 @checks.register()
 def check_places(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Each kind of outside call has a place, and each thread of a web process can have a connection."""
+    """Check that each kind of outside call has a place, and each thread of a web process can get a connection."""
     messages: list[checks.CheckMessage] = []
     for kind, places in settings.WEB_CALLS.items():
         if places < 1:
@@ -62,7 +62,7 @@ def check_places(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMes
 
 @checks.register(checks.Tags.database)
 def check_timeouts(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """The role's own, whatever this process has asked for."""
+    """Check the time-outs of the role itself, whatever this process has set for its connections."""
     if "default" not in (databases or ()):
         return []
     with connections["default"].cursor() as cursor:
@@ -80,7 +80,7 @@ def check_timeouts(databases: Sequence[str] | None = None, **kwargs: Any) -> lis
 
 
 def _is_served(host: str) -> bool:
-    """Compares like Django: a leading dot stands for all subdomains."""
+    """Compare like Django: a leading dot stands for all subdomains."""
     return any(
         host == allowed or (allowed.startswith(".") and host.endswith(allowed))
         for allowed in settings.ALLOWED_HOSTS

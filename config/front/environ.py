@@ -1,4 +1,4 @@
-"""Makes the WSGI environment (PEP 3333) of an RSGI request."""
+"""Builds the WSGI environment (PEP 3333) of an RSGI request."""
 
 import sys
 from functools import lru_cache
@@ -10,8 +10,8 @@ from config.front.bodies import Body
 # Why the body was refused, if it was.
 REFUSAL = "commerce.refusal"
 
-# Stands for a value that has other characters than ASCII, as the server names such headers without their values. It is
-# itself a character that no header may have.
+# Replaces values with non-ASCII characters, since the server gives only the names of such headers. No valid header
+# contains this character.
 UNREADABLE = "\x80"
 
 # WSGI has its own names for these, or they no longer hold for a body that has been read.
@@ -57,7 +57,7 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
 
 
 def _add_unreadable(environ: dict[str, Any], names: set[str]) -> None:
-    """Let the application know that these headers were sent. Each may then refuse it, or take it for a wrong one."""
+    """Mark headers whose values can't be read, so that the application refuses them or treats them as wrong."""
     for name in names:
         key = "CONTENT_TYPE" if name == "content-type" else _key_of(name)
         if key is not None:

@@ -28,7 +28,7 @@ def answer_busy(scope: Any, protocol: Any) -> None:
 
 
 def answer_error(scope: Any, protocol: Any, error: Exception) -> None:
-    """Log and answer an error that nothing else has caught. The server's own answer would be empty."""
+    """Log an uncaught error and answer it. The server's own answer would be empty."""
     request_id = _request_id(scope)
     token = logged_id.set(request_id)
     try:
@@ -45,7 +45,7 @@ def _answer_problem(
 ) -> None:
     request_id = request_id or _request_id(scope)
     headers = [("content-type", CONTENT_TYPE), ("x-request-id", request_id), *more.items()]
-    # Pages of any origin may call the storefront, so they may read why it refused.
+    # Pages of any origin may call the storefront, so they may also read its refusals.
     headers.append(("access-control-allow-origin", "*"))
     body = orjson.dumps(document | {"request_id": request_id})
     protocol.response_bytes(document["status"], headers, body)

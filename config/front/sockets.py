@@ -9,7 +9,7 @@ _FILES = Path("/proc/self/fd")
 
 
 def drop_silent_clients(seconds: float) -> None:
-    """Close connections whose client reads nothing of its answer for that long.
+    """Close connections whose client has read nothing of its answer for that long.
 
     The server itself would keep them, and their answers, for ever. Connections inherit the option from the listening
     socket.

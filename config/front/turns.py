@@ -1,10 +1,10 @@
-"""Shares threads fairly: which of the waiting requests begins next."""
+"""Shares threads fairly: decides which of the waiting requests starts next."""
 
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-# Threads that one caller leaves to others.
+# Threads that each caller leaves to others.
 _LEFT_TO_OTHERS = 2
 # Requests that name the same cart or checkout wait for its lock in the database, each with a thread. More than two
 # would only wait.
@@ -14,13 +14,13 @@ _MOST_PER_TARGET = 2
 @dataclass(slots=True)
 class Work:
     run: Callable[[], None]
-    # Whose share of the threads it uses.
+    # The caller whose share of the threads it uses.
     caller: str
     # The cart or checkout that it names, if any.
     target: str | None = None
-    # Whether it counts among those that its target allows at once.
+    # Whether it is one of the few requests that its target allows at once.
     holds_target: bool = False
-    # Whether it has given up its thread to others, as it waits for an outside service.
+    # Whether it has left its thread to others while it waits for an outside service.
     is_aside: bool = False
 
 
@@ -29,7 +29,7 @@ class _Caller:
     queue: deque[Work] = field(default_factory=deque)
     running: int = 0
     aside: int = 0
-    # Those in the queue, and those that wait for their target.
+    # Requests in the queue, and requests that wait for their target.
     waiting: int = 0
     is_in_turn: bool = False
 
@@ -50,17 +50,17 @@ class Turns:
     def __init__(self, threads: int, *, max_waiting: int) -> None:
         self._free = threads
         self._share = max(1, threads - _LEFT_TO_OTHERS)
-        # One target doesn't take the whole share of its shop, if that is more than one thread.
+        # One target doesn't use up its shop's share, unless that is a single thread.
         self._per_target = max(1, min(_MOST_PER_TARGET, self._share - 1))
         self._max_waiting = max_waiting
         self._waiting = 0
         self._callers: dict[str, _Caller] = {}
         self._targets: dict[tuple[str, str], _Target] = {}
-        # Callers that may begin something, in the order of their turns.
+        # Callers with a request that may start, in the order of their turns.
         self._turns: deque[_Caller] = deque()
 
     def add(self, work: Work) -> bool:
-        """Let it wait; False if there is no place.
+        """Queue the request; False if there is no place.
 
         A caller may take as many places as it leaves free: alone it gets half of them, and there is always one for a
         caller that has none yet.
@@ -78,7 +78,7 @@ class Turns:
         return True
 
     def next(self) -> Work | None:
-        """What begins now; None if no thread is free or nothing may begin. `finish` must follow."""
+        """Return the request to start now; None if no thread is free or none may start. `finish` must follow."""
         while self._free and self._turns:
             caller = self._turns.popleft()
             caller.is_in_turn = False
@@ -103,7 +103,7 @@ class Turns:
             del self._callers[work.caller]
 
     def step_aside(self, work: Work) -> None:
-        """Leave its thread to others until `finish`. It still holds its target."""
+        """Leave the request's thread to others until `finish`. It still holds its target."""
         if work.is_aside:
             return
         work.is_aside = True
@@ -119,7 +119,7 @@ class Turns:
             self._turns.append(caller)
 
     def _first_with_target(self, caller: _Caller) -> Work | None:
-        """Take the first whose target is free off the queue. Those before it wait for theirs from now on."""
+        """Take the first request whose target is free off the queue. Those before it then wait for their targets."""
         while caller.queue:
             work = caller.queue.popleft()
             if work.target is None or work.holds_target or self._hold_target(work):
@@ -136,7 +136,7 @@ class Turns:
         return True
 
     def _leave_target(self, caller: str, name: str) -> None:
-        """The first that waits for the target holds it from now on, so that none overtakes it."""
+        """Release the target. The first request waiting for it gets it at once, so that none overtakes it."""
         target = self._targets[caller, name]
         if target.queue:
             first = target.queue.popleft()

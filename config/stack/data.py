@@ -41,7 +41,7 @@ class DataDirectory:
 
     @property
     def metrics(self) -> Path:
-        """Counters of this run's processes. Emptied at the start of a run, so that scrapes don't read old files."""
+        """Metrics of this run's processes. Emptied at the start, since each scrape reads all files."""
         return self.root / "metrics"
 
     @property

@@ -143,4 +143,4 @@ def test_host_that_is_not_served_is_named_as_the_reason(settings):
 
     assert response.status_code == 400
     assert response.json()["code"] == "malformed_request"
-    assert response.json()["detail"] == "The Host header names none that is served here."
+    assert response.json()["detail"] == "This host isn't served here."

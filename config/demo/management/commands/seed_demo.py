@@ -10,11 +10,13 @@ from config.demo.seeding import describe_again, is_seeded, seed
 
 
 class Command(BaseCommand):
-    help = "Makes the demo shops once, and writes their ids and keys to a file that only its owner reads."
+    help = (
+        "Creates the demo shops once, and writes their ids and keys to a file that only its owner can read."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--output", type=Path, required=True, help="the file; left alone where the demo is there"
+            "--output", type=Path, required=True, help="the file; kept as it is if the demo shops exist"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,22 +1,22 @@
-// What a visitor does, one after the other: no two requests of one page overtake each other.
+// Runs a visitor's actions one after another, so that requests of one page never overtake each other.
 
 import { Problem } from "./api.js";
 import { clearProblem, showProblem } from "./problems.js";
 import { reload } from "./session.js";
 
-// Longer than a double click takes.
+// Longer than a double click.
 const PAUSE_MS = 400;
 const CHANGED_ELSEWHERE = [404, 409];
 
 let queue = Promise.resolve();
 
-// Do it after all that was asked for before. Problems are shown at the form, or at the top.
+// Run the task after all earlier ones. Problems are shown at the form, or at the top of the page.
 export function enqueue(form, task) {
     queue = queue.then(() => attempt(form, task));
     return queue;
 }
 
-// The same for a form or a button; while it is at work, and for a moment after, it takes no second click.
+// The same for a form or a button, which ignores further clicks while the task runs and for a moment after.
 export async function once(trigger, task) {
     if (trigger.dataset.busy) return;
     const button = trigger.matches("form") ? trigger.querySelector("button:not([type=button])") : trigger;

@@ -1,4 +1,4 @@
-// A client of the storefront API. What is refused arrives as a `Problem` with the problem document (RFC 9457).
+// A client of the storefront API. A refusal is thrown as a `Problem` with the problem document (RFC 9457).
 
 export class Problem extends Error {
     constructor(document) {
@@ -26,7 +26,7 @@ export class Api {
     async send(method, path, body, headers = {}) {
         const answer = await this.fetch(path, {
             method,
-            // Strict handling refuses misspelt fields, which would do nothing otherwise.
+            // Strict handling refuses misspelt fields, which would otherwise be ignored.
             headers: {
                 "X-Storefront-Key": this.key,
                 "Content-Type": "application/json",

@@ -1,4 +1,4 @@
-// What the shop sells in the market, and the way of it into the cart.
+// The products of the market, and adding them to the cart.
 
 import { once, enqueue, onClick } from "./actions.js";
 import { byId, copyOf, element, say, show, valuesOf } from "./dom.js";

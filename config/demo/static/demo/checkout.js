@@ -1,11 +1,11 @@
-// A checkout up to its shipping: the address, codes and a VAT number, and which step its phase allows.
+// The checkout's address, codes and VAT number, and the steps that its phase allows.
 
 import { onClick, onSubmit, once } from "./actions.js";
 import { byId, element, say, show, valuesOf } from "./dom.js";
 import { money } from "./money.js";
 import { change, onChange, session } from "./session.js";
 
-// As the API allows them; what it refuses all the same is shown as any other refusal.
+// Mirrors the API's rules, to show the right forms. If the API refuses anyway, the refusal is shown.
 const PHASES = {
     address: ["pending", "address"],
     code: ["pending", "address", "shipping"],
@@ -37,7 +37,7 @@ export function setUpCheckout() {
     onChange(render);
 }
 
-// Send one step of the checkout, and take over what it has become.
+// Send one step of the checkout, and show the updated checkout.
 export async function step(name, body) {
     const { checkout } = await session.api.put(stepPath(name), body);
     change({ checkout });
@@ -60,7 +60,7 @@ function render({ checkout }) {
 
 function fillAddress(checkout) {
     const form = byId("address");
-    // What is being typed stays.
+    // Keep what the visitor is typing.
     if (form.dataset.token === checkout.token) return;
     form.dataset.token = checkout.token;
     form.reset();

@@ -1,4 +1,4 @@
-// The few things that every part of the page does with elements. Texts are set as texts, never as HTML.
+// Helpers for elements. Texts are inserted as text, never as HTML.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -18,7 +18,7 @@ export function show(shown, isVisible) {
     shown.hidden = !isVisible;
 }
 
-// Said by screen readers, for what others see.
+// Announce a change to screen readers.
 export function say(text) {
     byId("status").textContent = text;
 }
@@ -27,7 +27,7 @@ export function valuesOf(form) {
     return Object.fromEntries(new FormData(form));
 }
 
-// The list's children, one for each item; those that are there already stay, and with them the focus.
+// Update the list's children to one per item. Existing children are kept, so that they don't lose focus.
 export function keepInStep(list, items, make) {
     const known = new Map([...list.children].map((child) => [child.dataset.id, child]));
     const children = items.map((item) => {

@@ -1,4 +1,4 @@
-// The start of the page: a shop and a market are chosen, and everything else follows from them.
+// Starts the page: chooses a shop and a market, and loads the rest.
 
 import { enqueue } from "./actions.js";
 import { setUpCatalogue } from "./catalogue.js";
@@ -19,7 +19,7 @@ async function chooseShop(handle, marketId) {
     const shop = setup.shops.find((each) => each.handle === handle) ?? setup.shops[0];
     shopChoice.value = shop.handle;
     enterShop(shop);
-    // They come with the newest first.
+    // The API lists the newest first.
     markets = (await session.api.get("markets.json")).markets.reverse();
     marketChoice.replaceChildren(...markets.map((market) => new Option(`${market.name}, ${market.currency}`, market.id)));
     await chooseMarket(marketId);

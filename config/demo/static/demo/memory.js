@@ -1,4 +1,4 @@
-// What survives a reload: which shop and market were chosen, and the tokens of each.
+// Remembers the chosen shop and market, and the tokens in each, across reloads.
 
 const CHOICE = "demo";
 const placeOf = ({ handle, marketId }) => `demo:${handle}:${marketId}`;

@@ -1,4 +1,4 @@
-// Amounts come as minor units in decimal strings, of which a currency has none, two or three digits.
+// Formats amounts. The API sends minor units as decimal strings; a currency has zero, two or three of those digits.
 
 const formats = new Map();
 

@@ -1,4 +1,4 @@
-// The order after it was placed, and the way to its confirmation email.
+// Shows the placed order, and links to its confirmation email.
 
 import { onClick } from "./actions.js";
 import { byId, show } from "./dom.js";

@@ -1,4 +1,4 @@
-// Paying and placing the order. Each step may be sent again, and none happens twice.
+// Payment and placing the order. Every step can be repeated safely.
 
 import { onClick, onSubmit } from "./actions.js";
 import { step, stepPath } from "./checkout.js";
@@ -15,7 +15,7 @@ export function setUpPayment() {
     onChange(render);
 }
 
-// Back from the page of a gateway, its outcome is asked for without a click.
+// When the visitor returns from a gateway's page, ask for the outcome without a click.
 export async function confirmWhereUnderWay() {
     if (session.checkout?.phase === "processing" && !session.checkout.ready_to_complete) await confirm({});
 }
@@ -61,7 +61,7 @@ async function confirm(payload) {
 }
 
 async function complete() {
-    // The key of a checkout is always the same one, so that a second try gets the answer of the first.
+    // One key per checkout, so that a retry gets the first answer.
     const headers = { "Idempotency-Key": `demo-page/${session.checkout.token}` };
     const { checkout } = await session.api.post(stepPath("complete"), {}, headers);
     await showOrder(checkout);

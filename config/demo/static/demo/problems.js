@@ -1,4 +1,4 @@
-// Problem documents where they belong: at the fields that they name, and the rest in the message at the top.
+// Shows problem documents: errors at the fields that they name, the rest in the message at the top.
 
 import { Problem } from "./api.js";
 import { byId, element } from "./dom.js";
@@ -20,14 +20,14 @@ export function clearProblem(form) {
     }
 }
 
-// Whether the form has the field that the error is about: `shipping_address.zip` is its `zip`.
+// Show the error at the form's field, and tell whether there is one: `shipping_address.zip` matches `zip`.
 function markField(form, { field, detail }) {
     const input = form?.elements?.namedItem(field.split(".").at(-1));
     if (!(input instanceof HTMLElement) || !input.labels?.length) return false;
     const note = element("span", { className: "error", id: `${form.id}-${input.name}-error`, textContent: detail });
     input.setAttribute("aria-invalid", "true");
     input.setAttribute("aria-errormessage", note.id);
-    // Beside the label, or it would become a part of the field's name.
+    // Beside the label: inside it, the error would become part of the field's accessible name.
     (input.closest(".field") ?? form).append(note);
     return true;
 }

@@ -1,4 +1,4 @@
-// What the page is about: one shop and market, and the cart, checkout or order of this visitor.
+// The state of the page: one shop and market, and this visitor's cart, checkout or order.
 
 import { Api, Problem } from "./api.js";
 import { setup } from "./dom.js";
@@ -12,7 +12,7 @@ export function onChange(render) {
     renderers.push(render);
 }
 
-// Take over new parts of the session, keep their tokens, and show them.
+// Update parts of the session, remember their tokens, and render the page.
 export function change(parts) {
     Object.assign(session, parts);
     const { cart, checkout, order } = session;
@@ -30,7 +30,7 @@ export async function enterMarket(market) {
     await reload();
 }
 
-// Ask for everything anew: after a reload, or when something has changed elsewhere.
+// Load everything again: after a page reload, or when something was changed elsewhere.
 export async function reload() {
     const tokens = recallTokens(choice());
     const [cart, checkout, order] = await Promise.all([
@@ -54,7 +54,7 @@ async function known(name, path, token) {
     try {
         return (await session.api.get(`${path}/${token}.json`))[name];
     } catch (error) {
-        // The installation may have been made anew since.
+        // The installation may have been recreated since.
         if (error instanceof Problem && error.status === 404) return null;
         throw error;
     }

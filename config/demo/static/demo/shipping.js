@@ -1,4 +1,4 @@
-// The ways in which an order can be sent to its address, and the pickup points of those that need one.
+// The shipping options for the address, and the pickup points of options that need one.
 
 import { enqueue, onSubmit } from "./actions.js";
 import { step } from "./checkout.js";

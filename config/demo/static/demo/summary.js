@@ -1,4 +1,4 @@
-// The lines and totals beside the page: of the cart, where they can be changed, of a checkout, or of an order.
+// The lines and totals of the cart, checkout or order in the sidebar. Only a cart's lines can be changed.
 
 import { enqueue, onSubmit, once } from "./actions.js";
 import { byId, copyOf, element, keepInStep, say, show, valuesOf } from "./dom.js";
