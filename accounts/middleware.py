@@ -148,7 +148,10 @@ def _answer(
     if key is not None and issubclass(view_class, StorefrontViewSet):
         key = _shoppers_key(request, view_class, action, key)
     if action in view_class.unscoped_actions:
-        response = _once(idempotency.answer_once_across_scopes, request, view_class, key, respond)
+        answer_once = partial(
+            idempotency.answer_once_across_scopes, knows_keys=action in view_class.key_knowing_actions
+        )
+        response = _once(answer_once, request, view_class, key, respond)
     else:
         with request.open_scope():
             response = _once(idempotency.answer_once, request, view_class, key, respond)

@@ -33,6 +33,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     idempotent_actions = ("complete",)
     unscoped_actions = ("vat", "start_payment", "confirm")
+    key_knowing_actions = ("start_payment",)
     guessed_codes: ClassVar[dict[str, str]] = {"apply_code": "discount_not_found"}
     shopper_fields: ClassVar[dict[str, str]] = {"create": "cart_token"}
 
@@ -94,7 +95,7 @@ class CheckoutsViewSet(StorefrontViewSet):
         loaded, attempt = operations.start_payment(
             token=token, **fields, key=_key_of(request), scope=self.scope, now=timezone.now()
         )
-        return _answer(loaded, also=shapes.attempt_answer(attempt))
+        return _marked(loaded, _answer(loaded, also=shapes.attempt_answer(attempt)))
 
     @answers(_PAYMENT, request=shapes.ConfirmInput)
     def confirm(self, request: Request, token: str) -> Response:
@@ -108,10 +109,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
         loaded = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
-        answer = _answer(loaded)
-        if loaded.is_replayed:
-            answer[idempotency.REPLAYED_HEADER] = "true"
-        return answer
+        return _marked(loaded, _answer(loaded))
 
 
 def _made_from(cart_token: str) -> Counter:
@@ -127,3 +125,10 @@ def _key_of(request: Request) -> str | None:
 
 def _answer(loaded: LoadedCheckout, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:
     return Response(shapes.checkout_answer(loaded, now=timezone.now()) | (also or {}), status=status)
+
+
+def _marked(loaded: LoadedCheckout, answer: Response) -> Response:
+    """The answer, with the header that tells of a repeated request."""
+    if loaded.is_replayed:
+        answer[idempotency.REPLAYED_HEADER] = "true"
+    return answer

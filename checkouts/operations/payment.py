@@ -40,6 +40,7 @@ from commerce.payments.gateway import (
     Report,
     State,
 )
+from commerce.rest.errors import IdempotencyKeyReused
 from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
@@ -98,26 +99,26 @@ def start_payment(
 
     So a client whose answer was lost gets the attempt as it is now. The gateway is asked under the attempt's own key.
     Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return
-    to, `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
+    to, `IdempotencyKeyReused`, `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as
+    `lock_checkout_for` does.
     """
+    urls = {"return_url": return_url or "", "cancel_url": cancel_url or ""}
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout(token)
-            attempt = _find_resumable(checkout, key=key, now=now)
-            loaded = LoadedCheckout(checkout, lines_of(checkout))
+            attempt = _find_resumable(checkout, urls, key=key, now=now)
+            loaded = LoadedCheckout(checkout, lines_of(checkout), is_replayed=attempt is not None)
             if attempt is None:
-                attempt = _open_attempt(
-                    loaded, return_url=return_url, cancel_url=cancel_url, key=key, now=now
-                )
+                attempt = _open_attempt(loaded, urls, key=key, now=now)
             if attempt.gateway_key is None or attempt.status != Status.PENDING:
                 return loaded, attempt
             gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
             _reserve_call(gateway, waiting)
         report = _start_at_gateway(gateway, payment)
-    loaded, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
+    settled, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
     if report.state is State.FAILED or attempt.status == Status.FAILED:
-        raise PaymentGatewayFailed(phase=loaded.checkout.phase)
-    return loaded, attempt
+        raise PaymentGatewayFailed(phase=settled.checkout.phase)
+    return replace(settled, is_replayed=loaded.is_replayed), attempt
 
 
 def confirm_payment(
@@ -169,16 +170,20 @@ def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Re
     return report
 
 
-def _find_resumable(checkout: Checkout, *, key: str | None, now: datetime) -> CheckoutPaymentAttempt | None:
+def _find_resumable(
+    checkout: Checkout, urls: dict[str, str], *, key: str | None, now: datetime
+) -> CheckoutPaymentAttempt | None:
     """The attempt that a request with this key has started and that hasn't failed; None if there is none yet.
 
-    Raises as `require_phase` does.
+    Raises `IdempotencyKeyReused` if that request had other addresses, and as `require_phase` does.
     """
     phase = phase_shown(checkout, now=now)
     if key is not None and phase in (Phase.PROCESSING, Phase.COMPLETED):
         attempts = CheckoutPaymentAttempt.objects.filter(checkout=checkout, start_key=key)
         attempt = attempts.exclude(status=Status.FAILED).first()
         if attempt is not None:
+            if any(getattr(attempt, name) != url for name, url in urls.items()):
+                raise IdempotencyKeyReused
             return attempt
     if phase == Phase.PROCESSING:
         raise InvalidPhase(_STARTED_ALREADY, phase=phase, allowed=[*ALLOWED_PHASES["start_payment"]])
@@ -187,14 +192,14 @@ def _find_resumable(checkout: Checkout, *, key: str | None, now: datetime) -> Ch
 
 
 def _open_attempt(
-    loaded: LoadedCheckout, *, return_url: str | None, cancel_url: str | None, key: str | None, now: datetime
+    loaded: LoadedCheckout, urls: dict[str, str], *, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt:
     """Hold what is scarce, and put the attempt down before anybody is asked for money."""
     checkout = loaded.checkout
     connector = offered_connector(checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
     if has_gateway:
-        _require_urls(return_url=return_url, cancel_url=cancel_url)
+        _require_urls(**urls)
     hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
     checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
@@ -203,14 +208,13 @@ def _open_attempt(
         payment_method=connector.code,
         amount_cents=checkout.amount_due_cents,
         currency=checkout.currency,
-        return_url=return_url or "",
-        cancel_url=cancel_url or "",
+        **urls,
         gateway_key=opaque_token() if has_gateway else None,
         start_key=key,
     )
 
 
-def _require_urls(**urls: str | None) -> None:
+def _require_urls(**urls: str) -> None:
     missing = [
         FieldError(name, "required", "This payment method redirects the customer.")
         for name, url in urls.items()

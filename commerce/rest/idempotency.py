@@ -41,15 +41,18 @@ _STORE = """
 _CLAIM = """
     INSERT INTO {table} AS r ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, 0, '', clock_timestamp())
-    ON CONFLICT ({owner}, surface, key) DO UPDATE SET created_at = excluded.created_at
-     WHERE r.{owner} = excluded.{owner} AND r.status = 0 AND r.fingerprint = excluded.fingerprint
-       AND r.created_at < clock_timestamp() - interval '2 minutes'
-    RETURNING created_at
+    ON CONFLICT ({owner}, surface, key) DO UPDATE SET created_at = excluded.created_at, status = 0
+     WHERE r.{owner} = excluded.{owner} AND r.fingerprint = excluded.fingerprint
+       AND (r.status = 0 AND r.created_at < clock_timestamp() - interval '2 minutes'
+            OR r.status <> 0 AND r.body = %s)
+    RETURNING created_at, body
 """
 _FULFIL = """
     UPDATE {table} SET status = %s, body = %s
      WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
+# The body of a record whose request is run again when it is repeated. No answer looks like this.
+_RUN_AGAIN = b"run again"
 _RELEASE = """
     DELETE FROM {table} WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
@@ -128,28 +131,33 @@ def answer_once_across_scopes(
     key: str,
     hidden: tuple[str, ...],
     respond: Callable[[], HttpResponse],
+    knows_keys: bool = False,
 ) -> HttpResponse:
     """Like `answer_once`, for a view that opens its scopes itself. The claim and the answer each have their own scope.
 
     A process that dies in between leaves its claim, which blocks the key for two minutes. Such a view must be safe to
-    run again. Raises `RequestInProgress` and `IdempotencyKeyReused`.
+    run again. A view that `knows_keys` is run again for every repetition, but never twice at once: it finds what it
+    did under the key, and compares the bodies itself. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     with request.open_scope():
-        place, fingerprint = _place(), fingerprint_of(request)
-        claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint)
+        place, fingerprint = _place(), fingerprint_of(request, with_body=not knows_keys)
+        claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint, _RUN_AGAIN)
         stored = None if claim else _fetch(place.naming(_FIND), place.owner_id, surface, key)
     if claim is None:
         return _replay_or_wait(stored, fingerprint=fingerprint)
-    own_claim = [place.owner_id, surface, key, claim[0]]
-    is_done = False
+    claimed_at, earlier = claim
+    own_claim = [place.owner_id, surface, key, claimed_at]
+    # What a refused request leaves: the record of an earlier run, or none.
+    kept = (200, _RUN_AGAIN) if bytes(earlier) == _RUN_AGAIN else None
     try:
         response = _rendered(respond())
-        is_done = response.status_code < 400
+        if response.status_code < 400:
+            answer = _RUN_AGAIN if knows_keys else content_to_keep(response, hidden)
+            kept = (response.status_code, answer)
     finally:
         with request.open_scope(), connection.cursor() as cursor:
-            if is_done:
-                kept = content_to_keep(response, hidden)
-                cursor.execute(place.naming(_FULFIL), [response.status_code, kept, *own_claim])
+            if kept:
+                cursor.execute(place.naming(_FULFIL), [*kept, *own_claim])
             else:
                 cursor.execute(place.naming(_RELEASE), own_claim)
     return response
@@ -160,7 +168,9 @@ def _replay_or_wait(stored: Any, *, fingerprint: bytes) -> HttpResponse:
     if stored is None:
         raise RequestInProgress
     stored_fingerprint, status, body = stored
-    if not status and bytes(stored_fingerprint) == fingerprint:
+    # A request that is run again had not ended when the claim was refused.
+    is_running = not status or bytes(body) == _RUN_AGAIN
+    if is_running and bytes(stored_fingerprint) == fingerprint:
         raise RequestInProgress
     return _replay(stored_fingerprint, status, body, fingerprint=fingerprint)
 
@@ -171,16 +181,15 @@ def _fetch(sql: str, *parameters: Any) -> Any:
         return cursor.fetchone()
 
 
-def fingerprint_of(request: HttpRequest) -> bytes:
+def fingerprint_of(request: HttpRequest, *, with_body: bool = True) -> bytes:
     """SHA-256 of method, path and body. JSON bodies are compared by value, and a missing one equals `{}`."""
     try:
         body = orjson.dumps(orjson.loads(request.body or b"{}"), option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         # Not JSON, or nested too deeply to serialize: the request will be refused.
         body = request.body
-    return hashlib.sha256(
-        b"\n".join([str(request.method).encode(), request.get_full_path().encode(), body])
-    ).digest()
+    parts = [str(request.method).encode(), request.get_full_path().encode()]
+    return hashlib.sha256(b"\n".join([*parts, body] if with_body else parts)).digest()
 
 
 def content_to_keep(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:

@@ -64,8 +64,8 @@ class Till:
     def _stand_at(self, token: str) -> None:
         self.token, self.path = token, f"checkouts/{token}"
 
-    def start(self, **headers):
-        return self.shop.storefront.post(f"{self.path}/start_payment.json", URLS, **headers)
+    def start(self, urls=URLS, **headers):
+        return self.shop.storefront.post(f"{self.path}/start_payment.json", urls, **headers)
 
     def confirm(self, payload=None, **headers):
         body = {"callback_payload": payload or {}}
