@@ -19,6 +19,10 @@ MAX_ANSWER_BYTES = 64 * 1024
 QUIT_TIMEOUT_S = 2
 
 
+class UnclearReply(smtplib.SMTPException):
+    """The server has the message, and its reply is neither acceptance nor refusal."""
+
+
 class BoundedBackend(EmailBackend):
     """`allow_private` says whether the server may be in our own network, `must_not_reach` which one it must not be."""
 
@@ -72,7 +76,18 @@ class _Smtp(smtplib.SMTP):
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
             self.file = _LimitedFile(self.sock.makefile("rb"))
-        return super().getreply()
+        try:
+            return super().getreply()
+        except smtplib.SMTPResponseException as error:
+            # smtplib reads no further in a line that is too long, and takes it for a refusal by the server.
+            raise smtplib.SMTPServerDisconnected("The server's reply is too long.") from error
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        """Send the message. RFC 5321, 4.2.1: the first digit of the reply tells what became of it."""
+        code, reply = super().data(msg)
+        if not 200 <= code < 600 or 300 <= code < 400:
+            raise UnclearReply(f"its reply to the message was {code} {reply.decode(errors='replace')}")
+        return (250 if code < 300 else code), reply
 
     def quit(self) -> tuple[int, bytes]:
         with deadline(QUIT_TIMEOUT_S):

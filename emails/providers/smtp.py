@@ -80,11 +80,14 @@ def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
     except smtplib.SMTPResponseException as error:
         raise _answered(error.smtp_code, error.smtp_error) from error
     except OSError as error:
-        raise OutcomeUnknown(f"The SMTP server gave no answer: {error}") from error
+        raise OutcomeUnknown(f"The SMTP server gave no clear answer: {error}") from error
 
 
 def _answered(code: int, reason: bytes | str) -> Exception:
-    """RFC 5321, 4.2.1: a reply of 4yz may be another one later, one of 5yz will not."""
+    """The error of a message that the server has not taken.
+
+    RFC 5321, 4.2.1: a reply of 4yz may be another one later, one of 5yz will not.
+    """
     words = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-    kind = MessageRefused if code >= 500 else ProviderUnavailable
+    kind = MessageRefused if 500 <= code < 600 else ProviderUnavailable
     return kind(f"The SMTP server answered {code}: {words}")

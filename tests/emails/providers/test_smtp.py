@@ -16,6 +16,8 @@ from tests.emails.providers.test_services import MESSAGE, settings_of
 from tests.servers import closed_port, dripping_server, silent_server, talking_server
 
 GREETING = b"220 ready\r\n"
+# What a server says until it is sent the message.
+UP_TO_DATA = (GREETING, b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n")
 # Far longer than the bound that these tests set, and far shorter than a server that drips would take.
 SOON_S = 20
 
@@ -130,6 +132,39 @@ def test_connection_lost_at_the_end_leaves_the_outcome_unknown(send, mailbox):
 
 
 @pytest.mark.parametrize(
+    "reply",
+    [
+        b"\xff garbage",
+        b"",
+        b"354 more",
+        b"999 eh",
+        b"-12 eh",
+        b"25",
+        b"101 eh",
+        b"250-\r\neh",
+        b"550 " + b"a" * 9000,
+    ],
+    ids=lambda reply: repr(reply[:10]),
+)
+def test_garbled_reply_at_the_end_leaves_the_outcome_unknown(send, reply):
+    with _accepting_server(UP_TO_DATA, reply) as port, pytest.raises(OutcomeUnknown):
+        send(smtp_port=port)
+
+
+def test_any_positive_reply_at_the_end_accepts_the_message(send):
+    with _accepting_server(UP_TO_DATA, b"251 forwarded") as port:
+        assert send(smtp_port=port).startswith("<")
+
+
+@pytest.mark.parametrize("reply", [b"999 eh", b"\xff garbage", b"250 eh"])
+def test_garbled_reply_before_the_message_is_no_refusal_of_it(send, reply):
+    replies = (*UP_TO_DATA[:-1], reply + b"\r\n")
+    with talking_server(*replies) as port, pytest.raises(ProviderUnavailable) as raised:
+        send(smtp_port=port)
+    assert type(raised.value) is ProviderUnavailable
+
+
+@pytest.mark.parametrize(
     "values",
     [
         {"smtp_host": ""},
@@ -227,15 +262,13 @@ def test_server_that_answers_is_not_down(send):
 
 def test_farewell_that_does_not_come_is_not_waited_for(send, monkeypatch):
     monkeypatch.setattr("emails.providers.bounded_smtp.QUIT_TIMEOUT_S", 0.1)
-    replies = (GREETING, b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n")
-
-    with _accepting_server(replies) as port:
+    with _accepting_server(UP_TO_DATA, b"250 taken") as port:
         assert send(smtp_port=port).startswith("<")
 
 
 @contextlib.contextmanager
-def _accepting_server(replies):
-    """It takes one message and then says nothing to QUIT, until the other side hangs up."""
+def _accepting_server(replies, last):
+    """It takes one message, says the last reply, and then says nothing to QUIT, until the other side hangs up."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -246,7 +279,7 @@ def _accepting_server(replies):
                     told.readline()
                 while told.readline() != b".\r\n":
                     pass
-                connection.sendall(b"250 taken\r\n")
+                connection.sendall(last + b"\r\n")
                 while told.readline():
                     pass
 
