@@ -1,6 +1,7 @@
 """Whom an account's messages come from: its own address where it may send as that, else the installation's."""
 
 from datetime import datetime
+from unicodedata import normalize
 
 from django.conf import settings as django_settings
 
@@ -12,17 +13,23 @@ from emails.sender_domains.operations import may_send_as
 
 def origin_of(account: Account, settings: MailSettings, *, now: datetime) -> Origin:
     """One statement more for an account whose address has to be verified."""
-    own, name = account.email_from, _line(account.name)
-    if not own:
-        return Origin(name=name, email=django_settings.DEFAULT_FROM_EMAIL, reply_to=settings.reply_to)
-    if settings.may_send_as_anybody or may_send_as(own, now=now):
-        return Origin(name=name, email=own, reply_to=settings.reply_to)
+    own = account.email_from
+    if own and (settings.may_send_as_anybody or may_send_as(own, now=now)):
+        return Origin(name=_line(account.name), email=own, reply_to=settings.reply_to)
     return Origin(
-        # Many mail programs show the name alone, and this one may look like somebody else's address.
-        name=_line(name.replace("@", " ")),
+        name=_plain_name(account.name),
         email=django_settings.DEFAULT_FROM_EMAIL,
-        reply_to=settings.reply_to or own,
+        reply_to=settings.reply_to or own or "",
     )
+
+
+def _plain_name(text: str) -> str:
+    """A name that is no address: many mail programs show the name alone, and this might be somebody else's.
+
+    Neither may it be an encoded word (RFC 2047), which may hold any character.
+    """
+    without_at = "".join(" " if "@" in normalize("NFKC", c) else c for c in _line(text))
+    return _line(without_at.replace("=?", "= ?"))
 
 
 def _line(text: str) -> str:

@@ -2,7 +2,11 @@
 
 import hashlib
 from email.errors import MessageError
+from email.header import Header
 from email.headerregistry import Address
+from email.message import Message as MimeMessage
+from email.utils import parseaddr
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives
@@ -13,18 +17,44 @@ from emails.messages import Message
 from .base import MessageRefused
 
 
+class _Mail(EmailMultiAlternatives):
+    """Shows its subject and the sender's name as they are, also where they look like an encoded word (RFC 2047)."""
+
+    def __init__(self, *args: Any, sender_name: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sender_name = sender_name
+
+    def message(self) -> MimeMessage:
+        mime: MimeMessage = super().message()
+        if _looks_encoded(self.subject):
+            mime.replace_header("Subject", _encoded(self.subject))
+        if _looks_encoded(self._sender_name):
+            _, address = parseaddr(str(mime["From"]))
+            mime.replace_header("From", f"{_encoded(self._sender_name)} <{address}>")
+        return mime
+
+
+def _looks_encoded(text: str) -> bool:
+    return "=?" in text
+
+
+def _encoded(text: str) -> str:
+    return Header(text, "utf-8").encode(linesep="")
+
+
 def mail_of(message: Message, *, headers: dict[str, str] | None = None) -> EmailMultiAlternatives:
     """Raises `MessageRefused` for an address or a header that can't be sent."""
     try:
         validate_email(message.to_email)
         sender = Address(display_name=message.from_name, addr_spec=message.from_email)
-        mail = EmailMultiAlternatives(
+        mail = _Mail(
             message.subject,
             message.text,
             str(sender),
             [message.to_email],
             reply_to=[message.reply_to] if message.reply_to else None,
             headers={"Content-Language": message.locale} | (headers or {}),
+            sender_name=message.from_name,
         )
         mail.attach_alternative(message.html, "text/html")
         # Wrong headers are found as they are put together.

@@ -97,6 +97,20 @@ def test_subject_may_be_long(provider):
     assert max(len(line) for line in path.read_bytes().splitlines()) <= 78
 
 
+ENCODED_WORD = "=?utf-8?q?service=40bank=2Eexample?="
+
+
+@pytest.mark.parametrize(
+    "text", [ENCODED_WORD, f'"{ENCODED_WORD}", {ENCODED_WORD}', f"Žižkov {ENCODED_WORD * 5}"]
+)
+def test_text_that_looks_like_an_encoded_word_is_shown_as_it_is(provider, text):
+    provider.send(replace(MESSAGE, from_name=text, subject=text), idempotency_key="a")
+
+    shown_name, address = parseaddr(header_of(provider, "From"))
+    assert (decoded(shown_name), address) == (text, "hats@example.com")
+    assert decoded(header_of(provider, "Subject")) == text
+
+
 def test_recipient_may_have_a_domain_of_any_script(provider):
     provider.send(replace(MESSAGE, to_email="ann@příklad.cz"), idempotency_key="a")
 

@@ -282,14 +282,20 @@ def test_reply_address_of_the_account_goes_first(shop, names):
     [
         ("Hats\r\nBcc: all@example.com", "Hats Bcc: all example.com"),
         ("service@bank.example", "service bank.example"),
+        ("service\uff20bank.example \ufe6b", "service bank.example"),
+        ("=?utf-8?q?service=40bank=2Eexample?=", "= ?utf-8?q?service=40bank=2Eexample?="),
+        ("==?=?utf-8?q?a=40b?=", "== ?= ?utf-8?q?a=40b?="),
         ("Hats\u202e\u2066", "Hats"),
         ("Žižkov & Co, Hats", "Žižkov & Co, Hats"),
     ],
 )
 def test_name_of_a_shop_is_one_line_and_no_address(shop, names, name, expected):
     set_sender(shop, "hats@hats.example", name=name)
+    unverified = origin(shop)
+    set_sender(shop, None, name=name)
 
-    assert origin(shop)[0] == expected
+    assert unverified == (expected, "shop@localhost", "hats@hats.example")
+    assert origin(shop) == (expected, "shop@localhost", "")
 
 
 def test_message_stored_under_an_own_provider_does_not_leave_as_anybody_through_ours(
