@@ -13,10 +13,9 @@ from django.http import HttpRequest
 from accounts.archiving import has_debts
 from accounts.errors import AccountSuspended
 from accounts.models import Account
-from commerce.errors import NotFound
+from commerce.errors import InsufficientScope, NotFound, Unauthenticated
 from commerce.redis import client
 from commerce.rest import limits
-from commerce.rest.errors import InsufficientScope, Unauthenticated
 from commerce.rest.principal import KeyKind, Principal
 
 # A revoked key must stop working within 5 s on every process, also when Redis is down.

@@ -86,6 +86,39 @@ class BodyTooLarge(Refusal):
     title = "The body is larger than 1 MiB"
 
 
+class Unauthenticated(Refusal):
+    status = 401
+    code = "unauthenticated"
+    title = "A valid key is required"
+
+    def __init__(self, *args: Any, **extras: Any) -> None:
+        super().__init__(*args, **extras)
+        self.headers["WWW-Authenticate"] = "Bearer"
+
+
+class InsufficientScope(Refusal):
+    status = 403
+    code = "insufficient_scope"
+    title = "The key may not do this"
+
+
+def lacking(scope: str) -> InsufficientScope:
+    return InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
+
+
+class TooManyOutsideCalls(Refusal):
+    status = 503
+    code = "too_many_outside_calls"
+    title = "Too many requests are waiting for outside services; try again shortly"
+
+
+class RequestInProgress(Refusal):
+    status = 409
+    code = "request_in_progress"
+    title = "A request with this Idempotency-Key is being worked on"
+    constraints = ("idempotency_records_key", "workspace_idempotency_records_key")
+
+
 class DatabaseUnreachable(Refusal):
     status = 503
     code = "database_unreachable"

@@ -1,10 +1,12 @@
-"""Size limits in bytes, enforced by the database, for columns whose type has none."""
+"""Size limits in bytes: of request bodies, and of columns whose type has none, which the database enforces."""
 
 from django.db import models
 from django.db.models.functions import Cast
 from django.db.models.lookups import LessThanOrEqual
 
 KIB = 1024
+# Of a request.
+MAX_BODY_BYTES = 1024 * KIB
 
 
 def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:

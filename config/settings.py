@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "accounts.backoffice.middleware.Csrf",
     "accounts.backoffice.middleware.Authentication",
     "accounts.backoffice.middleware.Messages",
-    "accounts.middleware.AccountScopeMiddleware",
+    "accounts.api.middleware.AccountScopeMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

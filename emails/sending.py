@@ -26,7 +26,7 @@ from django.utils import timezone
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
-from commerce.errors import ValidationFailed
+from commerce.errors import RequestInProgress, ValidationFailed
 from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import KeySpace, OutboxDispatch
@@ -39,9 +39,8 @@ from commerce.outbox.operations import (
 )
 from commerce.outbox.queries import dispatch_of_key
 from commerce.outside.deadline import Deadline
-from commerce.rest.errors import RequestInProgress
-from commerce.rest.waiting import Call, too_many, waiting_call
 from commerce.tenancy.scope import current_account_id
+from commerce.waiting import Call, too_many, waiting_call
 from emails.errors import (
     EmailKeyGivenUp,
     EmailProviderResting,

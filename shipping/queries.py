@@ -4,7 +4,7 @@ from django.db.models import F, Prefetch, QuerySet
 
 from accounts.queries import markets
 from commerce.errors import NotFound, ValidationFailed
-from commerce.rest.paging import Cursor, Page, newest_first, page_of
+from commerce.paging import Cursor, Page, newest_first, page_of
 
 from . import matching, quotes
 from .errors import (

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from accounts import operations, queries
 from accounts.models import Account, ApiKey, Market
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 

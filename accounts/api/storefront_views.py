@@ -3,7 +3,7 @@ from rest_framework.response import Response
 
 from accounts import queries
 from accounts.models import Market
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many
 from commerce.rest.views import StorefrontViewSet
 

@@ -12,8 +12,7 @@ from django.db import transaction
 
 from accounts.authentication import forget_grants, hash_secret
 from accounts.models import ApiKey
-from commerce.errors import NotFound, ValidationFailed
-from commerce.rest.errors import InsufficientScope, Unauthenticated
+from commerce.errors import InsufficientScope, NotFound, Unauthenticated, ValidationFailed
 from commerce.rest.principal import KeyKind, covers
 from commerce.tokens import base62
 

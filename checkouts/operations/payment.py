@@ -41,9 +41,9 @@ from commerce.payments.gateway import (
     State,
 )
 from commerce.rest.errors import IdempotencyKeyReused
-from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
+from commerce.waiting import Call, waiting_call
 
 from .attempts import payment_of, settle, settle_attempt
 from .holds import has_spent_discount, hold_scarce

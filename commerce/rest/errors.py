@@ -1,38 +1,10 @@
-from typing import Any
-
 from commerce.errors import Refusal
-
-
-class Unauthenticated(Refusal):
-    status = 401
-    code = "unauthenticated"
-    title = "A valid key is required"
-
-    def __init__(self, *args: Any, **extras: Any) -> None:
-        super().__init__(*args, **extras)
-        self.headers["WWW-Authenticate"] = "Bearer"
-
-
-class InsufficientScope(Refusal):
-    status = 403
-    code = "insufficient_scope"
-    title = "The key may not do this"
-
-
-def lacking(scope: str) -> InsufficientScope:
-    return InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
 
 
 class RateLimited(Refusal):
     status = 429
     code = "rate_limited"
     title = "Too many requests"
-
-
-class TooManyOutsideCalls(Refusal):
-    status = 503
-    code = "too_many_outside_calls"
-    title = "Too many requests are waiting for outside services; try again shortly"
 
 
 class IdempotencyKeyRequired(Refusal):
@@ -52,13 +24,6 @@ class IdempotencyKeyReused(Refusal):
     code = "idempotency_key_reused"
     title = "This Idempotency-Key was used for another request"
     constraints = ("checkouts_completion_key",)
-
-
-class RequestInProgress(Refusal):
-    status = 409
-    code = "request_in_progress"
-    title = "A request with this Idempotency-Key is being worked on"
-    constraints = ("idempotency_records_key", "workspace_idempotency_records_key")
 
 
 class MethodNotAllowed(Refusal):

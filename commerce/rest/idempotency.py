@@ -15,9 +15,10 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
+from commerce.errors import RequestInProgress
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
 
-from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused, RequestInProgress
+from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused
 from .requests import ApiRequest
 
 HEADER = "Idempotency-Key"

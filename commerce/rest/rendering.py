@@ -6,8 +6,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
 from commerce.errors import BodyTooLarge
+from commerce.sizes import MAX_BODY_BYTES
 
-MAX_BODY_BYTES = 1024 * 1024
 # Deeper than any valid body, and far from what would exhaust the stack when printed.
 MAX_DEPTH = 100
 

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from commerce.paging import Cursor
 from commerce.versions import ApiVersion, Json
 
 from .errors import UnknownField
-from .paging import Cursor
 from .principal import Principal
 from .problems import as_refusal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer

@@ -9,12 +9,12 @@ import orjson
 import redis
 from django.conf import settings
 
+from commerce.errors import TooManyOutsideCalls
 from commerce.formats import as_text
 from commerce.redis import client
 from commerce.rest.attempts import Counter, Limit, begin_attempt, digest
-from commerce.rest.errors import TooManyOutsideCalls
 from commerce.rest.limits import rate_limited
-from commerce.rest.waiting import Call, waiting_call
+from commerce.waiting import Call, waiting_call
 
 from . import vies
 from .vat import VatNumber

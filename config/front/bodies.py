@@ -8,7 +8,7 @@ from typing import IO, Any, Self
 
 from commerce.errors import BodyTooLarge, MalformedRequest, Refusal
 from commerce.rest.errors import BodyTooSlow, UnsupportedMediaType
-from commerce.rest.rendering import MAX_BODY_BYTES
+from commerce.sizes import MAX_BODY_BYTES
 
 # A body may take longer than the patience only while it arrives faster than this.
 MIN_BYTES_PER_S = 1024

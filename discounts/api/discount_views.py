@@ -6,8 +6,8 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from commerce.rest.errors import InsufficientScope
-from commerce.rest.paging import newest_first
+from commerce.errors import InsufficientScope
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from discounts import operations, queries

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.outbox.api.serializers import DispatchOutput
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from emails.own_templates import operations, queries

@@ -8,7 +8,7 @@ from typing import Any
 from accounts.models import Account
 from commerce.errors import FieldError
 from commerce.outside.deadline import Deadline
-from commerce.rest.waiting import Call, too_many, waiting_call
+from commerce.waiting import Call, too_many, waiting_call
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.messages import render_source
 from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, TemplateRefused

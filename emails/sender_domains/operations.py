@@ -16,8 +16,8 @@ from django.utils.encoding import punycode
 from accounts.models import Account
 from accounts.queries import current_account
 from commerce.outbox.operations import enqueue
-from commerce.rest.waiting import Call, waiting_call
 from commerce.tenancy.scope import current_account_id
+from commerce.waiting import Call, waiting_call
 from emails.errors import EmailFromMissing
 
 from .models import SenderDomain

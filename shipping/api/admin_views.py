@@ -4,7 +4,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from shipping import operations, queries

@@ -4,10 +4,10 @@ from contextlib import ExitStack
 
 import pytest
 
+from commerce.errors import TooManyOutsideCalls
 from commerce.outside.deadline import current_deadline
 from commerce.outside.working import when_waiting
-from commerce.rest.errors import TooManyOutsideCalls
-from commerce.rest.waiting import Call, waiting_call
+from commerce.waiting import Call, waiting_call
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Market
 from commerce.errors import ValidationFailed
-from commerce.rest.paging import Cursor
+from commerce.paging import Cursor
 from shipping import queries
 from shipping.errors import (
     CurrencyMismatch,

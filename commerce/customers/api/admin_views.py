@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from commerce.customers import operations, queries
 from commerce.customers.models import Customer, Segment
 from commerce.customers.notifications import preferences_of
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
 

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from commerce.events import queries
 from commerce.events.envelope import envelope
-from commerce.rest.paging import oldest_first
+from commerce.paging import oldest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
 from commerce.rest.views import AdminViewSet
 

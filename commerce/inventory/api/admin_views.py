@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from commerce.inventory import operations, queries
 from commerce.inventory.models import InventoryLevel, Location
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
 

@@ -4,11 +4,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from commerce.errors import lacking
 from commerce.outbox import operations, queries
 from commerce.outbox.handlers import area_of, tasks_of
 from commerce.outbox.models import OutboxDispatch
-from commerce.rest.errors import lacking
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.principal import Principal
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import Access, AdminViewSet

@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from commerce.taxes import operations, queries

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from commerce.errors import ValidationFailed
 from commerce.outside.addresses import LOOKUP_TIMEOUT_S, AddressRefused
 from commerce.outside.http import check_url, needs_lookup
-from commerce.rest.paging import newest_first
+from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
-from commerce.rest.waiting import Call, waiting_call
+from commerce.waiting import Call, waiting_call
 from commerce.webhooks import operations, queries
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 

@@ -9,12 +9,12 @@ from checkouts.models import Checkout
 from checkouts.operations import create_checkout
 from checkouts.reconciliation import differences
 from checkouts.sweeping import sweep_overdue_checkouts
+from commerce.errors import Unauthenticated
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.payments.models import FakeCardPayment
-from commerce.rest.errors import Unauthenticated
 from commerce.tenancy.scope import workspace_scope
 from tests import factories
 from tests.checkouts.payments.test_stripe_webhook import event_of, send

@@ -6,7 +6,7 @@ import pytest
 
 from commerce.inventory.models import InventoryLevel
 from commerce.rest.models import IdempotencyRecord
-from commerce.rest.waiting import Call, waiting_call
+from commerce.waiting import Call, waiting_call
 from tests.problems import problem
 
 REFUSED = (503, "too_many_outside_calls")

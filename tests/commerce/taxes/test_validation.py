@@ -7,9 +7,9 @@ import pytest
 
 from commerce.redis import client
 from commerce.rest.errors import RateLimited
-from commerce.rest.waiting import Call, waiting_call
 from commerce.taxes.validation import UNAVAILABLE, Asker, Validation, validate
 from commerce.taxes.vat import VatNumber
+from commerce.waiting import Call, waiting_call
 from tests.vies import INVALID
 
 NUMBER = VatNumber("DE", "136695976")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from commerce.configuration.operations import change_settings
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
-from commerce.rest.waiting import Call, waiting_call
+from commerce.waiting import Call, waiting_call
 from emails.models import EmailDelivery, MailServerRest
 from tests.emails.api.test_send import is_untouched, rows, send
 from tests.factories import make_customer

@@ -11,16 +11,16 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import authentication
 from accounts.authentication import Grant
-from commerce.errors import BodyTooLarge, Refusal
+from commerce.errors import BodyTooLarge, Refusal, lacking
 from commerce.rest import guessing, idempotency, limits
 from commerce.rest.client_address import client_address
-from commerce.rest.errors import IdempotencyKeyRequired, lacking
+from commerce.rest.errors import IdempotencyKeyRequired
 from commerce.rest.problems import as_refusal, refusal_response
-from commerce.rest.rendering import MAX_BODY_BYTES
 from commerce.rest.requests import ApiRequest
 from commerce.rest.unknown_fields import name_in_replay
 from commerce.rest.versioning import old_name
 from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
+from commerce.sizes import MAX_BODY_BYTES
 from commerce.tenancy.scope import account_scope, workspace_scope
 from commerce.versions import version_of_path
 
