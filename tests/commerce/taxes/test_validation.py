@@ -16,14 +16,13 @@ NUMBER = VatNumber("DE", "136695976")
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 11, 0, tzinfo=UTC)
 ASKER = Asker(account_id=1, checkout_token="token", address="192.0.2.1")
-VALIDATED_AT = "2026-11-21T10:00:00Z"
 
 
 def test_valid_number_is_remembered_for_a_day(vies):
     first = validate(NUMBER, asker=ASKER, now=NOW)
     second = validate(NUMBER, asker=ASKER, now=LATER)
 
-    assert first == Validation(status="valid", name="Hut & Söhne GmbH", validated_at=VALIDATED_AT)
+    assert first == Validation(status="valid", name="Hut & Söhne GmbH", validated_at=NOW)
     assert second == first
     assert len(vies.questions) == 1
     assert 86_390 <= client().ttl("vat:DE136695976") <= 86_400
@@ -35,7 +34,7 @@ def test_invalid_number_is_remembered_for_an_hour(vies):
     first = validate(NUMBER, asker=ASKER, now=NOW)
     second = validate(NUMBER, asker=ASKER, now=LATER)
 
-    assert first == second == Validation(status="invalid", validated_at=VALIDATED_AT)
+    assert first == second == Validation(status="invalid", validated_at=NOW)
     assert len(vies.questions) == 1
     assert 3_590 <= client().ttl("vat:DE136695976") <= 3_600
 
