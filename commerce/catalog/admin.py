@@ -38,7 +38,7 @@ class VariantRows(RowsInline):
 
     @display(description="Prices")
     def prices(self, variant: Variant) -> str:
-        """The prices, as a link to the variant's own page, where they are set."""
+        """Link the prices to the variant's page, where they can be changed."""
         if variant.pk is None:
             return "-"
         prices = [money(price.price_cents, price.currency) for price in variant.pricing.all()]
@@ -105,7 +105,7 @@ class PricingRows(RowsInline):
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and db_field.name == "currency":
             field.required = False
-            field.help_text = "The market's where it is left empty."
+            field.help_text = "If empty, the market's currency."
         return field
 
     def create_row(self, owner: Variant, fields: dict[str, Any], now: datetime) -> VariantPricing:
@@ -114,7 +114,9 @@ class PricingRows(RowsInline):
     def update_row(self, row: VariantPricing, changes: dict[str, Any], now: datetime) -> VariantPricing:
         if "market_id" in changes:
             raise ValidationFailed.of(
-                "pricing", "read_only_field", "A price stays with its market; add another."
+                "pricing",
+                "read_only_field",
+                "A price can't be moved to another market. Add a new one instead.",
             )
         kept = {name: getattr(row, name) for name in ("currency", "price_cents", "compare_at_price_cents")}
         return operations.set_pricing(variant=row.variant, market_id=row.market_id, **kept | changes)

@@ -27,7 +27,7 @@ class Product(AccountOwned):
 
 
 class Variant(AccountOwned):
-    """What is bought: one size, colour or edition of a product."""
+    """A sellable version of a product, such as a size or colour."""
 
     product = AccountForeignKey(Product, related_name="variants")
     sku = models.CharField(max_length=64)
@@ -59,12 +59,12 @@ class Variant(AccountOwned):
 
     @property
     def may_oversell(self) -> bool:
-        """Whether more may be sold than is in stock: by backorder, or because nobody counts."""
+        """Whether more may be sold than is in stock: backorders are allowed, or stock isn't tracked."""
         return self.allow_backorder or not self.track_inventory
 
 
 class VariantPricing(AccountOwned):
-    """The explicit price of a variant in a market: gross where the market's prices include tax, else net."""
+    """A variant's price in a market: gross if the market's prices include tax, else net."""
 
     variant = AccountForeignKey(Variant, related_name="pricing")
     market = AccountForeignKey("accounts.Market", related_name="+")

@@ -29,7 +29,7 @@ def get_product_with_variants(product_id: int) -> Product:
 
 
 def offered_products(*, market_id: int | None = None, handle: str | None = None) -> QuerySet[Product]:
-    """What the storefront shows: active products, with their prices in one market or in all."""
+    """The products shown in the storefront: active ones, with their prices in one market or in all."""
     pricing = VariantPricing.objects.all()
     if market_id is not None:
         pricing = pricing.filter(market_id=market_id)
@@ -46,7 +46,7 @@ def get_offered_product(product_id: int, *, market_id: int | None = None) -> Pro
 
 def variants_of(product: Product) -> QuerySet[Variant]:
     """The variants of a product with their prices."""
-    return _standing(product.variants.all()).prefetch_related(_pricing(VariantPricing.objects.all()))
+    return _exclude_archived(product.variants.all()).prefetch_related(_pricing(VariantPricing.objects.all()))
 
 
 def get_variant(variant_id: int) -> Variant:
@@ -79,13 +79,13 @@ def _found(rows: QuerySet[M]) -> M:
     return row
 
 
-def _standing(variants: QuerySet[Variant]) -> QuerySet[Variant]:
-    """Without those archived on their own, rather than together with their product."""
+def _exclude_archived(variants: QuerySet[Variant]) -> QuerySet[Variant]:
+    """Leave out variants that were archived on their own rather than together with their product."""
     return variants.filter(Q(archived_at__isnull=True) | Q(archived_at=F("product__archived_at")))
 
 
 def _variants_with(pricing: QuerySet[VariantPricing]) -> Prefetch:
-    found = _standing(Variant.objects.order_by("pk"))
+    found = _exclude_archived(Variant.objects.order_by("pk"))
     return Prefetch("variants", found.prefetch_related(_pricing(pricing)))
 
 

@@ -73,14 +73,19 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             "cancelled",
         )
 
-    @asking("Retry", description="It runs at once, with all its retries.", submit="Retry", icon="replay")
+    @asking(
+        "Retry",
+        description="It runs at once, and may be retried as often as a new dispatch.",
+        submit="Retry",
+        icon="replay",
+    )
     def retry_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: dict[str, Any]) -> str:
         operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
         return "The dispatch runs at once."
 
     @asking(
         "Cancel",
-        description="It is not run any more, until somebody retries it.",
+        description="It won't run unless somebody retries it.",
         submit="Cancel the dispatch",
         icon="cancel",
         variant=ActionVariant.DANGER,

@@ -110,14 +110,14 @@ class Crew:
     def _limits(self, running: dict[Claim, float]) -> Limits:
         tasks = Counter(claim.task_name for claim in running)
         return Limits(
-            busy=self._counted(running),
+            busy=self._list_counted(running),
             share=self._part(ACCOUNT_SHARE),
             task_share=self._part(ACCOUNT_TASK_SHARE),
             rooms={name: self._part(share) - tasks[name] for name, share in task_shares().items()},
             lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
         )
 
-    def _counted(self, running: dict[Claim, float]) -> list[Claim]:
+    def _list_counted(self, running: dict[Claim, float]) -> list[Claim]:
         """The running dispatches that count against shares. Some of a quick queue don't; one thread always stays free."""
         now = time.monotonic()
         slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}

@@ -32,7 +32,7 @@ class Deadline:
 
     def require_time(self) -> None:
         if self.is_over:
-            raise TimeoutError("The time for this call is up.")
+            raise TimeoutError("The time limit of this call has passed.")
 
     def cover(self, connection: socket.socket) -> None:
         """Have the connection shut down when the time is up. Raises `TimeoutError` if it is up already."""

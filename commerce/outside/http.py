@@ -57,15 +57,15 @@ def target_of(url: str, *, allow_private: bool) -> tuple[str, int]:
     try:
         parts = parse_url(url)
     except LocationParseError as error:
-        raise AddressRefused("invalid_url", "This is no URL.") from error
+        raise AddressRefused("invalid_url", "This isn't a URL.") from error
     is_plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
     if not is_plain or parts.scheme not in _DEFAULT_PORTS or not parts.host:
         raise AddressRefused("invalid_url", "An absolute http or https URL is required.")
     if parts.auth is not None:
-        raise AddressRefused("invalid_url", "A URL with a user's name is not taken.")
+        raise AddressRefused("invalid_url", "A URL must not contain a user name.")
     port = parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
     if port < _FIRST_FREE_PORT and port not in _DEFAULT_PORTS.values() and not allow_private:
-        raise AddressRefused("port_not_allowed", "Of the ports below 1024 only 80 and 443 are called.")
+        raise AddressRefused("port_not_allowed", "Ports below 1024 aren't allowed, except 80 and 443.")
     return parts.host.strip("[]"), port
 
 

@@ -1,1 +1,1 @@
-"""Three nets around every account's rows: the scoped manager, row-level security, composite keys."""
+"""Isolates accounts in three layers: the scoped manager, row-level security, and composite keys."""

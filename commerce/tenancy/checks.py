@@ -1,4 +1,4 @@
-"""System checks: the serving role is harmless, and every account-owned model is wired for isolation."""
+"""System checks: the serving role can't bypass row-level security, and every account-owned model is isolated."""
 
 from collections.abc import Sequence
 from typing import Any

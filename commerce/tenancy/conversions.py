@@ -6,8 +6,8 @@ from django.db import migrations
 
 BATCH = 1000
 
-# By the policy, a statement sees one account. Each batch is a transaction of its own, so that no customer waits long
-# for a row; what is converted already is skipped, so that a migration that was broken off can be run again.
+# The policy shows one account at a time, hence the loop over accounts. Each batch is its own transaction, so that no
+# customer waits long for a row. Converted rows are skipped, so an interrupted migration can be run again.
 _CONVERT = """
 DO $$ DECLARE shop bigint; shops bigint[]; last_id bigint;
 BEGIN
@@ -49,9 +49,9 @@ _LIST = """
 def store_integers(
     table: str, *, objects: Mapping[str, Sequence[str]], lists: Mapping[str, Sequence[str]]
 ) -> migrations.RunSQL:
-    """Turn decimal strings into numbers, and in reverse numbers into strings.
+    """Convert decimal strings to numbers; in reverse, numbers to strings.
 
-    `objects` and `lists` name the columns that hold an object or a list of objects, each with the keys to convert.
+    `objects` and `lists` map columns that hold an object or a list of objects to the keys to convert.
     """
     forwards = _statement(table, objects, lists, kind="string", value="({source}->>name)::bigint")
     backwards = _statement(table, objects, lists, kind="number", value="{source}->>name")
@@ -67,12 +67,12 @@ def _statement(
     value: str,
 ) -> str:
     assignments = [
-        f"{column} = {_converted(f't.{column}', names, kind, value)}" for column, names in objects.items()
+        f"{column} = {_convert(f't.{column}', names, kind, value)}" for column, names in objects.items()
     ]
     for column, names in lists.items():
-        entry = _converted("e.entry", names, kind, value)
+        entry = _convert("e.entry", names, kind, value)
         assignments.append(f"{column} = {_LIST.format(object=entry, column=column)}")
-    # A path goes through the objects of a list as well.
+    # In lax mode, a JSON path also looks into the objects of a list.
     is_due = " OR ".join(
         f"""jsonb_path_exists(t.{column}, '$.{name} ? (@.type() == "{kind}")')"""
         for column, names in [*objects.items(), *lists.items()]
@@ -81,6 +81,6 @@ def _statement(
     return _CONVERT.format(table=table, is_due=is_due, assignments=", ".join(assignments), batch=BATCH)
 
 
-def _converted(source: str, names: Sequence[str], kind: str, value: str) -> str:
+def _convert(source: str, names: Sequence[str], kind: str, value: str) -> str:
     quoted = ", ".join(f"'{name}'" for name in names)
     return _OBJECT.format(source=source, names=quoted, kind=kind, value=value.format(source=source))

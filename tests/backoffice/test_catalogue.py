@@ -206,7 +206,9 @@ def test_price_does_not_move_to_another_market(shop, owner):
 
     answer = owner.fill(change(variant), pricing__0__market=market.pk)
 
-    assert row_errors(answer) == {"__all__": ["pricing: A price stays with its market; add another."]}
+    assert row_errors(answer) == {
+        "__all__": ["pricing: A price can't be moved to another market. Add a new one instead."]
+    }
     with shop.scope():
         assert VariantPricing.objects.get().market_id == shop.market.pk
 
@@ -224,7 +226,7 @@ def test_second_price_in_one_market_is_refused(shop, owner):
     errors = answer.context["inline_admin_formsets"][0].formset.errors
     assert errors == [
         {},
-        {"market": ["The variant has a price in this market. Open this page again to change it."]},
+        {"market": ["The variant already has a price in this market. Reload the page to change it."]},
     ]
     with shop.scope():
         assert VariantPricing.objects.get().price_cents == 1990

@@ -6,7 +6,7 @@ from commerce.catalog.models import Product
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 
-# A full cart at these bounds still has a total, with tax, that fits 64 bits.
+# With these limits, the total of a full cart including tax fits in 64 bits.
 MAX_PRICE_CENTS = 100_000_000_000
 MAX_WEIGHT_GRAMS = 100_000_000
 MAX_VARIANTS = 100
@@ -37,7 +37,7 @@ class VariantInput(VariantChanges):
 
     def validate_pricing(self, pricing: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if len({price["market_id"] for price in pricing}) < len(pricing):
-            raise serializers.ValidationError("A market may be priced once.", code="duplicate")
+            raise serializers.ValidationError("A market may have only one price.", code="duplicate")
         return pricing
 
 

@@ -1,4 +1,4 @@
-"""Answers as plain dictionaries: a page of products has thousands of fields, too many for serializers."""
+"""Builds answers as plain dictionaries. A page of products has thousands of fields, too many for serializers."""
 
 from typing import Any
 

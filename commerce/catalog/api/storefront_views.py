@@ -8,11 +8,11 @@ from commerce.rest.views import StorefrontViewSet
 
 from . import serializers, shapes
 
-MARKET = OpenApiParameter("market_id", int, description="Shows the prices of this market alone.")
+MARKET = OpenApiParameter("market_id", int, description="Show only this market's prices.")
 
 
 class StorefrontProductsViewSet(StorefrontViewSet):
-    """What the shop sells: active products, their live variants and prices."""
+    """The products that the shop offers: active ones, with their live variants and prices."""
 
     @answers(
         many("products", serializers.OfferedProductOutput),

@@ -13,7 +13,7 @@ def set_pricing(
     compare_at_price_cents: int | None = None,
     currency: str | None = None,
 ) -> VariantPricing:
-    """The price of a variant in a market, new or changed, in the market's currency unless another is said.
+    """Create or replace a variant's price in a market, by default in the market's currency.
 
     Raises `NotFound` for an unknown market.
     """
@@ -37,7 +37,7 @@ def set_pricing(
 def add_pricing(
     *, variant: Variant, market_id: int, currency: str | None = None, **amounts: Any
 ) -> VariantPricing:
-    """The first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
+    """Create a variant's price in a market. Raises `NotFound`, and `ValidationFailed` if it has one already."""
     fields = {"currency": currency or _market_currency(market_id), **amounts}
     pricing, is_new = VariantPricing.objects.get_or_create(
         variant=variant, market_id=market_id, defaults=fields
@@ -46,7 +46,7 @@ def add_pricing(
         raise ValidationFailed.of(
             "market_id",
             "not_unique",
-            "The variant has a price in this market. Open this page again to change it.",
+            "The variant already has a price in this market. Reload the page to change it.",
         )
     return pricing
 

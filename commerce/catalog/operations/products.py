@@ -7,9 +7,9 @@ from .variants import insert_variants
 
 
 def create_product(*, fields: dict[str, Any], variants: list[dict[str, Any]]) -> Product:
-    """A new product; each variant may bring its `pricing`.
+    """Create a product with its variants, each of which may contain its `pricing`.
 
-    Raises `ProductHandleTaken` and `SkuTaken` through the unique keys, `ValidationFailed` for unknown markets.
+    Raises `ProductHandleTaken` and `SkuTaken` through the unique keys, and `ValidationFailed` for unknown markets.
     """
     product = Product.objects.create(**fields)
     insert_variants(product, {f"variants.{index}.": variant for index, variant in enumerate(variants)})
@@ -17,27 +17,25 @@ def create_product(*, fields: dict[str, Any], variants: list[dict[str, Any]]) ->
 
 
 def update_product(*, product: Product, changes: dict[str, Any], now: datetime) -> None:
-    """Change a product; its status takes it to the archive, and back. Raises as `create_product` does."""
+    """Change a product. Its status also archives or restores it. Raises `ProductHandleTaken`."""
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
-    _carry_archival(locked, changes.get("status", locked.status), now)
+    _archive_variants(locked, changes.get("status", locked.status), now)
     for name, value in changes.items():
         setattr(locked, name, value)
     locked.save(update_fields=[*changes, "archived_at", "updated_at"])
 
 
 def archive_product(*, product: Product, now: datetime) -> None:
-    """Take a product and its variants off sale; carts and orders keep referring to them.
-
-    Repeated, nothing changes.
-    """
+    """Take a product and its variants off sale. Carts and orders still refer to them. Repeated, nothing changes."""
     if product.status != Product.Status.ARCHIVED:
         update_product(product=product, changes={"status": Product.Status.ARCHIVED}, now=now)
 
 
-def _carry_archival(product: Product, status: str, now: datetime) -> None:
-    """Variants go to the archive together with their product, and come back with it."""
+def _archive_variants(product: Product, status: str, now: datetime) -> None:
+    """Archive or restore the variants with their product, except those that were archived on their own."""
     archived_at = (product.archived_at or now) if status == Product.Status.ARCHIVED else None
     if archived_at != product.archived_at:
+        # Variants archived together with the product have its time stamp.
         together = product.variants.filter(archived_at=product.archived_at)
         together.update(archived_at=archived_at, updated_at=now)
         product.archived_at = archived_at

@@ -6,14 +6,14 @@ from commerce.catalog.errors import ProductArchived, TooManyVariants
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.errors import ValidationFailed
 
-# Of one product: an answer shows all of them.
+# Per product, since an answer contains all of them.
 MAX_VARIANTS = 2_000
 
 
 def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
-    """A further variant, which may bring its `pricing`.
+    """Add a variant to a product. It may contain its `pricing`.
 
-    Raises `ProductArchived`, `TooManyVariants`, `SkuTaken` through the unique key, `ValidationFailed` for unknown
+    Raises `ProductArchived`, `TooManyVariants`, `SkuTaken` through the unique key, and `ValidationFailed` for unknown
     markets.
     """
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
@@ -26,16 +26,16 @@ def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
 
 
 def update_variant(*, variant: Variant, changes: dict[str, Any], now: datetime) -> None:
-    """Change a variant, and its stock's rules with it.
+    """Change a variant, and the backorder rule of its stock levels.
 
-    Raises `SkuTaken`, and `StockBelowCommitted` when backorders end that the stock does not cover.
+    Raises `SkuTaken`, and `StockBelowCommitted` if backorders are switched off while stock doesn't cover all of them.
     """
     locked = Variant.objects.select_for_update(no_key=True).get(pk=variant.pk)
     for name, value in changes.items():
         setattr(locked, name, value)
     locked.save(update_fields=[*changes, "updated_at"])
     if changes.keys() & {"track_inventory", "allow_backorder"}:
-        _carry_backorders(locked, now)
+        _copy_backorder_rule(locked, now)
 
 
 def archive_variant(*, variant: Variant, now: datetime) -> None:
@@ -45,8 +45,8 @@ def archive_variant(*, variant: Variant, now: datetime) -> None:
 
 
 def insert_variants(product: Product, drafts: dict[str, dict[str, Any]]) -> list[Variant]:
-    """Variants with their prices, in a fixed number of statements; keys are their paths in the request."""
-    currencies = _currencies(drafts)
+    """Insert variants with their prices in a fixed number of statements. Keys are the paths in the request."""
+    currencies = _load_currencies(drafts)
     variants = Variant.objects.bulk_create(
         Variant(product=product, **{name: value for name, value in draft.items() if name != "pricing"})
         for draft in drafts.values()
@@ -59,8 +59,8 @@ def insert_variants(product: Product, drafts: dict[str, dict[str, Any]]) -> list
     return variants
 
 
-def _currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
-    """The currency of each market that is named; raises `ValidationFailed` with the path of each unknown one."""
+def _load_currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
+    """Load the currencies of the named markets. Raises `ValidationFailed` with the paths of unknown ones."""
     named = {
         f"{path}pricing.{index}.market_id": price["market_id"]
         for path, draft in drafts.items()
@@ -73,9 +73,9 @@ def _currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
     return currencies
 
 
-def _carry_backorders(variant: Variant, now: datetime) -> None:
-    """Each level keeps a copy of the rule, so that its invariant is one of a single row."""
-    # Locked by row before they change: the order that every operation on stock keeps.
+def _copy_backorder_rule(variant: Variant, now: datetime) -> None:
+    """Copy the rule to the stock levels, so that a check constraint can cover it within each row."""
+    # Every operation locks a variant's levels by id, so that there are no deadlocks.
     locked = variant.inventory_levels.select_for_update().order_by("pk").values_list("pk", flat=True)
     variant.inventory_levels.filter(pk__in=list(locked)).update(
         allow_backorder=variant.may_oversell, updated_at=now

@@ -17,9 +17,9 @@ from .serializers import DispatchFilters, DispatchOutput
 
 
 class DispatchesViewSet(AdminViewSet):
-    """The work that follows the account's commits: what is due, done, and given up."""
+    """The account's background work: due, done and dead dispatches."""
 
-    # Each key has to do with the work of its own areas.
+    # A key sees the work of those areas that its scopes allow.
     area = "emails"
     further_areas = ("events", "orders")
     # A refund that has failed is retried here.
@@ -39,17 +39,17 @@ class DispatchesViewSet(AdminViewSet):
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retrieve(self, request: Request, dispatch_id: int) -> Response:
-        return Response({"outbox_dispatch": _dispatch(_permitted(dispatch_id, self.principal, "read"))})
+        return Response({"outbox_dispatch": _dispatch(_load_permitted(dispatch_id, self.principal, "read"))})
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retry(self, request: Request, dispatch_id: int) -> Response:
-        _permitted(dispatch_id, self.principal, "write")
+        _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": _dispatch(dispatch)})
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def cancel(self, request: Request, dispatch_id: int) -> Response:
-        _permitted(dispatch_id, self.principal, "write")
+        _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.cancel_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": _dispatch(dispatch)})
 
@@ -58,13 +58,13 @@ _AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)
 
 
 def _tasks_for(principal: Principal) -> list[str] | None:
-    """What the key may read of; None where that is all."""
+    """Return the tasks that the key may read; None means all."""
     readable = [area for area in _AREAS if principal.may(f"read_{area}")]
     return None if len(readable) == len(_AREAS) else tasks_of(readable)
 
 
-def _permitted(dispatch_id: int, principal: Principal, access: Access) -> OutboxDispatch:
-    """Raises `NotFound`, and `InsufficientScope` for work of an area that the key has nothing to do with."""
+def _load_permitted(dispatch_id: int, principal: Principal, access: Access) -> OutboxDispatch:
+    """Load a dispatch. Raises `NotFound`, and `InsufficientScope` if the key has no scope for its area."""
     dispatch = queries.get_dispatch(dispatch_id)
     area = area_of(dispatch.task_name)
     for scope in (f"{access}_{needed}" for needed in ([area] if area else _AREAS)):

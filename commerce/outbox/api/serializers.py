@@ -22,10 +22,12 @@ class DispatchOutput(Output):
     payload_version = serializers.IntegerField()
     idempotency_key = serializers.CharField()
     status = serializers.ChoiceField(OutboxDispatch.Status.choices)
-    attempts = serializers.IntegerField(help_text="Retries so far; the first run is none.")
+    attempts = serializers.IntegerField(help_text="Retries so far, not counting the first run.")
     max_attempts = serializers.IntegerField()
     due_at = TimestampField(help_text="When it may run next.")
     locked_until = TimestampField(allow_null=True)
-    last_error = serializers.CharField(help_text="Why the last try that failed did; empty when none has.")
+    last_error = serializers.CharField(
+        help_text="The error of the last failed run; empty if none has failed."
+    )
     created_at = TimestampField()
     finished_at = TimestampField(allow_null=True)

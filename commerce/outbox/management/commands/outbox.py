@@ -19,19 +19,21 @@ _LOOK_EVERY_S = 1.0
 
 
 class Command(BaseCommand):
-    help = "Shows the outbox, starts what was given up anew, and follows what ends."
+    help = "Shows the outbox, retries dead dispatches, and follows dispatches as they end."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         status = actions.add_parser("status", help="count dispatches by account, task and status")
-        status.add_argument("--account", type=int, metavar="ID", help="only this account's")
-        retry = actions.add_parser("retry", help="start dead or cancelled dispatches of an account anew")
+        status.add_argument("--account", type=int, metavar="ID", help="show only this account")
+        retry = actions.add_parser("retry", help="retry dead or cancelled dispatches of an account")
         retry.add_argument("account", type=int, help="id of the account")
-        retry.add_argument("dispatches", type=int, nargs="*", help="ids; none is every dead one")
+        retry.add_argument(
+            "dispatches", type=int, nargs="*", help="ids of dispatches; all dead ones if omitted"
+        )
         tail = actions.add_parser("tail", help="show an account's dispatches as they end, until interrupted")
         tail.add_argument("account", type=int, help="id of the account")
         tail.add_argument(
-            "--for", dest="seconds", type=float, default=inf, metavar="SECONDS", help="end after this long"
+            "--for", dest="seconds", type=float, default=inf, metavar="SECONDS", help="stop after this time"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

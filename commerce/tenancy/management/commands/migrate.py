@@ -3,7 +3,7 @@ from django.core.management.commands import migrate
 
 
 class Command(migrate.Command):
-    """Django's own command, over the connection of the role that owns the tables."""
+    """Runs Django's command over the connection of the role that owns the tables."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
