@@ -9,7 +9,7 @@ from .models import Discount
 from .queries import get_discount, require_known_ids
 from .rules import require_issued_values, require_sound, settle
 from .vouchers.operations import disable_voucher, issue_voucher
-from .vouchers.queries import names_voucher
+from .vouchers.queries import is_voucher_code
 
 
 def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Discount:
@@ -85,7 +85,7 @@ def _refuse_code_of_gift_card(code: str | None) -> None:
 
     No lock is needed: a gift card's code is drawn at random, known to nobody before it is committed, and never changes.
     """
-    if code is not None and names_voucher(code):
+    if code is not None and is_voucher_code(code):
         raise DiscountCodeTaken("A gift card has this code.")
 
 

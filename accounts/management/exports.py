@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from accounts.management.terminal import account_named, csv_writer
+from accounts.management.terminal import csv_writer, find_account_id
 from accounts.queries import current_account
 from commerce.backoffice.export import cells_of, columns_of
 from commerce.loops.operations import contained
@@ -50,7 +50,7 @@ class RowsExport(BaseCommand):
         return cells_of(row)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account_id = account_named(options["account"])
+        account_id = find_account_id(options["account"])
         with account_scope(account_id):
             zone = ZoneInfo(current_account().default_timezone)
         window = {"gte": options["since"], "lt": options["until"]}

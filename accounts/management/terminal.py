@@ -14,7 +14,7 @@ from django.utils.dateparse import parse_datetime
 from accounts.queries import account_id_of
 
 
-def account_named(handle: str) -> int:
+def find_account_id(handle: str) -> int:
     """The id of an account; raises `CommandError`."""
     account_id = account_id_of(handle)
     if account_id is None:

@@ -21,7 +21,7 @@ from discounts.rules import is_same_code, normalise_code
 from discounts.shoppers import shopper_for
 from discounts.vouchers.codes import canonical_code
 from discounts.vouchers.holds import usable_voucher
-from discounts.vouchers.queries import names_voucher
+from discounts.vouchers.queries import is_voucher_code
 
 from .discounting import basket_of, entered_discount_ids
 from .pricing import PRICED, reprice
@@ -61,7 +61,7 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     """
     loaded = _lock_and_load(token, now=now)
     rule = rule_by_code(code)
-    if rule is None or (rule.status == Discount.Status.ARCHIVED and names_voucher(code)):
+    if rule is None or (rule.status == Discount.Status.ARCHIVED and is_voucher_code(code)):
         _enter_gift_card(loaded.checkout, code, now=now)
     else:
         _enter_discount(loaded, rule, now=now)

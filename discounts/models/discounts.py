@@ -8,7 +8,7 @@ from django.db.models.functions import Upper
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
-# What the status of a gift card makes of its discount.
+# The status of a gift card's discount by the status of the gift card.
 _OF_VOUCHER = {
     "active": "active",
     "depleted": "exhausted",
@@ -19,9 +19,9 @@ _OF_VOUCHER = {
 
 
 class Discount(AccountOwned):
-    """A rule that lowers what is charged: by code, by itself, for quantities, or on shipping.
+    """A rule that lowers a price: by code, automatically, for quantities, or on shipping.
 
-    One of type `gift_card` lowers nothing: it stands for a voucher, which pays, and has its code.
+    A discount of type `gift_card` lowers nothing: it represents a voucher, which is a means of payment, and has its code.
     """
 
     class Type(models.TextChoices):
@@ -89,7 +89,7 @@ class Discount(AccountOwned):
     bogo_config = models.JSONField(null=True, blank=True)
     bulk_tiers = models.JSONField(null=True, blank=True)
     voucher = AccountForeignKey("discounts.Voucher", null=True, blank=True, editable=False, related_name="+")
-    # What was redeemed and not given back, and what open checkouts hold: counted here so that a limit is exact.
+    # Redemptions minus reversals, plus what open checkouts hold. Counted in the row, so that limits are exact.
     usage_count = models.PositiveIntegerField(default=0, editable=False)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     archived_at = models.DateTimeField(null=True, blank=True)
@@ -121,7 +121,7 @@ class Discount(AccountOwned):
             models.UniqueConstraint(fields=["account", "voucher"], name="discounts_voucher"),
         ]
         indexes = [
-            # Every step of a checkout asks for those that apply by themselves, which are few among many codes.
+            # Every checkout step loads the discounts that apply automatically: few rows among many codes.
             models.Index(
                 fields=["account"], condition=Q(code__isnull=True, status="active"), name="discounts_in_force"
             ),
@@ -132,7 +132,7 @@ class Discount(AccountOwned):
         return self.title
 
     def effective_status(self, now: datetime) -> EffectiveStatus:
-        """What the status comes to at this time: a live discount may wait, be over, or be used up."""
+        """The status at this time: an active discount may not have started, or may be over or used up."""
         if self.status != self.Status.ACTIVE:
             return self.EffectiveStatus(self.status)
         if self.starts_at is not None and now < self.starts_at:
@@ -147,7 +147,7 @@ class Discount(AccountOwned):
 
 
 class DiscountUse(models.Model):
-    """One use of a discount by one checkout; whose it is, is said by the customer or by the normalised email."""
+    """One use of a discount by one checkout. The customer or the normalised email identifies the person."""
 
     discount = AccountForeignKey(Discount, related_name="+")
     code = models.CharField(max_length=64, null=True)
@@ -163,9 +163,9 @@ class DiscountUse(models.Model):
 
 
 class DiscountHold(DiscountUse, AccountOwned):
-    """A use that a checkout has from the start of its payment until it completes, fails or ends."""
+    """A use held by a checkout from the start of its payment until it completes, fails or ends."""
 
-    # Marks one hold of a checkout that uses discounts for first orders: a person has one such checkout at a time.
+    # Set on one hold of a checkout with first-order discounts: a person may have only one such checkout at a time.
     is_first_order = models.BooleanField(default=False, db_default=False)
 
     class Meta(AccountOwned.Meta):
@@ -191,7 +191,7 @@ class DiscountHold(DiscountUse, AccountOwned):
 
 
 class DiscountRedemption(DiscountUse, AccountOwned):
-    """A use by a completed order, or its return when the order was cancelled: append-only, signed cents."""
+    """A use by a completed order, or its reversal by a cancellation. Append-only, in signed cents."""
 
     class Kind(models.TextChoices):
         REDEEM = "redeem"
@@ -203,7 +203,7 @@ class DiscountRedemption(DiscountUse, AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "discount_redemptions"
         constraints = [
-            # An order redeems a discount once, and gives it back once.
+            # An order redeems a discount at most once, and reverses it at most once.
             models.UniqueConstraint(
                 fields=["account", "order", "discount", "kind"], name="discount_redemptions_one"
             ),

@@ -20,7 +20,7 @@ class Voucher(AccountOwned):
     currency = models.CharField(max_length=3)
     initial_balance_cents = models.BigIntegerField()
     balance_cents = models.BigIntegerField()
-    # The part of the balance that open checkouts are about to pay with.
+    # The part of the balance that open checkouts hold for their payment.
     held_cents = models.BigIntegerField(default=0)
     recipient_email = models.CharField(max_length=254, null=True, blank=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
@@ -47,7 +47,7 @@ class Voucher(AccountOwned):
             ),
         ]
         indexes = [
-            # What the sweeper looks for across accounts.
+            # The sweeper searches it across accounts.
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="vouchers_expiry"),
             models.Index(F("account"), Upper("recipient_email"), name="vouchers_recipient"),
         ]
@@ -57,12 +57,12 @@ class Voucher(AccountOwned):
 
     @property
     def available_cents(self) -> int:
-        """What may be taken or held: the balance less what open checkouts hold."""
+        """What can be charged or held: the balance minus what open checkouts hold."""
         return self.balance_cents - self.held_cents
 
 
 class VoucherRedemption(AccountOwned):
-    """One entry of a gift card's ledger: append-only, signed cents."""
+    """An entry in a gift card's ledger. Append-only, in signed cents."""
 
     class Kind(models.TextChoices):
         ISSUE = "issue"
@@ -100,7 +100,7 @@ class VoucherRedemption(AccountOwned):
 
 
 class VoucherHold(AccountOwned):
-    """The part of a balance that a checkout holds from the start of its payment until it completes, fails or ends."""
+    """An amount that a checkout holds from the start of its payment until it completes, fails or ends."""
 
     voucher = AccountForeignKey(Voucher, related_name="+")
     checkout_id = models.BigIntegerField()
@@ -120,7 +120,7 @@ class VoucherHold(AccountOwned):
 
 
 class VoucherPaymentAttempt(AccountOwned):
-    """One try to pay with a gift card, also a refused one: append-only, for support staff."""
+    """An attempt to pay with a gift card, successful or refused. Append-only, for support staff."""
 
     class Status(models.TextChoices):
         SUCCEEDED = "succeeded"

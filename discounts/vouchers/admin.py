@@ -106,13 +106,13 @@ class IssueForm(BaseDialogForm):
     def clean_send_email(self) -> bool:
         send_email = self.cleaned_data["send_email"]
         if send_email and not self.data.get("recipient_email"):
-            raise forms.ValidationError("The gift card has no recipient to send it to.")
+            raise forms.ValidationError("The gift card has no recipient.")
         return send_email
 
     def clean_expires_at(self) -> datetime | None:
         expires_at = self.cleaned_data["expires_at"]
         if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError("The gift card would never be valid.")
+            raise forms.ValidationError("The expiry must be in the future.")
         return expires_at
 
 
@@ -121,7 +121,7 @@ class RevokeForm(BaseDialogForm):
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """By the status that is shown, which past its time is another one than the stored."""
+    """Filters by the effective status: the stored one lags behind when a gift card expires."""
 
     title = "status"
     parameter_name = "status"
@@ -183,7 +183,7 @@ class VoucherAdmin(ReadOnlyAdmin):
 
     @asking(
         "Issue a gift card",
-        description="A new code with a balance.",
+        description="Creates a code with a balance.",
         submit="Issue",
         form_class=IssueForm,
         icon="add_card",
@@ -199,16 +199,16 @@ class VoucherAdmin(ReadOnlyAdmin):
             now=timezone.now(),
         )
         self.log_addition(request, issued, "issued")
-        return f"Gift card {issued.code} is issued."
+        return f"Gift card {issued.code} has been issued."
 
-    @asking("Send again", description="The recipient gets the code once more.", submit="Send", icon="mail")
+    @asking("Send again", description="Emails the code to the recipient again.", submit="Send", icon="mail")
     def resend(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
         operations.resend_voucher(voucher_id=voucher.pk, now=timezone.now())
-        return "The gift card is on its way to its recipient."
+        return "The gift card will be emailed to its recipient."
 
     @asking(
         "Disable",
-        description="Nothing can be paid with it any more. A disabled gift card stays disabled.",
+        description="The gift card can't be used for payment any more. This can't be undone.",
         submit="Disable the gift card",
         icon="block",
         variant=ActionVariant.WARNING,
@@ -219,7 +219,7 @@ class VoucherAdmin(ReadOnlyAdmin):
 
     @asking(
         "Revoke",
-        description="For fraud. A revoked gift card stays revoked.",
+        description="For fraud. This can't be undone.",
         submit="Revoke the gift card",
         form_class=RevokeForm,
         icon="gpp_bad",
@@ -227,7 +227,7 @@ class VoucherAdmin(ReadOnlyAdmin):
     )
     def revoke(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
         operations.revoke_voucher(voucher_id=voucher.pk, reason=fields["reason"], now=timezone.now())
-        return "The gift card is revoked."
+        return "The gift card has been revoked."
 
 
 @admin.register(VoucherRedemption)

@@ -1,4 +1,4 @@
-"""Tries to pay with a gift card, kept for support staff: the refused ones outlive the request that they fail."""
+"""Records attempts to pay with a gift card, for support staff. Refused ones survive the request's rollback."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ Status = VoucherPaymentAttempt.Status
 
 
 @contextmanager
-def refusals_kept(
+def record_refusal(
     *,
     voucher_id: int,
     amount_cents: int,
@@ -19,7 +19,7 @@ def refusals_kept(
     order_id: int | None = None,
     checkout_id: int | None = None,
 ) -> Iterator[None]:
-    """Have a refusal that is raised inside written down as a try to take so many cents, after the rollback."""
+    """If a refusal is raised inside, record it as a failed attempt to pay this amount, after the rollback."""
     try:
         yield
     except Refusal as refusal:

@@ -1,19 +1,19 @@
-"""Gift card codes: 16 symbols that can't be mistaken for one another, typed in any case and with or without hyphens."""
+"""Gift card codes: 16 unambiguous symbols, accepted in any case and with or without hyphens and spaces."""
 
 import secrets
 
-# Digits and letters without I, L, O and U: 32 symbols, 80 bits a code.
+# Crockford's Base32, without I, L, O and U. 32 symbols make 80 bits per code.
 SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LENGTH = 16
 
 
 def new_voucher_code() -> str:
-    """A code of the form XXXX-XXXX-XXXX-XXXX."""
+    """Generate a random code of the form XXXX-XXXX-XXXX-XXXX."""
     return grouped("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
 
 
 def canonical_code(typed: str) -> str | None:
-    """A code as it is stored, whatever its case, hyphens and spaces were; None for what can't be one."""
+    """Convert a typed code to the stored form; None if it can't be a code."""
     symbols = typed.upper().replace("-", "").replace(" ", "")
     return grouped(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None
 

@@ -10,7 +10,7 @@ class VoucherNotActive(Refusal):
 
 
 class InsufficientBalance(Refusal):
-    """Carries `balance_cents` and `available_cents`, which is that less what open checkouts hold."""
+    """Carries `balance_cents` and `available_cents`, the balance minus what open checkouts hold."""
 
     status = 422
     code = "insufficient_balance"
@@ -26,7 +26,7 @@ class InsufficientBalanceHeld(Refusal):
 
 
 class CurrencyMismatch(Refusal):
-    """Carries `currency`, the one wanted, and `voucher_currency`."""
+    """Carries `currency`, the required one, and `voucher_currency`."""
 
     status = 409
     code = "currency_mismatch"

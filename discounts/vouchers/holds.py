@@ -1,6 +1,6 @@
-"""Gift cards at checkout: what they can pay, what a checkout holds of them, and what its order takes.
+"""Gift cards at checkout: looking them up, holding amounts, and capturing them for the order.
 
-Every function runs a fixed number of statements, however many gift cards there are, and locks them by id.
+Every function runs a fixed number of statements, however many gift cards there are, and locks them in order of id.
 Callers hold the lock of the checkout itself.
 """
 
@@ -13,7 +13,7 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-from .attempts import refusals_kept
+from .attempts import record_refusal
 from .codes import canonical_code
 from .errors import CurrencyMismatch, InsufficientBalanceHeld, VoucherNotActive
 from .occurrences import Occurrence, redeemed
@@ -60,7 +60,7 @@ _RELEASE = """
       FROM sums
      WHERE v.account_id = %s AND v.id = sums.voucher_id
 """
-# A gift card that was ended meanwhile stays so, also with nothing left on it.
+# A gift card that has been disabled, revoked or expired keeps that status, even if nothing is left on it.
 _CAPTURE = """
     WITH released AS (
         DELETE FROM voucher_holds
@@ -100,7 +100,8 @@ _LOCK_REDEEMED = """
      ORDER BY v.id
        FOR NO KEY UPDATE
 """
-# What was reversed before is in the sums. Past its time a gift card that comes back to life shows as expired.
+# The sums include earlier reversals, so nothing is returned twice. A reactivated gift card past its expiry counts as
+# expired.
 _REVERSE = """
     WITH due AS (
         SELECT voucher_id, -sum(amount_cents)::bigint AS amount_cents
@@ -125,14 +126,14 @@ _REVERSE = """
 
 
 _WHAT_TO_DO = (
-    "The gift card no longer covers its share of the payment. Choose the payment method again, also the same one: "
-    "that counts the gift card anew and answers with the new amount due."
+    "The gift card no longer covers its share of the payment. Choose the payment method again (it may be the same one): "
+    "the answer contains the new amount due."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Funds:
-    """What is left on a gift card and not held, in cents of its currency, and the status that it shows."""
+    """A gift card's available amount, in cents of its currency, and its effective status."""
 
     id: int
     code: str
@@ -142,12 +143,12 @@ class Funds:
 
     @property
     def payable_cents(self) -> int:
-        """What it can pay: nothing, unless it is active."""
+        """The available amount; 0 unless the gift card is active."""
         return self.available_cents if self.status == Status.ACTIVE else 0
 
 
 def usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
-    """The gift card of a code as it was typed, or None. Raises `VoucherNotActive` and `CurrencyMismatch`."""
+    """Find the gift card of a typed code, if any. Raises `VoucherNotActive` and `CurrencyMismatch`."""
     canonical = canonical_code(code)
     found = _funds(_BY_CODE, canonical, now=now) if canonical else []
     if not found:
@@ -160,22 +161,22 @@ def usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
 
 
 def usable_vouchers(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
-    """The gift cards of a currency among those named, in the order given, also those no longer active."""
+    """Load those gift cards that are in this currency, in the given order, including inactive ones."""
     found = {funds.id: funds for funds in _funds(_OF_CURRENCY, list(ids), currency, now=now)}
     return [found[id_] for id_ in ids if id_ in found]
 
 
 def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime) -> None:
-    """Hold cents of gift cards (`{voucher_id: cents}`, 0 is nothing) for a checkout that holds none, all or none.
+    """Hold amounts of gift cards (`{voucher_id: cents}`) for a checkout that holds none yet. Zeros are skipped.
 
-    Raises `VoucherNotActive` and `InsufficientBalanceHeld`.
+    Holds all or nothing: raises `VoucherNotActive` and `InsufficientBalanceHeld`.
     """
     wanted = {voucher_id: cents for voucher_id, cents in amounts.items() if cents}
     if not wanted:
         return
     locked = {funds.id: funds for funds in _funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
     for voucher_id, cents in wanted.items():
-        with refusals_kept(
+        with record_refusal(
             voucher_id=voucher_id,
             amount_cents=cents,
             checkout_id=checkout_id,
@@ -190,7 +191,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
 
 
 def release_holds(*, checkout_ids: Sequence[int]) -> None:
-    """Give back what checkouts hold; repeated, nothing changes."""
+    """Release what the checkouts hold. Repeated, nothing changes."""
     if lock_held(checkout_ids=checkout_ids):
         account_id = current_account_id()
         with connection.cursor() as cursor:
@@ -198,18 +199,17 @@ def release_holds(*, checkout_ids: Sequence[int]) -> None:
 
 
 def lock_held(*, checkout_ids: Sequence[int]) -> int:
-    """Wait for the gift cards that checkouts hold, in a fixed order; how many there are."""
+    """Lock the gift cards that the checkouts hold, in order of id. Returns their number."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_HELD, [current_account_id(), list(checkout_ids)])
         return cursor.rowcount
 
 
 def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime) -> list[Occurrence]:
-    """Turn what a checkout holds into what its order has taken; the events, for the caller to publish.
+    """Charge the gift cards with what the checkout holds. Returns the events for the caller to publish.
 
-    The gift cards were locked by `lock_held` before the order was made.
-
-    It was promised before the payment, so that a gift card which was ended or expired meanwhile pays as well.
+    The caller has locked the gift cards with `lock_held` before creating the order. The amounts were promised before
+    the payment, so a gift card that has been disabled, revoked or expired since still pays.
     """
     account_id = current_account_id()
     values: dict[str, Any] = {
@@ -226,7 +226,7 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
 
 
 def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
-    """Return all that a cancelled order has taken of gift cards, at its checkout or later, exactly once.
+    """Return to gift cards what a cancelled order took from them, at checkout or later, exactly once.
 
     The caller holds the order's lock. A depleted gift card becomes active again.
     """

@@ -26,12 +26,12 @@ ISSUED = EmailKind[VoucherVariables]("voucher.issued", reference_type="voucher")
 
 
 def enqueue_voucher_email(voucher: Voucher, *, now: datetime) -> None:
-    """Enqueue the email with the code, each time anew. Raises `ValidationFailed` for a card without a recipient.
+    """Enqueue an email with the code on every call. Raises `ValidationFailed` if the gift card has no recipient.
 
-    A recipient who is a customer gets it in the customer's language, unless the customer has switched it off.
+    A recipient who is a customer gets it in the customer's language, unless the customer has opted out of it.
     """
     if not voucher.recipient_email:
-        detail = "The gift card has no recipient to send it to."
+        detail = "The gift card has no recipient."
         raise ValidationFailed(detail, errors=(FieldError("recipient_email", "required", detail),))
     variables: VoucherVariables = {
         "voucher": {

@@ -1,11 +1,11 @@
-"""The events of gift cards: their names and what they say. Codes are as good as money and are in none."""
+"""Builds the events of gift cards. They never contain a code, which is as good as money."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from discounts.models import Voucher
 
-# A type of event with its data, as `publish_many` takes them.
+# An event type with its data, as expected by `publish_many`.
 Occurrence = tuple[str, dict[str, Any]]
 
 
@@ -30,7 +30,7 @@ def redeemed(
     order_id: int | None,
     checkout_id: int | None,
 ) -> Iterator[Occurrence]:
-    """An amount was taken, by which the gift card may have been depleted; `status` is the one after it."""
+    """An amount was paid with a gift card, which may be depleted now; `status` is the new one."""
     card = {"voucher_id": voucher_id, "currency": currency}
     use = {"order_id": order_id, "checkout_id": checkout_id}
     amounts = {"amount_cents": amount_cents, "balance_cents": balance_cents}
@@ -40,6 +40,6 @@ def redeemed(
 
 
 def ended(name: str, voucher: Voucher, **more: Any) -> Occurrence:
-    """A gift card expired or was revoked, with what was left on it."""
+    """A gift card expired or was revoked. The event tells the remaining balance."""
     data = {"currency": voucher.currency, "balance_cents": voucher.balance_cents}
     return name, {"voucher_id": voucher.pk} | data | more

@@ -1,4 +1,4 @@
-"""What is done to gift cards. A ledger entry goes with every change of a balance, in the same transaction."""
+"""Operations on gift cards. Every change of a balance adds a ledger entry in the same transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,14 +11,14 @@ from commerce.orders.models import Order
 from commerce.tenancy.scope import current_account_id
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
-from .attempts import refusals_kept
+from .attempts import record_refusal
 from .codes import canonical_code, new_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
 from .notifications import enqueue_voucher_email
 from .occurrences import ended, issued, redeemed
 from .statuses import FINAL, Status, status_shown
 
-# A code that is taken, be it by an account that this one can't see, gets no row; another is drawn for it.
+# Codes are unique across accounts. A code that is taken inserts no row, and the caller draws another one.
 _INSERT = """
     INSERT INTO vouchers (account_id, code, currency, initial_balance_cents, balance_cents, held_cents,
                           recipient_email, order_id, status, expires_at, revocation_reason, created_at, updated_at)
@@ -47,9 +47,9 @@ def issue_voucher(
     actor: str,
     now: datetime,
 ) -> Voucher:
-    """A new gift card, sent to its recipient on request. Raises `ValidationFailed`.
+    """Issue a gift card, and email it to its recipient with `send_email`. Raises `ValidationFailed`.
 
-    `order_id` is the order that it was bought with.
+    `order_id` is the order in which it was bought.
     """
     if order_id is not None and not Order.objects.filter(pk=order_id).exists():
         raise ValidationFailed.unknown("order_id")
@@ -79,9 +79,9 @@ def issue_vouchers(
     actor: str,
     now: datetime,
 ) -> list[Voucher]:
-    """New gift cards with the first entries of their ledgers, in cents. Raises `ValidationFailed`."""
+    """Issue gift cards with their first ledger entries. Raises `ValidationFailed`."""
     if expires_at is not None and expires_at <= now:
-        raise ValidationFailed.of("expires_at", "in_the_past", "The gift card would never be valid.")
+        raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")
     fields = {
         "currency": currency,
         "cents": initial_balance_cents,
@@ -101,23 +101,23 @@ def issue_vouchers(
 def redeem_voucher(
     *, code: str, amount_cents: int, order_id: int | None, actor: str, now: datetime
 ) -> Redeemed:
-    """Take an amount of a gift card, towards an order if one is named.
+    """Pay an amount with a gift card, optionally towards an order.
 
-    Raises `NotFound`, `ValidationFailed` for an unknown order, and, keeping the try, `VoucherNotActive`,
-    `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
+    Raises `NotFound`, and `ValidationFailed` for an unknown order. Also raises `VoucherNotActive`, `OrderNotOpen`,
+    `CurrencyMismatch` and `InsufficientBalance`, which are recorded as failed attempts.
     """
-    # The order comes first, as for its cancellation, which returns what was taken.
+    # Lock the order before the gift card, in the same order as its cancellation, which returns the amounts.
     order = None if order_id is None else _lock_order(order_id)
     voucher = _lock(code=canonical_code(code))
     if order_id is not None and order is None:
         raise ValidationFailed.unknown("order_id")
-    with refusals_kept(voucher_id=voucher.pk, amount_cents=amount_cents, order_id=order_id, actor=actor):
+    with record_refusal(voucher_id=voucher.pk, amount_cents=amount_cents, order_id=order_id, actor=actor):
         _require_redeemable(voucher, amount_cents, order, now)
     return _redeem(voucher, amount_cents, order_id, actor, now)
 
 
 def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
-    """Take a gift card out of use for good, whatever is on it. Repeated, or revoked, nothing changes.
+    """Disable a gift card permanently, whatever its balance. A disabled or revoked one stays as it is.
 
     Raises `NotFound`.
     """
@@ -130,9 +130,9 @@ def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
 
 
 def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
-    """End a gift card for fraud, whatever its status, since fraud may show late. Repeated, nothing changes.
+    """Revoke a gift card for fraud, whatever its status: fraud may be noticed late. Repeated, nothing changes.
 
-    What its orders have taken stays taken. Raises `NotFound`.
+    Orders already paid with it stay paid. Raises `NotFound`.
     """
     voucher = _lock(pk=voucher_id)
     if voucher.status != Status.REVOKED:
@@ -146,7 +146,7 @@ def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
 
 
 def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
-    """Send a gift card to its recipient once more. Raises `NotFound`, `VoucherNotActive`, `ValidationFailed`."""
+    """Email a gift card to its recipient again. Raises `NotFound`, `VoucherNotActive`, `ValidationFailed`."""
     voucher = Voucher.objects.filter(pk=voucher_id).first()
     if voucher is None:
         raise NotFound
@@ -156,7 +156,7 @@ def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
 
 
 def _insert(count: int, fields: dict[str, Any]) -> list[Voucher]:
-    """Up to so many gift cards: none for a code that is taken."""
+    """Insert up to `count` gift cards: fewer if a generated code is taken."""
     codes = [new_voucher_code() for _ in range(count)]
     return list(Voucher.objects.raw(_INSERT, fields | {"account": current_account_id(), "codes": codes}))
 

@@ -17,7 +17,7 @@ def vouchers(
     currency: str | None = None,
     now: datetime,
 ) -> QuerySet[Voucher]:
-    """The account's gift cards that show a status at `now`; codes and emails in whatever case they are typed."""
+    """Filter the account's gift cards. `status` is the effective one at `now`; code and email ignore case."""
     found = Voucher.objects.all()
     if status is not None:
         found = found.filter(with_status(status, now))
@@ -38,8 +38,8 @@ def get_voucher(voucher_id: int) -> Voucher:
     return voucher
 
 
-def names_voucher(code: str) -> bool:
-    """Whether a code, however it is typed, is one of the account's gift cards."""
+def is_voucher_code(code: str) -> bool:
+    """Whether the code, in any spelling, belongs to one of the account's gift cards."""
     canonical = canonical_code(code)
     return canonical is not None and Voucher.objects.filter(code=canonical).exists()
 
@@ -47,7 +47,7 @@ def names_voucher(code: str) -> bool:
 def redemptions(
     *, voucher_id: int | None = None, order_id: int | None = None, kind: str | None = None
 ) -> QuerySet[VoucherRedemption]:
-    """The ledger of one gift card, of what one order took, or all of it."""
+    """Ledger entries, optionally of one gift card, one order or one kind."""
     wanted = {"voucher_id": voucher_id, "order_id": order_id, "kind": kind}
     return VoucherRedemption.objects.filter(
         **{name: value for name, value in wanted.items() if value is not None}

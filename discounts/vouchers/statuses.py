@@ -1,4 +1,4 @@
-"""What the status of a gift card is at a moment: its time may be over before the sweeper notes it."""
+"""The effective status of a gift card: it may have expired before the sweeper updates the stored status."""
 
 from datetime import datetime
 
@@ -8,27 +8,27 @@ from discounts.models import Voucher
 
 Status = Voucher.Status
 
-# Neither is ever left again, except that fraud outranks the rest: a disabled gift card may still be revoked.
+# Permanent, except that a disabled gift card may still be revoked for fraud.
 FINAL = (Status.DISABLED, Status.REVOKED)
 
 
 def status_shown(voucher: Voucher, now: datetime) -> str:
-    """The status as everybody sees it: past its time an active gift card is expired."""
+    """The effective status: an active gift card past its expiry is expired."""
     return shown(voucher.status, voucher.expires_at, now)
 
 
 def shown(status: str, expires_at: datetime | None, now: datetime) -> str:
-    """As `status_shown`, from the columns."""
+    """Like `status_shown`, from column values."""
     is_over = status == Status.ACTIVE and expires_at is not None and expires_at <= now
     return Status.EXPIRED if is_over else status
 
 
 def with_status(status: str, now: datetime) -> Q:
-    """The gift cards that show this status."""
+    """Match gift cards with this effective status."""
     overdue = Q(status=Status.ACTIVE, expires_at__lte=now)
     if status == Status.EXPIRED:
         return Q(status=status) | overdue
-    # Written out, as the negation of a comparison with null would be null.
+    # Spelled out instead of `~overdue`, since a negated comparison with null is null.
     if status == Status.ACTIVE:
         return Q(status=status) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
     return Q(status=status)

@@ -1,4 +1,4 @@
-"""Gift cards of every account whose time is over."""
+"""Expires overdue gift cards of every account."""
 
 import time
 from collections import defaultdict
@@ -19,9 +19,9 @@ BATCH = 500
 
 
 def expire_overdue_vouchers(*, now: datetime, within_s: float = 0) -> int:
-    """Expire a batch, and further ones while each is full and time is left; return how many expired.
+    """Expire batches until one isn't full or time is up. Returns how many gift cards expired.
 
-    Each account's are expired in a transaction of its own. One that fails is postponed.
+    Each account has its own transaction. Gift cards that fail are postponed.
     """
     deadline = time.monotonic() + within_s
     expired = 0
@@ -49,7 +49,7 @@ def _expire(account_id: int, voucher_ids: Sequence[int], *, now: datetime) -> in
 
 
 def expire_vouchers(*, voucher_ids: Sequence[int], now: datetime) -> int:
-    """Note the end of those gift cards that are past their time. Rows that somebody else holds are left to them."""
+    """Expire those gift cards that are overdue. Skips locked rows: the next run will see them."""
     overdue = Voucher.objects.filter(pk__in=voucher_ids, status=Status.ACTIVE, expires_at__lte=now)
     vouchers = list(overdue.select_for_update(skip_locked=True, no_key=True).order_by("pk"))
     if vouchers:

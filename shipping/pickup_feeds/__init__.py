@@ -1,1 +1,1 @@
-"""Carriers' feeds of pickup points: read as a stream, checked line by line, written in one transaction."""
+"""Imports carriers' feeds of pickup points: read as a stream, checked line by line, written in one transaction."""

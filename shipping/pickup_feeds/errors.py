@@ -1,6 +1,6 @@
 class FeedRefused(Exception):
-    """A feed that was not imported; nothing has changed."""
+    """The feed wasn't imported, and nothing has changed."""
 
 
 class LineRefused(ValueError):
-    """One line or item of a feed that describes no pickup point, and why."""
+    """A line or item of a feed isn't a valid pickup point. The message says why."""

@@ -1,4 +1,4 @@
-"""Feeds by the name of their format: bytes in, lines with fields of our own names out."""
+"""The formats of feeds. A format turns bytes into lines whose fields have our own names."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,15 +24,15 @@ FORMATS = {
 }
 
 
-def format_named_by(suffix: str) -> str | None:
-    """The format that a file's name tells."""
+def find_format(suffix: str) -> str | None:
+    """Find the format by the suffix of a file's name."""
     return next((name for name, known in FORMATS.items() if suffix.lower() in known.suffixes), None)
 
 
 def read_feed(file: BinaryIO, *, format_name: str) -> Iterator[Line]:
-    """The lines of a feed in UTF-8, read as they are asked for; raises `FeedRefused` where it can't go on."""
+    """Read the lines of a feed in UTF-8, one by one. Raises `FeedRefused` if the rest can't be read."""
     known = FORMATS[format_name]
-    # A byte that is no UTF-8 spoils its own line only, where the check of the fields finds it.
+    # Invalid UTF-8 becomes surrogates, so that only its own line is refused, when its fields are checked.
     stream = TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
     for line in known.read(stream):
         if known.own_fields is None or line.problem:

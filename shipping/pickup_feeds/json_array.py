@@ -1,4 +1,4 @@
-"""A JSON array read one item at a time, so that its length doesn't matter."""
+"""Reads a JSON array item by item, so that memory doesn't grow with its length."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _WHITE_SPACE = " \t\n\r"
 
 
 def read_json_array(stream: TextIO) -> Iterator[Line]:
-    """The items of an array. Raises `FeedRefused` where it is broken off or no JSON: what follows is lost then."""
+    """Read the items of an array. Raises `FeedRefused` at invalid JSON, since nothing after it can be read."""
     window = _Window(stream)
     window.take("[")
     if window.peek() == "]":
@@ -35,7 +35,7 @@ def _items(window: "_Window") -> Iterator[Line]:
 
 
 class _Window:
-    """The part of a text that is looked at, with the line of the text that it has come to."""
+    """The part of the text in memory, the position in it, and the number of the current line."""
 
     def __init__(self, stream: TextIO) -> None:
         self.line = 1
@@ -44,7 +44,7 @@ class _Window:
         self._at = 0
 
     def peek(self) -> str:
-        """The next character that is no white space, which becomes the first; empty at the end."""
+        """Skip white space and return the next character without consuming it; empty at the end."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _WHITE_SPACE:
                 self._advance(self._at + 1)
@@ -54,19 +54,19 @@ class _Window:
                 return ""
 
     def take(self, wanted: str) -> None:
-        """Pass a character; raises `FeedRefused` where there is another."""
+        """Consume this character. Raises `FeedRefused` if there is another one."""
         if self.peek() != wanted:
             raise self.broken()
         self._advance(self._at + 1)
 
     def value(self) -> Any:
-        """Pass and answer a value; raises `FeedRefused` for no JSON, and for more than `MAX_LENGTH` of it."""
+        """Consume and return a value. Raises `FeedRefused` if it is invalid or longer than `MAX_LENGTH`."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError):
                 end = len(self._text)
-            # A value that reaches the end may go on, as a number does.
+            # A value at the end of the window may continue in the next chunk, such as a number.
             if end < len(self._text):
                 self._advance(end)
                 return value
@@ -74,7 +74,7 @@ class _Window:
                 raise self.broken()
 
     def broken(self) -> FeedRefused:
-        return FeedRefused(f"The JSON array is broken at line {self.line}.")
+        return FeedRefused(f"Invalid JSON at line {self.line}.")
 
     def _advance(self, to: int) -> None:
         self.line += self._text.count("\n", self._at, to)
@@ -88,7 +88,7 @@ class _Window:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON.")
+    raise ValueError(f"{name} isn't valid JSON.")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

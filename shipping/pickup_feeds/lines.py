@@ -1,4 +1,4 @@
-"""What a feed consists of, whatever its format: numbered lines with the fields that each of them gives."""
+"""The numbered lines of a feed and their fields, independent of its format."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any, TextIO
 
 from .errors import FeedRefused
 
-# Characters of one line or item. A feed without line ends must not be read into memory whole.
+# In characters, so that a feed without line ends isn't read into memory as a whole.
 MAX_LENGTH = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line or item. `number` counts lines of the file from 1; `problem` says why there are no fields."""
+    """A line or item. `number` counts the file's lines from 1; `problem` says why the line can't be used."""
 
     number: int
     fields: dict[str, Any]
@@ -20,14 +20,14 @@ class Line:
 
 
 def object_line(number: int, value: Any) -> Line:
-    """The line of a decoded JSON value, which has to be an object."""
+    """Build a line from a decoded JSON value, which must be an object."""
     if isinstance(value, dict):
         return Line(number, value)
     return Line(number, {}, "is not a JSON object")
 
 
 def bounded_lines(stream: TextIO) -> Iterator[str]:
-    """The lines of a text; raises `FeedRefused` at one that is longer than `MAX_LENGTH`."""
+    """Read lines. Raises `FeedRefused` at one that is longer than `MAX_LENGTH`."""
     number = 0
     while line := stream.readline(MAX_LENGTH):
         number += 1

@@ -9,13 +9,13 @@ from .errors import FeedRefused, LineRefused
 from .lines import Line
 from .points import Point, external_id_of, point_of
 
-# Of the refused lines, so many are told; all are counted.
+# How many refused lines are reported. All of them are counted.
 REFUSALS_TOLD = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of a feed. A carrier's full feed may come in several."""
+    """One file of a feed. A full feed may consist of several."""
 
     name: str
     lines: Iterable[Line]
@@ -23,7 +23,7 @@ class Source:
 
 @dataclass(slots=True)
 class Tally:
-    """The lines of a feed: all, points and refused ones are counted, the first of the refused ones told."""
+    """Counts all, accepted and refused lines, and keeps messages about the first refused ones."""
 
     lines: int = 0
     accepted: int = 0
@@ -37,7 +37,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an import did, or would do: lines read, points added, changed and closed, and lines refused."""
+    """What an import did, or would do in a dry run."""
 
     lines: int
     added: int
@@ -56,18 +56,18 @@ def import_points(
     is_forced: bool = False,
     is_dry_run: bool = False,
 ) -> Summary:
-    """Make a carrier's points those of a feed, all or nothing. Lines that are wrong are left out.
+    """Update a carrier's pickup points from a feed, all or nothing. Invalid lines are skipped.
 
-    A point that a full feed lacks becomes closed; one that only a refused line names stays as it is.
-    Raises `FeedRefused` for a feed that breaks off, that has no good line among bad ones, or that closes more
-    than half of the carrier's active points without being forced, and while another import of it is under way.
+    Closes points that are missing in a full feed, unless a refused line has their id. Raises `FeedRefused` if the feed
+    is truncated, if all its lines are invalid, if it would close more than half of the carrier's active points (unless
+    forced), and while another import for the carrier is running.
     """
     with transaction.atomic():
         if not staging.try_lock(carrier):
-            raise FeedRefused(f"Another import of {carrier} is under way.")
+            raise FeedRefused(f"Another import of {carrier} is running.")
         tally = _stage(carrier, sources)
         changes = staging.compare(carrier)
-        vanished = 0 if is_partial else _vanished(carrier, changes, is_forced=is_forced)
+        vanished = 0 if is_partial else _count_vanished(carrier, changes, is_forced=is_forced)
         if not is_dry_run:
             staging.write(carrier, now=now)
             if vanished:
@@ -87,11 +87,11 @@ def _stage(carrier: str, sources: Sequence[Source]) -> Tally:
     tally = Tally()
     staging.stage(_rows(carrier, sources, tally))
     if tally.refused and not tally.accepted:
-        raise FeedRefused(f"Not one line of {tally.refused} is a pickup point. {tally.told[0]}")
+        raise FeedRefused(f"None of {tally.refused} lines is a valid pickup point. {tally.told[0]}")
     repeated = staging.remove_repeated(limit=REFUSALS_TOLD)
     tally.refused += repeated.count
     for file, line in repeated.told:
-        tally.tell(sources[file], line, "external_id was on an earlier line")
+        tally.tell(sources[file], line, "external_id appeared on an earlier line")
     return tally
 
 
@@ -131,10 +131,10 @@ def _external_id(line: Line) -> str | None:
         return None
 
 
-def _vanished(carrier: str, changes: staging.Changes, *, is_forced: bool) -> int:
-    """How many points are to be closed because the feed lacks them; raises `FeedRefused` where it can't be full."""
+def _count_vanished(carrier: str, changes: staging.Changes, *, is_forced: bool) -> int:
+    """Count the active points missing in the feed. Raises `FeedRefused` if too many would be closed."""
     active = staging.count_active(carrier)
     lost = changes.closed + active.vanished
     if lost * 2 > active.total and not is_forced:
-        raise FeedRefused(f"The feed closes {lost} of {active.total} active points of {carrier}.")
+        raise FeedRefused(f"The feed would close {lost} of {active.total} active points of {carrier}.")
     return active.vanished

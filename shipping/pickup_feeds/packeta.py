@@ -1,4 +1,4 @@
-"""Items of Packeta's feed, version 5, where booleans and numbers are strings, in the fields of our own feeds."""
+"""Maps items of Packeta's feed, version 5, to our fields. Its booleans and numbers are strings."""
 
 from decimal import Decimal
 from typing import Any
@@ -16,14 +16,14 @@ _SAME = {
 
 
 def own_fields(item: dict[str, Any]) -> dict[str, Any]:
-    """The fields of one item, not checked yet."""
+    """Map one item's fields, without checking them."""
     fields = {ours: item.get(theirs) for ours, theirs in _SAME.items()}
     return fields | {
         # Only lockers have a type.
         "kind": "locker" if item.get("type") else "point",
-        # An empty list stands for an empty object there.
+        # The feed writes an empty object as an empty list.
         "opening_hours": item.get("openingHours") or None,
-        # The feed says no more about cash on delivery than whether the place takes cards.
+        # The feed has no field for cash on delivery; accepting cards comes closest.
         "is_cod_supported": item.get("creditCardPayment") == "yes",
         "max_weight_grams": _grams(item.get("maxWeight")),
         "status": "active" if _is_open(item) else "closed",
@@ -37,7 +37,7 @@ def _is_open(item: dict[str, Any]) -> bool:
 
 
 def _grams(kilograms: Any) -> Any:
-    """The weight in grams; what is no number stays as it is, to be refused with the other fields."""
+    """Convert to grams. What isn't a number is returned as it is, and refused with the other fields."""
     try:
         return Decimal(str(kilograms)) * 1000
     except ArithmeticError:

@@ -1,4 +1,4 @@
-"""What a line of a feed has to say to be a pickup point. Values become what the columns of the table hold."""
+"""Checks the fields of a feed's line, and converts them to the columns of a pickup point."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ _MICRODEGREE = Decimal("0.000001")
 
 
 class Point(NamedTuple):
-    """A row of the staging table, in the order of its columns. `opening_hours` is JSON."""
+    """A row for the staging table, in the order of its columns. `opening_hours` is JSON text."""
 
     external_id: str
     kind: str
@@ -39,7 +39,7 @@ class Point(NamedTuple):
 
 
 def point_of(fields: dict[str, Any], *, carrier: str) -> Point:
-    """The point that a line describes; raises `LineRefused` with the first field that is wrong."""
+    """Build the point that a line describes. Raises `LineRefused` with the first invalid field."""
     if fields.get("carrier") not in (None, carrier):
         raise LineRefused(f"carrier is not {carrier}")
     return Point(
@@ -61,7 +61,7 @@ def point_of(fields: dict[str, Any], *, carrier: str) -> Point:
 
 
 def external_id_of(fields: dict[str, Any]) -> str:
-    """The carrier's id of the point, which a number may be as well; raises `LineRefused`."""
+    """Return the carrier's id of the point, which may also be a number. Raises `LineRefused`."""
     return _required(fields, "external_id", max_length=64)
 
 
@@ -72,13 +72,13 @@ def _text(fields: dict[str, Any], name: str, *, max_length: int) -> str:
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str):
-        raise LineRefused(f"{name} is no text")
+        raise LineRefused(f"{name} isn't text")
     value = value.strip()
     if len(value) > max_length:
         raise LineRefused(f"{name} is longer than {max_length} characters")
-    # Bytes that are no UTF-8 were read as lone surrogates, which no column can hold either.
+    # Invalid UTF-8 was read as lone surrogates, which PostgreSQL can't store, and neither can it store NUL.
     if not (value.isascii() or _is_utf8(value)) or "\0" in value:
-        raise LineRefused(f"{name} has characters that are no text")
+        raise LineRefused(f"{name} contains invalid characters")
     return value
 
 
@@ -98,7 +98,7 @@ def _required(fields: dict[str, Any], name: str, *, max_length: int) -> str:
 
 
 def _choice(fields: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
-    """One of the choices; the first of them where the line gives none."""
+    """Return one of the choices; the first if the line has no value."""
     value = _text(fields, name, max_length=16).lower() or choices[0]
     if value not in choices:
         raise LineRefused(f"{name} is not {' or '.join(choices)}")
@@ -108,13 +108,13 @@ def _choice(fields: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
 def _country(fields: dict[str, Any]) -> str:
     value = _required(fields, "country_code", max_length=2).upper()
     if value not in countries():
-        raise LineRefused("country_code is no country of ISO 3166")
+        raise LineRefused("country_code isn't an ISO 3166 country code")
     return value
 
 
 def _normalised_zip(fields: dict[str, Any]) -> str:
     value = normalise_zip(_text(fields, "zip", max_length=_MAX_ZIP))
-    # Upper case can be longer, as that of ß is.
+    # Upper case can be longer: ß becomes SS.
     if len(value) > _MAX_ZIP:
         raise LineRefused(f"zip is longer than {_MAX_ZIP} characters in upper case")
     return value
@@ -137,9 +137,9 @@ def _number(fields: dict[str, Any], name: str) -> Decimal | None:
     try:
         number = Decimal(str(value).strip())
     except (InvalidOperation, ValueError):
-        raise LineRefused(f"{name} is no number") from None
+        raise LineRefused(f"{name} isn't a number") from None
     if not number.is_finite():
-        raise LineRefused(f"{name} is no number")
+        raise LineRefused(f"{name} isn't a number")
     return number
 
 
@@ -157,12 +157,12 @@ def _grams(fields: dict[str, Any], name: str) -> int | None:
     if number is None:
         return None
     if not 0 <= number <= _MAX_WEIGHT_GRAMS or number != int(number):
-        raise LineRefused(f"{name} is no number of grams")
+        raise LineRefused(f"{name} isn't a whole number of grams")
     return int(number)
 
 
 def _opening_hours(fields: dict[str, Any]) -> str | None:
-    """JSON of an object or a list, which a cell of CSV holds as text."""
+    """Return the JSON of an object or a list. In CSV, the cell contains JSON text."""
     value = fields.get("opening_hours")
     if value is None:
         return None
@@ -170,12 +170,12 @@ def _opening_hours(fields: dict[str, Any]) -> str | None:
         return _json(orjson.loads(value) if isinstance(value, str) else value)
     except (TypeError, ValueError):
         raise LineRefused(
-            f"opening_hours is no JSON object or list of {_MAX_OPENING_HOURS} characters at most"
+            f"opening_hours isn't a JSON object or list of at most {_MAX_OPENING_HOURS} characters"
         ) from None
 
 
 def _json(value: Any) -> str:
-    """Raises `ValueError` or `TypeError` for what a column of jsonb can't hold, such as an escaped NUL."""
+    """Serialise a value. Raises `ValueError` or `TypeError` for what jsonb can't store, such as an escaped NUL."""
     text = orjson.dumps(value).decode()
     if not isinstance(value, dict | list) or "\\u0000" in text or len(text) > _MAX_OPENING_HOURS:
         raise ValueError

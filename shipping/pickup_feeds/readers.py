@@ -1,4 +1,4 @@
-"""The formats that feeds come in. Every reader holds no more than a few lines at a time."""
+"""Readers of the feed formats. They keep only a few lines in memory."""
 
 import csv
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from .errors import FeedRefused
 from .lines import Line, bounded_lines, object_line
 from .points import REQUIRED_FIELDS
 
-# Opening hours may be laid out over several lines.
+# Opening hours may be formatted over several lines.
 MAX_LINES_OF_A_CELL = 100
 
 
 def read_csv(stream: TextIO) -> Iterator[Line]:
-    """Lines below a header of field names, separated by commas, semicolons or tabs; an empty cell is absent.
+    """Read rows below a header of field names, separated by commas, semicolons or tabs. Empty cells are left out.
 
-    Raises `FeedRefused` for a header that lacks a required field, and for quotes that don't end.
+    Raises `FeedRefused` if the header lacks a required field, or a quoted cell doesn't end.
     """
     lines = bounded_lines(stream)
     header = next(lines, "")
@@ -25,12 +25,12 @@ def read_csv(stream: TextIO) -> Iterator[Line]:
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     missing = [name for name in REQUIRED_FIELDS if name not in names]
     if missing:
-        raise FeedRefused(f"The header has no column {', '.join(missing)}.")
+        raise FeedRefused(f"The header lacks {', '.join(missing)}.")
     yield from _csv_lines(csv.reader(lines, delimiter=delimiter, strict=True), names)
 
 
 def read_json_lines(stream: TextIO) -> Iterator[Line]:
-    """One JSON object a line; blank lines are passed over."""
+    """Read one JSON object per line. Skips blank lines."""
     for number, text in enumerate(bounded_lines(stream), start=1):
         if not text.isspace():
             yield _json_line(number, text)
@@ -38,7 +38,7 @@ def read_json_lines(stream: TextIO) -> Iterator[Line]:
 
 def _csv_lines(rows: Any, names: list[str]) -> Iterator[Line]:
     while True:
-        # The header is line 1, and a quoted cell may span lines: a row is where it begins.
+        # The header is line 1. A quoted cell may span lines; a row is numbered by its first line.
         number = rows.line_num + 2
         try:
             row = next(rows)
@@ -53,9 +53,9 @@ def _csv_lines(rows: Any, names: list[str]) -> Iterator[Line]:
 
 
 def _require_end(lines: int, *, number: int) -> None:
-    """Refuse quotes that don't end: the points on the lines in them would seem to have vanished."""
+    """Refuse unterminated quotes: the points on the lines inside them would seem to be missing."""
     if lines > MAX_LINES_OF_A_CELL:
-        raise FeedRefused(f"The quotes that begin on line {number} do not end.")
+        raise FeedRefused(f"The quotes opened on line {number} aren't closed.")
 
 
 def _csv_line(number: int, names: list[str], row: list[str]) -> Line:

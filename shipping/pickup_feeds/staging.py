@@ -1,4 +1,4 @@
-"""The SQL of an import: a feed is copied into a temporary table and compared with what is there as a whole."""
+"""The SQL of an import: copies the feed into a temporary table, and compares it with the existing points."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from django.db import connection
 
 from .points import Point
 
-# The file's number, the line's number and the point. A line that was refused has no name, and only says by its
-# id that the carrier still has the point.
+# The numbers of the file and the line, and the point. A refused line has no name; its id only says that the carrier
+# still has the point, so that it isn't closed.
 Row = tuple[object, ...]
 
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -83,7 +83,7 @@ _DROP = "DROP TABLE staged_pickup_points, pickup_point_changes"
 
 
 class Changes(NamedTuple):
-    """How many points a feed adds, changes, and declares closed that are active."""
+    """How many points a feed adds and changes, and how many active ones it marks as closed."""
 
     added: int
     changed: int
@@ -91,7 +91,7 @@ class Changes(NamedTuple):
 
 
 class Active(NamedTuple):
-    """How many points of a carrier are active, and how many of them a feed doesn't have."""
+    """How many points of a carrier are active, and how many of those the feed lacks."""
 
     total: int
     vanished: int
@@ -99,19 +99,19 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How many lines have the id of an earlier one, and the first of them by file and line."""
+    """How many lines repeat the id of an earlier line, and the file and line of the first ones."""
 
     count: int
     told: list[tuple[int, int]]
 
 
 def try_lock(carrier: str) -> bool:
-    """Keep other imports of the carrier out until the transaction ends, unless one is under way."""
+    """Lock the carrier's imports until the transaction ends. False if another import holds the lock."""
     return bool(_fetch(_LOCK, f"pickup_points:{carrier}")[0])
 
 
 def stage(rows: Iterable[Row]) -> None:
-    """Copy rows into the new staging table as they come."""
+    """Create the staging table, and stream the rows into it."""
     with connection.cursor() as cursor:
         cursor.execute(_CREATE)
         with cursor.copy(_COPY) as copy:
@@ -129,7 +129,7 @@ def refused_row(file: int, line: int, external_id: str) -> Row:
 
 
 def remove_repeated(*, limit: int) -> Repeated:
-    """Keep the first line of every id. Tells no more than `limit` of those that went."""
+    """Keep the first line of every id. Reports at most `limit` of the removed ones."""
     with connection.cursor() as cursor:
         cursor.execute(_REMOVE_REPEATED, [limit])
         rows = cursor.fetchall()
@@ -137,7 +137,7 @@ def remove_repeated(*, limit: int) -> Repeated:
 
 
 def compare(carrier: str) -> Changes:
-    """Find what the staged lines change, for `write` to do."""
+    """Collect the changes that the staged lines make, for `write`."""
     with connection.cursor() as cursor:
         cursor.execute(_COMPARE, [carrier])
     return Changes(*_fetch(_COUNT_CHANGES))
@@ -148,7 +148,7 @@ def count_active(carrier: str) -> Active:
 
 
 def write(carrier: str, *, now: datetime) -> None:
-    """Add and change points; those that stay the same are not touched."""
+    """Insert new points and update changed ones. Unchanged rows aren't touched."""
     with connection.cursor() as cursor:
         cursor.execute(_UPSERT, [carrier, now])
 

@@ -87,7 +87,7 @@ def test_gift_card_is_sent_again(shop, owner):
 
     answer = owner.confirm(path(voucher, "resend"))
 
-    assert messages_of(answer) == ["The gift card is on its way to its recipient."]
+    assert messages_of(answer) == ["The gift card will be emailed to its recipient."]
     with shop.scope():
         assert OutboxDispatch.objects.count() == 2
         assert StaffAction.objects.get().subject_id == voucher.pk
@@ -96,7 +96,7 @@ def test_gift_card_is_sent_again(shop, owner):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "The gift card has no recipient to send it to."),
+        ({}, "The gift card has no recipient."),
         ({"recipient_email": "ada@example.com", "is_overdue": True}, "The gift card is not active"),
     ],
 )

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from accounts.management.terminal import account_named, csv_writer, moment
+from accounts.management.terminal import csv_writer, find_account_id, moment
 from commerce.formats import timestamp
 from commerce.reference import currencies
 from commerce.rest.fields import MAX_SAFE_INTEGER
@@ -20,22 +20,27 @@ _BATCH = 500
 
 
 class Command(BaseCommand):
-    help = "Issues gift cards of one amount, and writes their codes as CSV."
+    help = "Issues gift cards with the same balance, and writes their codes as CSV."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("account", metavar="HANDLE", help="the account that issues them")
-        parser.add_argument("--count", type=_number, required=True, help="how many")
-        parser.add_argument("--amount", type=_number, required=True, metavar="CENTS", help="on each of them")
+        parser.add_argument("--count", type=_number, required=True, help="number of gift cards")
+        parser.add_argument(
+            "--amount", type=_number, required=True, metavar="CENTS", help="balance of each gift card"
+        )
         parser.add_argument("--currency", type=_currency, required=True, help="ISO 4217 code")
         parser.add_argument(
-            "--expires-at", type=moment, metavar="TIMESTAMP", help="ISO 8601 with an offset; without, never"
+            "--expires-at",
+            type=moment,
+            metavar="TIMESTAMP",
+            help="ISO 8601 with an offset; by default they don't expire",
         )
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="a new file instead of standard output"
+            "--output", type=Path, metavar="FILE", help="write to this new file instead of standard output"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account_id, now = account_named(options["account"]), timezone.now()
+        account_id, now = find_account_id(options["account"]), timezone.now()
         if options["expires_at"] is not None and options["expires_at"] <= now:
             raise CommandError("--expires-at is in the past.")
         with (
@@ -43,13 +48,13 @@ class Command(BaseCommand):
             tqdm(total=options["count"], unit="card", disable=None) as bar,
         ):
             writer.writerow(("code", "currency", "initial_balance_cents", "expires_at"))
-            for vouchers in _issued(account_id, options, now=now):
+            for vouchers in _issue(account_id, options, now=now):
                 writer.writerows(_row(voucher) for voucher in vouchers)
                 bar.update(len(vouchers))
 
 
-def _issued(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterator[list[Voucher]]:
-    """The gift cards batch by batch, each once it is committed: no other code may be given to anybody."""
+def _issue(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterator[list[Voucher]]:
+    """Issue gift cards in batches. Yields a batch only after its commit, so that no invalid code is written."""
     for start in range(0, options["count"], _BATCH):
         with account_scope(account_id):
             vouchers = issue_vouchers(
@@ -74,12 +79,12 @@ def _row(voucher: Voucher) -> tuple[object, ...]:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MAX_SAFE_INTEGER:
-        raise ArgumentTypeError("an integer of at least 1")
+        raise ArgumentTypeError("must be an integer of at least 1")
     return int(text)
 
 
 def _currency(text: str) -> str:
     code = text.upper()
     if code not in currencies():
-        raise ArgumentTypeError("an ISO 4217 currency code")
+        raise ArgumentTypeError("must be an ISO 4217 currency code")
     return code

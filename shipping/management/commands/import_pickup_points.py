@@ -13,7 +13,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from shipping.pickup_feeds.errors import FeedRefused
-from shipping.pickup_feeds.formats import FORMATS, format_named_by, read_feed
+from shipping.pickup_feeds.formats import FORMATS, find_format, read_feed
 from shipping.pickup_feeds.lines import Line
 from shipping.pickup_feeds.operations import Source, Summary, import_points
 
@@ -21,20 +21,22 @@ STDIN = "-"
 
 
 class Command(BaseCommand):
-    help = "Makes a carrier's pickup points those of its feed, and closes those that the feed no longer has."
+    help = "Imports a carrier's feed of pickup points, and closes points that are no longer in it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("carrier", type=_carrier, help="as shipping methods name it")
+        parser.add_argument("carrier", type=_carrier, help="the carrier, as in the shipping methods")
         parser.add_argument(
-            "files", nargs="+", metavar="FILE", help="the feed, in UTF-8; - is standard input"
+            "files", nargs="+", metavar="FILE", help="files of the feed, in UTF-8; - for standard input"
         )
-        parser.add_argument("--format", choices=FORMATS, help="needed where a file's name doesn't tell it")
-        parser.add_argument("--partial", action="store_true", help="leave points alone that the feed lacks")
+        parser.add_argument("--format", choices=FORMATS, help="required if the file's suffix doesn't tell it")
+        parser.add_argument("--partial", action="store_true", help="don't close points that the feed lacks")
         parser.add_argument(
-            "--force", action="store_true", help="even if that closes more than half of the active points"
+            "--force",
+            action="store_true",
+            help="import even if that closes more than half of the active points",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="show what would change, and change nothing"
+            "--dry-run", action="store_true", help="show what would change without changing anything"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -64,12 +66,12 @@ class Command(BaseCommand):
             f" closed {summary.closed}, refused {summary.refused}"
         )
         self.stdout.write(
-            f"{summary.lines:,} lines in {seconds:.1f} s, {summary.lines / seconds:,.0f} a second"
+            f"{summary.lines:,} lines in {seconds:.1f} s, {summary.lines / seconds:,.0f} per second"
         )
 
 
-class _Counted(io.RawIOBase):
-    """Bytes that move a progress bar as they are read."""
+class _ProgressReader(io.RawIOBase):
+    """Reads a file, and advances a progress bar."""
 
     def __init__(self, file: BinaryIO, bar: tqdm) -> None:
         self._file = file
@@ -86,27 +88,27 @@ class _Counted(io.RawIOBase):
 
 def _carrier(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
-        raise ArgumentTypeError("1 to 64 of a-z, 0-9, _ and -, as a method's carrier")
+        raise ArgumentTypeError("must be 1 to 64 characters of a-z, 0-9, _ and -")
     return text
 
 
 def _progress() -> tqdm:
-    """A bar of bytes, on a terminal only."""
+    """Create a progress bar in bytes, which is shown on a terminal only."""
     return tqdm(unit="B", unit_scale=True, disable=None)
 
 
 def _source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:
-    found = format_name or format_named_by(Path(name).suffix)
+    found = format_name or find_format(Path(name).suffix)
     if found is None:
-        raise CommandError(f"The name of {name!r} tells no format; give one by --format.")
+        raise CommandError(f"The format of {name!r} is unknown. Set it with --format.")
     if name == STDIN:
         return Source("standard input", _lines(sys.stdin.buffer, found, bar))
-    file = files.enter_context(_opened(name))
+    file = files.enter_context(_open(name))
     bar.total = (bar.total or 0) + Path(name).stat().st_size
     return Source(name, _lines(file, found, bar))
 
 
-def _opened(name: str) -> BinaryIO:
+def _open(name: str) -> BinaryIO:
     try:
         return Path(name).open("rb")
     except OSError as error:
@@ -114,4 +116,4 @@ def _opened(name: str) -> BinaryIO:
 
 
 def _lines(file: BinaryIO, format_name: str, bar: tqdm) -> Iterator[Line]:
-    return read_feed(io.BufferedReader(_Counted(file, bar), 1 << 16), format_name=format_name)
+    return read_feed(io.BufferedReader(_ProgressReader(file, bar), 1 << 16), format_name=format_name)

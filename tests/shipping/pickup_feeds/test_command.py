@@ -41,7 +41,7 @@ def run(*arguments):
     out, err = StringIO(), StringIO()
     call_command("import_pickup_points", *arguments, stdout=out, stderr=err)
     summary, duration = out.getvalue().splitlines()
-    assert re.fullmatch(r"[\d,]+ lines in [\d.]+ s, [\d,]+ a second", duration)
+    assert re.fullmatch(r"[\d,]+ lines in [\d.]+ s, [\d,]+ per second", duration)
     return f"{summary}\n", err.getvalue()
 
 
@@ -192,11 +192,11 @@ def test_bad_lines_are_told_and_the_others_imported(db, feed):
 
     assert out == "added 1, changed 0, closed 0, refused 5\n"
     assert err.splitlines() == [
-        f"{path}:3: country_code is no country of ISO 3166",
-        f"{path}:4: name has characters that are no text",
+        f"{path}:3: country_code isn't an ISO 3166 country code",
+        f"{path}:4: name contains invalid characters",
         f"{path}:5: external_id is missing",
         f"{path}:6: has 1 columns instead of 4",
-        f"{path}:8: external_id was on an earlier line",
+        f"{path}:8: external_id appeared on an earlier line",
     ]
     assert set(PickupPoint.objects.values_list("external_id", "name", "status")) == {
         (external_id, "Tabak", "active") for external_id in "abcd"
@@ -220,13 +220,13 @@ def test_refused_lines_past_those_told_are_counted(db, feed, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("points.csv", csv_of("b", "c"), "The feed closes 2 of 3 active points of gls."),
-        ("points.csv", HEADER, "The feed closes 3 of 3 active points of gls."),
-        ("points.csv", "id\n1\n", "{path}: The header has no column external_id, name, country_code."),
+        ("points.csv", csv_of("b", "c"), "The feed would close 2 of 3 active points of gls."),
+        ("points.csv", HEADER, "The feed would close 3 of 3 active points of gls."),
+        ("points.csv", "id\n1\n", "{path}: The header lacks external_id, name, country_code."),
         (
             "points.csv",
             csv_of("", ""),
-            "Not one line of 2 is a pickup point. {path}:2: external_id is missing",
+            "None of 2 lines is a valid pickup point. {path}:2: external_id is missing",
         ),
         (
             "points.jsonl",
@@ -234,12 +234,12 @@ def test_refused_lines_past_those_told_are_counted(db, feed, monkeypatch):
                 json.dumps({"external_id": key, "name": "A", "country_code": "DE", "status": "closed"}) + "\n"
                 for key in "abx"
             ),
-            "The feed closes 3 of 3 active points of gls.",
+            "The feed would close 3 of 3 active points of gls.",
         ),
         (
             "points.json",
             '[\n{"id": "a", "name": "A", "country": "de"},\n{"id": "b", "na',
-            "{path}: The JSON array is broken at line 3.",
+            "{path}: Invalid JSON at line 3.",
         ),
     ],
 )
@@ -295,10 +295,10 @@ def test_dry_run_tells_what_would_change_and_changes_nothing(db, feed):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("gls", "-"), "The name of '-' tells no format; give one by --format."),
-        (("gls", "points.xml"), "The name of 'points.xml' tells no format; give one by --format."),
+        (("gls", "-"), "The format of '-' is unknown. Set it with --format."),
+        (("gls", "points.xml"), "The format of 'points.xml' is unknown. Set it with --format."),
         (("gls", "/nowhere/points.csv"), "/nowhere/points.csv can't be read: No such file or directory."),
-        (("Gls", "points.csv"), "argument carrier: 1 to 64 of a-z, 0-9, _ and -, as a method's carrier"),
+        (("Gls", "points.csv"), "argument carrier: must be 1 to 64 characters of a-z, 0-9, _ and -"),
     ],
 )
 def test_arguments_that_name_no_feed_are_refused(db, arguments, reason):
@@ -321,7 +321,7 @@ def test_exit_code_is_1_for_a_refused_feed(db):
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "CommandError: Nothing was imported. Not one line of 1 is a pickup point."
+        "CommandError: Nothing was imported. None of 1 lines is a valid pickup point."
         " standard input:1: is not JSON\n"
     )
 
@@ -338,7 +338,7 @@ def test_second_import_of_a_carrier_at_once_is_refused():
 
     assert summary.added == 1
     assert [(type(rival), str(rival)) for rival in rivals] == [
-        (FeedRefused, "Another import of gls is under way.")
+        (FeedRefused, "Another import of gls is running.")
     ]
     assert statuses() == {"p0": "active"}
     assert importing(items(2)).added == 1

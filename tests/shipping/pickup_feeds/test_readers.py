@@ -63,7 +63,7 @@ def test_csv_goes_on_after_a_bad_row():
 def test_csv_with_quotes_that_do_not_end_is_refused():
     text = 'external_id,name,country_code\n1,A,DE\n2,"B,DE\n' + "3,C,DE\n" * 200
 
-    with pytest.raises(FeedRefused, match=r"^The quotes that begin on line 3 do not end\.$"):
+    with pytest.raises(FeedRefused, match=r"^The quotes opened on line 3 aren't closed\.$"):
         list(read_csv(StringIO(text, newline="")))
 
 
