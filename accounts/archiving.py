@@ -1,4 +1,4 @@
-"""Archiving a shop: what it ends, and what keeps the shop within reach. Apps above accounts register their parts."""
+"""Archiving a shop: what it ends, and what keeps the shop accessible. Apps above accounts register their parts."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -65,7 +65,7 @@ def hash_secret(secret: str) -> bytes:
 
 
 def grant_for(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
-    """The grant of a secret, for the account that `handle` names. Raises `Unauthenticated`, `NotFound`, `RateLimited`.
+    """Return the grant of a secret for the account `handle`. Raises `Unauthenticated`, `NotFound`, `RateLimited`.
 
     Unknown secrets are limited by client address, as each costs a look-up.
     """
@@ -90,8 +90,8 @@ def _resolve_new(secret: str, *, handle: str | None, address: str) -> Grant:
         raise
 
 
-def confirmed(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
-    """The grant, resolved again if its workspace's keys or accounts have changed since."""
+def refresh_grant(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
+    """Return the grant, resolved again if keys or accounts of its workspace have changed since."""
     if version is None or version == grant.version:
         return grant
     if grant.version is not None:
@@ -124,7 +124,7 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
 
 
 def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
-    """The account that the request is about; raises `NotFound`, `Unauthenticated` and `AccountSuspended`.
+    """Return the id of the request's account. Raises `NotFound`, `Unauthenticated` and `AccountSuspended`.
 
     With `outlives_archiving`, workspace keys may still reach an archived account until its money is settled.
     """

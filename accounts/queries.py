@@ -12,9 +12,9 @@ def workspace_accounts(*, include_archived: bool) -> QuerySet[Account]:
 
 
 def get_account(id_or_handle: str) -> Account:
-    """One account of the workspace in scope, also an archived one; raises `NotFound`.
+    """Find an account of the workspace in scope by id or handle, archived or not. Raises `NotFound`.
 
-    Handles always have a letter, so that digits alone are an id.
+    A handle contains a letter, so digits alone are an id.
     """
     accounts = workspace_accounts(include_archived=True)
     if not id_or_handle.isdigit():
@@ -40,7 +40,7 @@ def get_market(market_id: int) -> Market:
 
 
 def account_keys() -> QuerySet[ApiKey]:
-    """The keys of the account in scope, and those of the workspace itself where that is in scope as well."""
+    """The keys of the account in scope, and those of the workspace if that is in scope too."""
     return ApiKey.objects.filter(Q(account_id=current_account_id()) | Q(account_id__isnull=True))
 
 
@@ -57,14 +57,14 @@ def current_account() -> Account:
 
 
 def account_id_of(handle: str) -> int | None:
-    """The id of an account of any workspace, for commands; called outside of any scope."""
+    """Find an account of any workspace by its handle, for commands. Call it outside of any scope."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id_of(%s)", [handle])
         return cursor.fetchone()[0]
 
 
 def every_account_id() -> list[int]:
-    """The ids of all accounts of the installation, for commands; called outside of any scope."""
+    """The ids of all accounts of the installation, for commands. Call it outside of any scope."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_ids()")
         return [row[0] for row in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""Housekeeping: any number of workers may run it at once."""
+"""Housekeeping tasks, which any number of workers may run at once."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from django.utils import timezone
 
 from commerce.loops.operations import is_of_the_server, prune_in_batches
 
-# Few enough that a deletion is short; what is left after so many batches is taken by the next run.
+# Small batches keep each deletion short. The next run continues after this many.
 BATCH = 5_000
 BATCHES = 100
 
 
 @shared_task
 def clear_sessions(**kwargs: Any) -> None:
-    """Forget sessions of the back office that have expired."""
+    """Delete expired sessions of the back office."""
     prune_in_batches("sessions_prune", _clear_batch, batch=BATCH, batches=BATCHES)
 
 
 def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
-    """How many were deleted, and which can't be: without their keys, which are nobody's business."""
+    """Delete a batch. Returns the number of deleted rows, and a masked entry for each that can't be deleted."""
     expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
     try:
         with transaction.atomic():

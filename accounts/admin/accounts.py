@@ -25,7 +25,7 @@ class AccountRules(AccountUpdate):
 
 @admin.register(Account)
 class AccountAdmin(EditableAdmin):
-    """The account in scope; its list is its page."""
+    """The account in scope. Its list page redirects to the account itself."""
 
     owners_only = True
     rules = AccountRules
@@ -51,7 +51,7 @@ class AccountAdmin(EditableAdmin):
         return membership is not None and membership.is_operator
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
-        """Offer either suspending or lifting, whichever would change something."""
+        """Offer either to suspend or to lift the suspension, whichever applies."""
         membership = membership_of(request)
         is_suspended = membership is not None and membership.status == Account.Status.SUSPENDED
         idle = "suspend" if is_suspended else "lift_suspension"
@@ -69,7 +69,7 @@ class AccountAdmin(EditableAdmin):
 
     @asking(
         "Suspend",
-        description="Its API and storefront answer 403 until the suspension is lifted; staff may only look.",
+        description="Its API and storefront answer 403 until the suspension is lifted. Staff can only view data.",
         submit="Suspend",
         icon="block",
         variant=ActionVariant.DANGER,

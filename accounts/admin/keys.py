@@ -30,7 +30,7 @@ _YEAR_S = 31_536_000
 
 class IssueForm(BaseDialogForm):
     kind = forms.ChoiceField(
-        # Keys of the workspace can't be issued from one account.
+        # Workspace keys can't be issued from an account.
         choices=[(ApiKey.Kind.ADMIN, "Admin"), (ApiKey.Kind.STOREFRONT, "Storefront")],
         widget=UnfoldAdminSelectWidget,
     )
@@ -46,7 +46,7 @@ class IssueForm(BaseDialogForm):
     def clean_expires_at(self) -> datetime | None:
         expires_at = self.cleaned_data["expires_at"]
         if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError("The key would never be valid.")
+            raise forms.ValidationError("The expiry must be in the future.")
         return expires_at
 
     def clean(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     @asking(
         "Issue a key",
-        description="Its secret is shown once, here.",
+        description="Its secret is shown only once, here.",
         submit="Issue",
         form_class=IssueForm,
         icon="add",
@@ -108,11 +108,11 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             expires_at=fields["expires_at"],
         )
         self.log_addition(request, issued.key, "issued")
-        return _shown_once(request, issued)
+        return _show_once(request, issued)
 
     @asking(
         "Rotate",
-        description="Makes a new key in its place. The secret is shown once, here.",
+        description="Replaces the key with a new one. The secret is shown only once, here.",
         submit="Rotate",
         form_class=RotationForm,
         icon="autorenew",
@@ -121,22 +121,22 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         grace = timedelta(seconds=fields["grace_seconds"])
         issued = operations.rotate_key(issuer=operations.OWNER, key=key, grace=grace, now=timezone.now())
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
-        return _shown_once(request, issued)
+        return _show_once(request, issued)
 
     @asking(
         "Revoke",
-        description="The key stops working at once, for good.",
+        description="The key stops working at once. This can't be undone.",
         submit="Revoke",
         icon="key_off",
         variant=ActionVariant.DANGER,
     )
     def revoke(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> str:
         operations.revoke_key(issuer=operations.OWNER, key=key, now=timezone.now())
-        return "The key is revoked."
+        return "The key has been revoked."
 
 
-def _shown_once(request: HttpRequest, issued: operations.IssuedKey) -> HttpResponse:
-    """Show the secret in place of the dialog, so that it is stored neither in a message nor in the session."""
+def _show_once(request: HttpRequest, issued: operations.IssuedKey) -> HttpResponse:
+    """Show the secret in place of the dialog, so that no message or session ever stores it."""
     response = render(request, "backoffice/secret.html", {"issued": issued})
     response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
     return response

@@ -23,7 +23,7 @@ class StaffUserField(forms.CharField):
         username = super().clean(value)
         user = User.objects.filter(username=username, is_active=True, is_staff=True).first()
         if user is None:
-            raise forms.ValidationError("There is no active staff user of this name.")
+            raise forms.ValidationError("There is no active staff user with this name.")
         return user
 
 

@@ -67,7 +67,7 @@ class AccountScopeMiddleware:
         handle = kwargs.pop("handle", None)
         if _content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
-        grant = self._admitted(request, view_class, handle, kwargs.get("token"))
+        grant = self._admit(request, view_class, handle, kwargs.get("token"))
         # The view answers HEAD like GET.
         method = "get" if request.method == "HEAD" else str(request.method).lower()
         action = view.actions.get(method, "")
@@ -79,10 +79,10 @@ class AccountScopeMiddleware:
         _run_aftermath(request, response)
         return response
 
-    def _admitted(
+    def _admit(
         self, request: ApiRequest, view_class: type[SurfaceViewSet], handle: str | None, token: str | None
     ) -> Grant:
-        """The grant of the request's key, after counting the request against its limits."""
+        """Resolve the request's key, and count the request against its limits. Raises if either refuses."""
         surface = view_class.surface
         secret = authentication.secret_of(request, surface)
         address = client_address(request)
@@ -91,14 +91,14 @@ class AccountScopeMiddleware:
         allowance, version = limits.count(
             limits.buckets_for(principal, token=token, address=address),
             version_name=authentication.version_name(principal.workspace_id),
-            # Merchants' systems see changed accounts and keys at once, shoppers within a tenth of a second.
+            # Counts of storefront requests are sent in batches, so they notice changed accounts and keys up to 0.1 s later.
             may_batch=surface == "storefront",
         )
         if allowance:
             request.rate_limit_headers = allowance.headers()
             if allowance.is_spent:
                 raise limits.rate_limited(allowance.reset_s)
-        return authentication.confirmed(grant, secret, handle=handle, version=version)
+        return authentication.refresh_grant(grant, secret, handle=handle, version=version)
 
 
 def _content_length(request: HttpRequest) -> int:
@@ -109,7 +109,7 @@ def _content_length(request: HttpRequest) -> int:
 
 
 def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], AbstractContextManager[None]]:
-    """How to open the request's scope. Raises if the grant has no such scope."""
+    """Choose the scope to run the request in. Raises if the grant doesn't allow it."""
     if view_class.binding == "reference":
         return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":

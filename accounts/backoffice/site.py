@@ -68,18 +68,18 @@ class BackOfficeSite(UnfoldAdminSite):
             opens_own = getattr(view, "opens_own_scopes", False)
             try:
                 with nullcontext() if opens_own else request.open_scope():  # type: ignore[attr-defined]
-                    return _rendered(view(request, *args, **kwargs))
+                    return _render(view(request, *args, **kwargs))
             except (PermissionDenied, Http404, Refusal, DatabaseError) as error:
-                return self._refused(request, error)
+                return self._render_refusal(request, error)
 
         return scoped
 
-    def _refused(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        """A page that explains a refusal. Raises the error again if it is a bug."""
+    def _render_refusal(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        """Show a page that explains the refusal. Raises the error again if it is a bug."""
         if isinstance(error, PermissionDenied):
-            status, title, reason = 403, "Not allowed", "Your role in this shop does not allow this."
+            status, title, reason = 403, "Not allowed", "Your role in this shop doesn't allow this."
         elif isinstance(error, Http404):
-            status, title, reason = 404, "Not found", "There is nothing at this address in this shop."
+            status, title, reason = 404, "Not found", "This page doesn't exist in this shop."
         else:
             refusal = refusal_of(error)
             status, title, reason = refusal.status, "Not possible", refusal.detail
@@ -172,7 +172,7 @@ def _choice(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
 
 
-def _rendered(response: HttpResponse) -> HttpResponse:
+def _render(response: HttpResponse) -> HttpResponse:
     """Render now, as templates read rows and the scope is about to end."""
     if isinstance(response, TemplateResponse):
         response.render()

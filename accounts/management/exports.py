@@ -34,11 +34,16 @@ class RowsExport(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("account", metavar="HANDLE")
         parser.add_argument(
-            "--since", type=_time, metavar="TIME", help="then or later: ISO 8601, a date will do"
+            "--since",
+            type=_time,
+            metavar="TIME",
+            help="export rows created at or after this time: ISO 8601, a date is enough",
         )
-        parser.add_argument("--until", type=_time, metavar="TIME", help="before then")
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="a new file instead of standard output"
+            "--until", type=_time, metavar="TIME", help="export rows created before this time"
+        )
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="write to this new file instead of standard output"
         )
 
     def columns(self) -> Sequence[str]:
@@ -46,7 +51,7 @@ class RowsExport(BaseCommand):
         return columns_of(self.model)
 
     def cells(self, row: Any) -> Sequence[object]:
-        """A row's values for `columns`."""
+        """A row's values, in the order of `columns`."""
         return cells_of(row)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -71,7 +76,9 @@ class RowsExport(BaseCommand):
                 else:
                     writer.writerow(cells)
         if left_out:
-            raise CommandError(f"Left out, the log says why: {', '.join(map(str, left_out))}")
+            raise CommandError(
+                f"These rows failed and were left out (the log says why): {', '.join(map(str, left_out))}"
+            )
 
     def _rows(self, account_id: int, filters: dict[str, Any]) -> Iterator[AccountOwned]:
         after_id = 0
@@ -91,4 +98,4 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError("a time in ISO 8601 is needed, such as 2026-11-01") from None
+        raise ArgumentTypeError("must be an ISO 8601 time, such as 2026-11-01") from None

@@ -15,10 +15,10 @@ from accounts.queries import account_id_of
 
 
 def find_account_id(handle: str) -> int:
-    """The id of an account; raises `CommandError`."""
+    """Find an account by its handle. Raises `CommandError`."""
     account_id = account_id_of(handle)
     if account_id is None:
-        raise CommandError(f"There is no account {handle!r}.")
+        raise CommandError(f"Account {handle!r} doesn't exist.")
     return account_id
 
 
@@ -29,19 +29,19 @@ def moment(text: str) -> datetime:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise ArgumentTypeError("ISO 8601 with an offset is needed, such as 2027-01-31T00:00:00Z")
+        raise ArgumentTypeError("must be ISO 8601 with an offset, such as 2027-01-31T00:00:00Z")
     return found
 
 
 @contextmanager
 def csv_writer(path: Path | None, stdout: OutputWrapper) -> Iterator[Any]:
-    """Writes rows to a new file that only its owner reads, or to standard output; raises `CommandError`."""
+    """Open a CSV writer to a new file that only its owner can read, or to standard output. Raises `CommandError`."""
     if path is None:
         yield csv.writer(stdout, lineterminator="\n")
         return
     try:
         path.touch(mode=0o600, exist_ok=False)
     except OSError as error:
-        raise CommandError(f"{path} can't be made: {error.strerror}.") from None
+        raise CommandError(f"{path} can't be created: {error.strerror}.") from None
     with path.open("w", encoding="utf-8", newline="") as file:
         yield csv.writer(file, lineterminator="\n")

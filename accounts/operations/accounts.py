@@ -18,7 +18,7 @@ from commerce.tenancy.scope import account_scope
 
 
 def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
-    """A new shop with its first location. Raises `HandleTaken` through the unique key."""
+    """Create a shop with its first location. Raises `HandleTaken` through the unique key."""
     account = Account.objects.create(workspace_id=workspace_id, **fields)
     with account_scope(account.id):
         create_location(handle="main", name="Main", priority=1)
@@ -65,7 +65,7 @@ def archive_account(*, account: Account, now: datetime) -> Account:
 
 
 def set_suspended(*, account: Account, suspended: bool, now: datetime) -> bool:
-    """Suspend a shop or lift that. Returns whether anything changed. An archived shop stays archived."""
+    """Suspend a shop, or lift the suspension. Returns whether anything changed. Archived shops stay archived."""
     before, after = Account.Status.ACTIVE, Account.Status.SUSPENDED
     if not suspended:
         before, after = after, before

@@ -51,13 +51,13 @@ class _Limits:
         if kind == ApiKey.Kind.WORKSPACE and self.kind != ApiKey.Kind.WORKSPACE:
             raise InsufficientScope("This needs a workspace key.")
         if kind != ApiKey.Kind.STOREFRONT and not covers(self.scopes, frozenset(scopes)):
-            raise InsufficientScope("The key in question may do more than the one that asks.")
+            raise InsufficientScope("A key can't issue or revoke a key with more powers than it has itself.")
 
     def require_end(self, expires_at: datetime | None) -> None:
         """Refuse a key that would outlive the issuer's."""
         if self.expires_at is not None and (expires_at is None or expires_at > self.expires_at):
             raise InsufficientScope(
-                f"The key that asks ends at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key from it may not end later."
+                f"The requesting key expires at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key it issues can't expire later."
             )
 
 
@@ -77,10 +77,10 @@ def issue_key(
     Raises `InsufficientScope` if it may do more than the issuer's key, or outlives it.
     """
     if expires_at is not None and expires_at <= now:
-        raise ValidationFailed.of("expires_at", "in_the_past", "The key would never be valid.")
+        raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")
     if kind == ApiKey.Kind.STOREFRONT and scopes:
         raise ValidationFailed.of("scopes", "not_allowed", "Storefront keys have no scopes.")
-    limits = _limits_of(issuer, _locked(issuer), now=now)
+    limits = _limits_of(issuer, _lock_keys(issuer), now=now)
     limits.require_powers(kind, scopes or [])
     limits.require_end(expires_at)
     return _make_key(
@@ -98,7 +98,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace: timedelta, now: datetime) 
 
     Raises `NotFound` for a key that has ended, and `InsufficientScope` as `issue_key` does.
     """
-    rows = _locked(issuer, key)
+    rows = _lock_keys(issuer, key)
     limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(old.kind, old.scopes)
     if not old.is_live(now) or old.expires_at != key.expires_at:
@@ -123,7 +123,7 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
 
     Raises `InsufficientScope` for a key that may do more than the issuer's.
     """
-    rows = _locked(issuer, key)
+    rows = _lock_keys(issuer, key)
     limits, found = _limits_of(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(found.kind, found.scopes)
     if found.revoked_at is None:
@@ -133,8 +133,8 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
     return found
 
 
-def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
-    """The issuer's key and the given ones as they are now, locked in the order of their ids."""
+def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
+    """Lock and reload the issuer's key and the given ones, in order of id."""
     wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}
@@ -143,7 +143,7 @@ def _locked(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
 
 
 def _limits_of(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
-    """The powers that the issuer may give. Raises `Unauthenticated` for a key that has ended since the request began."""
+    """Find the issuer's powers. Raises `Unauthenticated` if its key has ended since the request began."""
     if issuer.key_id is None:
         return _Limits(issuer.kind)
     own = rows.get(issuer.key_id)

@@ -9,7 +9,7 @@ from .keys import OPERATOR, IssuedKey, issue_key
 
 
 def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
-    """The first workspace of an installation (or another one) with a key for it."""
+    """Create a workspace and a workspace key."""
     workspace_id = uuid.uuid4()
     with workspace_scope(workspace_id):
         workspace = Workspace.objects.create(id=workspace_id, name=name)

@@ -87,7 +87,7 @@ def _stage(carrier: str, sources: Sequence[Source]) -> Tally:
     tally = Tally()
     staging.stage(_rows(carrier, sources, tally))
     if tally.refused and not tally.accepted:
-        raise FeedRefused(f"None of {tally.refused} lines is a valid pickup point. {tally.told[0]}")
+        raise FeedRefused(f"The feed has no valid line ({tally.refused} refused). {tally.told[0]}")
     repeated = staging.remove_repeated(limit=REFUSALS_TOLD)
     tally.refused += repeated.count
     for file, line in repeated.told:

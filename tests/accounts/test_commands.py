@@ -109,7 +109,7 @@ def test_keys_issue_with_bad_arguments_is_refused(shop, other_shop, run, argumen
 
 
 def test_keys_of_an_unknown_workspace_are_refused(db, run):
-    with pytest.raises(CommandError, match="There is no workspace"):
+    with pytest.raises(CommandError, match="doesn't exist"):
         run("keys", uuid4(), "issue", "workspace", "App")
 
 

@@ -100,7 +100,9 @@ def test_export_goes_on_past_an_order_that_can_not_be_written_and_says_so(shop, 
     out = StringIO()
     before = failures_of("export")
 
-    with pytest.raises(CommandError, match=f"^Left out, the log says why: {orders[0].pk}$"):
+    with pytest.raises(
+        CommandError, match=rf"^These rows failed and were left out \(the log says why\): {orders[0].pk}$"
+    ):
         call_command("export_orders", shop.handle, stdout=out)
 
     assert [row["number"] for row in csv.DictReader(StringIO(out.getvalue()))] == ["1002"]

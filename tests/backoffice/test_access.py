@@ -288,7 +288,7 @@ def test_unknown_address_is_a_page_of_its_own(owner):
     answer = owner.get("nowhere/")
 
     assert answer.status_code == 404
-    assert b"There is nothing at this address in this shop." in answer.content
+    assert "This page doesn&#x27;t exist in this shop." in answer.text
 
 
 def test_pages_let_the_browser_fetch_nothing_from_outside(shop, owner):

@@ -193,7 +193,7 @@ def test_key_is_revoked(shop, owner):
     answer = owner.confirm(f"accounts/apikey/{key.pk}/revoke/")
 
     assert answer["HX-Refresh"] == "true"
-    assert messages_of(answer) == ["The key is revoked."]
+    assert messages_of(answer) == ["The key has been revoked."]
     assert ApiClient.admin(secret, shop.handle).get("markets.json").status_code == 401
 
 

@@ -96,7 +96,7 @@ def test_time_that_is_none_is_refused(shop, text):
 
 @pytest.mark.django_db
 def test_unknown_account_is_refused():
-    with pytest.raises(CommandError, match="no account 'nowhere'"):
+    with pytest.raises(CommandError, match="Account 'nowhere' doesn't exist"):
         call_command("export_discount_redemptions", "nowhere", stdout=StringIO())
 
 

@@ -9,11 +9,11 @@ from accounts.operations import bootstrap_workspace
 
 
 class Command(BaseCommand):
-    help = "Makes a workspace with a key of its own, and on request the first person of the back office."
+    help = "Creates a workspace with a key, and optionally a superuser for the back office."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="name of the workspace")
-        parser.add_argument("--staff-user", metavar="USERNAME", help="also make this superuser")
+        parser.add_argument("--staff-user", metavar="USERNAME", help="also create this superuser")
         parser.add_argument("--staff-password", metavar="PASSWORD", help="the superuser's password")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         workspace, issued = bootstrap_workspace(name=options["name"])
         self.stdout.write(f"workspace {workspace.pk}")
         self.stdout.write(f"key {issued.secret}")
-        self.stderr.write("The key is shown this once; it may do everything in the workspace.")
+        self.stderr.write("The key is shown only once. It has full access to the workspace.")
 
     def _make_superuser(self, username: str, password: str | None) -> None:
         if not password:
@@ -31,4 +31,4 @@ class Command(BaseCommand):
             with transaction.atomic():
                 User.objects.create_superuser(username=username, password=password)
         except IntegrityError:
-            raise CommandError(f"There is a user {username!r} already.") from None
+            raise CommandError(f"The user {username!r} already exists.") from None

@@ -17,38 +17,44 @@ from commerce.tenancy.scope import workspace_scope
 
 
 class Command(BaseCommand):
-    help = "Issues, lists, rotates and revokes the keys of a workspace and of its accounts."
+    help = "Issues, lists, rotates and revokes the keys of a workspace and its accounts."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("workspace", type=UUID, help="id of the workspace")
         actions = parser.add_subparsers(dest="action", required=True)
-        issue = actions.add_parser("issue", help="make a key and show its secret once")
+        issue = actions.add_parser("issue", help="issue a key and show its secret once")
         issue.add_argument("kind", choices=ApiKey.Kind.values)
-        issue.add_argument("name", help="what it is for")
+        issue.add_argument("name", help="a name that tells what the key is for")
         issue.add_argument("--account", metavar="HANDLE", help="the account of an admin or storefront key")
         issue.add_argument(
-            "--scope", action="append", choices=SCOPES, metavar="SCOPE", help="repeatable; none is all"
+            "--scope",
+            action="append",
+            choices=SCOPES,
+            metavar="SCOPE",
+            help="may be repeated; all scopes if omitted",
         )
         issue.add_argument("--expires-at", metavar="TIMESTAMP", help="ISO 8601 with an offset")
         actions.add_parser("list", help="show all keys, without their secrets")
-        rotate = actions.add_parser("rotate", help="make a key's successor and let the old one run out")
+        rotate = actions.add_parser(
+            "rotate", help="replace a key, and end the old one after the grace period"
+        )
         rotate.add_argument("key", type=int, help="id of the key")
         rotate.add_argument(
-            "--grace", type=int, default=0, metavar="SECONDS", help="how long the old one still works"
+            "--grace", type=int, default=0, metavar="SECONDS", help="how long the old key still works"
         )
-        revoke = actions.add_parser("revoke", help="end a key at once")
+        revoke = actions.add_parser("revoke", help="revoke a key at once")
         revoke.add_argument("key", type=int, help="id of the key")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with workspace_scope(options["workspace"]), _refusals_shown():
             if not Workspace.objects.exists():
-                raise CommandError(f"There is no workspace {options['workspace']}.")
+                raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
             getattr(self, f"_{options['action']}")(options)
 
     def _issue(self, options: dict[str, Any]) -> None:
         account = _account(options["account"]) if options["account"] else None
         if (account is None) != (options["kind"] == ApiKey.Kind.WORKSPACE):
-            raise CommandError("Admin and storefront keys need --account, workspace keys have none.")
+            raise CommandError("Admin and storefront keys require --account; workspace keys don't allow it.")
         issued = issue_key(
             issuer=OPERATOR,
             now=timezone.now(),

@@ -12,12 +12,12 @@ from commerce.tenancy.scope import workspace_scope
 
 
 class Command(BaseCommand):
-    help = "Suspends an account, so that its keys are refused, or brings it back with --lift."
+    help = "Suspends an account, so that its keys are refused. --lift ends the suspension."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("workspace", type=UUID, help="id of the workspace")
         parser.add_argument("account", help="id or handle of the account")
-        parser.add_argument("--lift", action="store_true", help="bring the account back")
+        parser.add_argument("--lift", action="store_true", help="end the suspension")
 
     def handle(self, *args: Any, **options: Any) -> None:
         with workspace_scope(options["workspace"]):

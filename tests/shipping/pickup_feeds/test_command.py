@@ -226,7 +226,7 @@ def test_refused_lines_past_those_told_are_counted(db, feed, monkeypatch):
         (
             "points.csv",
             csv_of("", ""),
-            "None of 2 lines is a valid pickup point. {path}:2: external_id is missing",
+            "The feed has no valid line (2 refused). {path}:2: external_id is missing",
         ),
         (
             "points.jsonl",
@@ -321,7 +321,7 @@ def test_exit_code_is_1_for_a_refused_feed(db):
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "CommandError: Nothing was imported. None of 1 lines is a valid pickup point."
+        "CommandError: Nothing was imported. The feed has no valid line (1 refused)."
         " standard input:1: is not JSON\n"
     )
 
