@@ -7,7 +7,7 @@ COPY requirements/base.txt requirements/
 RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/base.txt
 
 COPY . .
-# The settings want to be complete; collecting files connects to nothing.
+# Loading the settings requires these variables; collecting files connects to nothing.
 RUN SECRET_KEY=build DATABASE_URL=postgres://build DATABASE_OWNER_URL=postgres://build REDIS_URL=redis://build \
     python manage.py collectstatic --no-input --verbosity=0
 

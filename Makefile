@@ -5,7 +5,7 @@ UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 .SILENT:
 .PHONY: run test demo bench manage lint openapi embedded dev install
 
-# Everything on this machine: DATA_DIR and PORT say where, Ctrl-C ends it.
+# Runs everything on this machine until Ctrl-C. DATA_DIR and PORT choose where.
 run: embedded
 	exec $(BIN)/python -m config.stack run
 
@@ -15,11 +15,11 @@ test: dev
 demo bench: embedded
 	exec $(BIN)/python -m config.stack $@
 
-# make manage ARGS="reconcile my-shop"
+# Example: make manage ARGS="reconcile my-shop"
 manage: embedded
 	exec $(BIN)/python -m config.stack manage $(ARGS)
 
-# The type checker loads the settings, which want addresses but connect to nothing.
+# The type checker loads the settings, which require these variables but don't connect.
 lint: export SECRET_KEY := lint
 lint: export DATABASE_URL := postgres://commerce_app@localhost/commerce
 lint: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
@@ -31,7 +31,7 @@ lint: dev
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -W ignore manage.py makemigrations --check --dry-run
 
-# Writes the API document and that of the error codes anew; tests compare the committed ones with the code.
+# Regenerates docs/openapi.json and docs/errors.md. Tests compare the committed files with the code.
 openapi: export SECRET_KEY := lint
 openapi: export DATABASE_URL := postgres://commerce_app@localhost/commerce
 openapi: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
@@ -40,7 +40,8 @@ openapi: dev
 	$(BIN)/python manage.py spectacular --format openapi-json --file docs/openapi.json
 	$(BIN)/python manage.py error_codes > docs/errors.md
 
-# The environment keeps a copy of the requirements that it was made from. Development needs include all others.
+# The environment keeps a copy of the requirements that it was made from, to notice changes. Those for development
+# include the embedded ones, so an environment for development is never downgraded.
 embedded:
 	cmp -s requirements/dev.txt .venv/dev.txt || cmp -s requirements/embedded.txt .venv/embedded.txt || \
 		$(MAKE) --no-print-directory install LEVEL=$$(test -e .venv/dev.txt && echo dev || echo embedded)
@@ -49,7 +50,7 @@ dev:
 	cmp -s requirements/dev.txt .venv/dev.txt || $(MAKE) --no-print-directory install LEVEL=dev
 
 install:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is required. Name one with: make PYTHON=...")'
 	echo "Installing requirements/$(LEVEL).txt into .venv."
 	rm -f .venv/embedded.txt .venv/dev.txt
 	$(PYTHON) -m venv .venv
