@@ -90,8 +90,8 @@ def test_keys_issue_takes_scopes_and_expiry(shop, run):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("admin", "App"), "need --account"),
-        (("workspace", "App", "--account", "SHOP"), "workspace keys have none"),
+        (("admin", "App"), "require --account"),
+        (("workspace", "App", "--account", "SHOP"), "workspace keys don't allow it"),
         (("admin", "App", "--account", "no-shop"), "no account 'no-shop'"),
         (("admin", "App", "--account", "OTHER"), "no account 'shop-"),
         (("storefront", "App", "--account", "SHOP", "--scope", "read_orders"), "have no scopes"),
