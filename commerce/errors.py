@@ -136,3 +136,8 @@ def all_refusals(base: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
     for cls in base.__subclasses__():
         yield cls
         yield from all_refusals(cls)
+
+
+def constraint_of(error: Exception) -> str:
+    """The name of the database constraint that a statement has violated; "" if it wasn't one."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""

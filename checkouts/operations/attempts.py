@@ -22,6 +22,7 @@ from .holds import release_scarce
 Status = CheckoutPaymentAttempt.Status
 
 PAID_TOO_LATE = "paid_too_late"
+REPLACED = "replaced"
 
 
 def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
@@ -68,6 +69,20 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
         _succeed(checkout, attempt, report, now=now)
     else:
         _fail(checkout, attempt, report, code=PAID_TOO_LATE, now=now)
+
+
+def give_up_attempts(checkout: Checkout, *, now: datetime) -> None:
+    """Fail the open attempts of a checkout that isn't being paid, and close their pages at the gateway.
+
+    For a caller that has locked the checkout.
+    """
+    if checkout.phase == Phase.PROCESSING:
+        return
+    for attempt in checkout.payment_attempts.filter(status__in=[Status.PENDING, Status.REQUIRES_ACTION]):
+        attempt.status, attempt.failure_code, attempt.confirmed_at = Status.FAILED, REPLACED, now
+        attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
+        if attempt.gateway_key and attempt.provider_reference:
+            _enqueue_cancellation(attempt, now=now)
 
 
 def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
@@ -137,12 +152,7 @@ def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> 
     elif report.state is State.OPEN:
         attempt.provider_reference = report.reference
         attempt.save(update_fields=["provider_reference"])
-        enqueue(
-            task_name="cancel_payment",
-            payload={"attempt_id": attempt.pk},
-            idempotency_key=f"cancel_payment/{attempt.pk}/{report.reference}",
-            now=now,
-        )
+        _enqueue_cancellation(attempt, now=now)
 
 
 def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
@@ -153,6 +163,16 @@ def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime
     attempt.provider_reference = report.reference or attempt.provider_reference
     attempt.save(update_fields=["paid_late_at", "provider_reference"])
     _enqueue_refund(attempt, now=now)
+
+
+def _enqueue_cancellation(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
+    """Have the page of a failed attempt closed, whose name at the gateway is known."""
+    enqueue(
+        task_name="cancel_payment",
+        payload={"attempt_id": attempt.pk},
+        idempotency_key=f"cancel_payment/{attempt.pk}/{attempt.provider_reference}",
+        now=now,
+    )
 
 
 def _enqueue_refund(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:

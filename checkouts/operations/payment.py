@@ -17,6 +17,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from django.db import IntegrityError
+
 from checkouts.errors import CheckoutExpired, InvalidPhase
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import ALLOWED_PHASES, Phase
@@ -28,7 +30,7 @@ from checkouts.queries import (
     phase_shown,
     require_phase,
 )
-from commerce.errors import FieldError, ValidationFailed
+from commerce.errors import FieldError, ValidationFailed, constraint_of
 from commerce.payments.connectors import gateway_of, not_supported, offered_connector
 from commerce.payments.errors import PaymentGatewayFailed
 from commerce.payments.gateway import (
@@ -45,7 +47,7 @@ from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 from commerce.waiting import Call, waiting_call
 
-from .attempts import payment_of, settle, settle_attempt
+from .attempts import give_up_attempts, payment_of, settle, settle_attempt
 from .holds import has_spent_discount, hold_scarce
 from .pricing import PRICED, apply_totals, reprice
 
@@ -103,6 +105,20 @@ def start_payment(
     `lock_checkout_for` does.
     """
     urls = {"return_url": return_url or "", "cancel_url": cancel_url or ""}
+    try:
+        return _start(token, urls, key=key, scope=scope, now=now)
+    except IntegrityError as error:
+        if constraint_of(error) != "checkout_payment_attempts_one_open":
+            raise
+    # An attempt is still open, though its checkout isn't being paid. No request does that, but damaged data may.
+    with scope():
+        give_up_attempts(lock_checkout(token), now=now)
+    return _start(token, urls, key=key, scope=scope, now=now)
+
+
+def _start(
+    token: str, urls: dict[str, str], *, key: str | None, scope: Scope, now: datetime
+) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout(token)

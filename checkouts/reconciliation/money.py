@@ -69,6 +69,14 @@ _OPEN_PAGES = """
        AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
      ORDER BY a.id
 """
+_OPEN_ATTEMPTS = """
+    SELECT a.id, a.status, k.id, k.phase
+      FROM checkout_payment_attempts a
+      JOIN checkouts k ON k.account_id = a.account_id AND k.id = a.checkout_id
+     WHERE a.account_id = %(account)s AND a.status IN ('pending', 'requires_action')
+       AND k.phase <> 'processing' AND k.phase = ANY(%(open_phases)s::text[])
+     ORDER BY a.id
+"""
 # A payment that has succeeded at a gateway is compared above.
 _BEING_PAID = """
     SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'has come' ELSE 'is waited for' END,
@@ -92,5 +100,6 @@ CHECKS = (
     Check("payment attempt {} is to be given back ({} {}), but its refund is {}", _REFUNDS),
     Check("payment attempt {} was given back, but order {} is still {}", _REFUNDED),
     Check("payment attempt {} of ended checkout {} is still {}, and its cancellation is {}", _OPEN_PAGES),
+    Check("payment attempt {} is {}, but its checkout {} isn't being paid: it is {}", _OPEN_ATTEMPTS),
     Check("checkout {} is being paid ({} {}) and its money {}, but {}", _BEING_PAID),
 )

@@ -13,7 +13,7 @@ from django.forms.utils import ErrorDict
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from commerce.errors import FieldError, Refusal, ValidationFailed
+from commerce.errors import FieldError, Refusal, ValidationFailed, constraint_of
 from commerce.rest.problems import as_refusal
 
 from .shown import MergingForm, Values, as_json
@@ -191,8 +191,7 @@ def refusal_of(error: Exception) -> Refusal:
     if refusal is not None:
         return refusal
     if isinstance(error, IntegrityError):
-        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-        return ValidationFailed(f"The shop's data does not allow this: {constraint}.")
+        return ValidationFailed(f"The shop's data does not allow this: {constraint_of(error)}.")
     if isinstance(error, DataError):
         return ValidationFailed("A value has a form that can't be stored.")
     raise error

@@ -24,6 +24,7 @@ from commerce.errors import (
     TooLarge,
     ValidationFailed,
     all_refusals,
+    constraint_of,
 )
 from commerce.formats import as_text
 from commerce.rest.errors import MethodNotAllowed, UnsupportedMediaType
@@ -165,8 +166,7 @@ def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
     cause = exc.__cause__
     sqlstate = getattr(cause, "sqlstate", None)
     if isinstance(exc, IntegrityError):
-        constraint = getattr(getattr(cause, "diag", None), "constraint_name", None)
-        refusal_class = _refusals_by_constraint().get(constraint or "")
+        refusal_class = _refusals_by_constraint().get(constraint_of(exc))
         return refusal_class() if refusal_class else None
     if sqlstate in _TRANSIENT_SQLSTATES:
         return _retry_after(Busy())

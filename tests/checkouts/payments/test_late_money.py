@@ -249,3 +249,25 @@ def test_money_of_a_cancelled_order_goes_back_once(started, stripe):
     assert (shown["status"], shown["payment_status"]) == ("cancelled", "refunded")
     assert len(stripe.refunds) == 1
     assert started.attempts[0].refunded_at is not None
+
+
+@pytest.mark.parametrize("is_paid", [False, True])
+def test_payment_left_open_by_damage_gives_way_to_another(started, stripe, is_paid):
+    if is_paid:
+        stripe.pay()
+    with started.shop.scope():
+        Checkout.objects.update(phase="failed")
+    old_page = stripe.session
+
+    started.choose("stripe")
+    again = started.start().json()
+    run_due()
+
+    first, second = started.attempts
+    assert (first.status, first.failure_code) == ("failed", "replaced")
+    assert (first.paid_late_at is not None, first.refunded_at is not None) == (is_paid, is_paid)
+    assert old_page["status"] == ("complete" if is_paid else "expired")
+    assert again["payment_attempt"]["id"] == str(second.pk)
+    assert (second.status, again["checkout"]["phase"]) == ("requires_action", "processing")
+    stripe.pay_all()
+    assert started.confirm().json()["checkout"]["ready_to_complete"] is True

@@ -199,3 +199,17 @@ def test_checkout_that_is_paid_by_no_fitting_attempt_is_found(shop, variant, pha
         attempt = CheckoutPaymentAttempt.objects.get()
 
     assert difference(shop) == f"checkout {checkout['id']} is being paid " + line.format(attempt.pk)
+
+
+@pytest.mark.parametrize("status", ["pending", "requires_action"])
+@pytest.mark.parametrize("phase", ["failed", "payment"])
+def test_open_payment_of_a_checkout_that_is_not_being_paid_is_found(shop, variant, phase, status):
+    checkout = checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    with shop.scope():
+        Checkout.objects.update(phase=phase)
+        CheckoutPaymentAttempt.objects.update(status=status)
+        attempt = CheckoutPaymentAttempt.objects.get()
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} is {status}, but its checkout {checkout['id']} isn't being paid: it is {phase}"
+    )
