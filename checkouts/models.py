@@ -60,9 +60,10 @@ class Checkout(Totals, AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    # Not columns: set by the queries that read a checkout together with its cart and its order.
+    # Not columns: set by the queries that read a checkout together with its cart, its order and its account.
     cart_token: str
     order_token: str | None
+    seller_vat_number: str | None
 
     class Meta(AccountOwned.Meta):
         db_table = "checkouts"

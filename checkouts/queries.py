@@ -17,8 +17,9 @@ from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
 
 # Constant statements: the ORM would put these hundred columns together anew for every step of a checkout.
 _CHECKOUT = """
-    SELECT k.*, c.token AS cart_token, o.token AS order_token
+    SELECT k.*, c.token AS cart_token, o.token AS order_token, s.vat_number AS seller_vat_number
       FROM checkouts k
+      JOIN accounts s ON s.id = k.account_id
       JOIN carts c ON c.account_id = k.account_id AND c.id = k.cart_id
       LEFT JOIN orders o ON o.account_id = k.account_id AND o.id = k.order_id
      WHERE k.account_id = %s AND k.token = %s

@@ -10,18 +10,20 @@ from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.totals import AMOUNTS, Charge, Line, compute_totals
 from commerce.payments.connectors import get_connector
 from commerce.rest.fields import MAX_SAFE_INTEGER
+from commerce.taxes.vat import country_of, is_reverse_charge
 
 from .discounting import apply_discounts, pay_by_gift_card
 
 # What pricing sets, for `save(update_fields=...)`.
-PRICED = ("discount_codes", "automatic_discounts", *AMOUNTS)
+PRICED = ("vat", "discount_codes", "automatic_discounts", *AMOUNTS)
 
 
 def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Evaluate all discounts again and set the totals. Saves the lines' shares; the caller saves `PRICED`.
+    """Decide who owes the tax, evaluate all discounts, and set the totals, all anew.
 
-    Raises `AmountTooLarge`, as `apply_totals` does.
+    Saves the lines' shares; the caller saves `PRICED`. Raises `AmountTooLarge`, as `apply_totals` does.
     """
+    _decide_reverse_charge(checkout)
     shipping = _shipping(checkout)
     apply_discounts(checkout, lines, shipping_cents=shipping.price_cents if shipping else None, now=now)
     apply_totals(checkout, lines, now=now)
@@ -41,6 +43,19 @@ def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: 
         raise AmountTooLarge
     for amount in AMOUNTS:
         setattr(checkout, amount, getattr(totals, amount))
+
+
+def _decide_reverse_charge(checkout: Checkout) -> None:
+    """By both VAT numbers and the destination, as they are now: each of them may have changed since the last step."""
+    vat = checkout.vat
+    if vat is None:
+        return
+    reverse_charge = vat.status == "valid" and is_reverse_charge(
+        seller=country_of(checkout.seller_vat_number),
+        buyer=vat.country_code,
+        destination=(checkout.shipping_address or {}).get("country_code"),
+    )
+    checkout.vat = replace(vat, reverse_charge=reverse_charge)
 
 
 def _line(line: CheckoutLineItem) -> Line:

@@ -15,7 +15,6 @@ from shipping.models import PickupPoint
 from shipping.queries import chosen_option, chosen_pickup_point
 
 from .pricing import PRICED, reprice
-from .vat import decide_reverse_charge
 
 _ADDRESS_COLUMNS = (
     "shipping_address",
@@ -23,7 +22,6 @@ _ADDRESS_COLUMNS = (
     "billing_address",
     "customer_note",
     "email",
-    "vat",
     "phase",
     "updated_at",
     *PRICED,
@@ -58,7 +56,6 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
     loaded = LoadedCheckout(checkout, lines_of(checkout))
-    decide_reverse_charge(checkout)
     # Another email may belong to another customer, with other discounts.
     reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)

@@ -1,16 +1,13 @@
-"""The buyer's VAT number, and whether it moves the tax to the buyer."""
+"""The buyer's VAT number. Pricing decides whether it moves the tax to the buyer."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import datetime
 
-from accounts.queries import current_account
-from checkouts.models import Checkout
 from checkouts.queries import LoadedCheckout, find_checkout, lines_of, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
-from commerce.taxes.vat import VatNumber, country_of, is_reverse_charge, parse_vat_number
+from commerce.taxes.vat import VatNumber, parse_vat_number
 from commerce.tenancy.scope import current_account_id
 
 from .pricing import PRICED, reprice
@@ -41,12 +38,6 @@ def set_vat_number(
         return _store(token, vat, now=now)
 
 
-def decide_reverse_charge(checkout: Checkout) -> None:
-    """Decide by both VAT numbers and the destination who owes the tax; the caller saves it."""
-    if checkout.vat is not None:
-        checkout.vat = replace(checkout.vat, reverse_charge=_is_reverse_charge(checkout, checkout.vat))
-
-
 def _validate(number: VatNumber, asker: Asker, *, now: datetime) -> VatSnapshot:
     validation = validate(number, asker=asker, now=now)
     return VatSnapshot(
@@ -62,18 +53,6 @@ def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> LoadedCheck
     checkout = lock_checkout_for("vat", token, now=now)
     loaded = LoadedCheckout(checkout, lines_of(checkout))
     checkout.vat = vat
-    decide_reverse_charge(checkout)
     reprice(checkout, loaded.lines, now=now)
-    checkout.save(update_fields=["vat", "updated_at", *PRICED])
+    checkout.save(update_fields=["updated_at", *PRICED])
     return loaded
-
-
-def _is_reverse_charge(checkout: Checkout, vat: VatSnapshot) -> bool:
-    if vat.status != "valid":
-        return False
-    address = checkout.shipping_address or {}
-    return is_reverse_charge(
-        seller=country_of(current_account().vat_number),
-        buyer=vat.country_code,
-        destination=address.get("country_code"),
-    )

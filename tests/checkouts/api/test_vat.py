@@ -6,6 +6,7 @@ from accounts.models import Account
 from commerce.orders.models import OrderLineItem
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
+from tests.checkouts.reconciliation.command import found
 from tests.storefront import ADDRESS, checkout_in, enter_checkout, take_step
 from tests.vies import INVALID
 
@@ -363,8 +364,8 @@ def test_number_takes_a_fixed_number_of_statements(czech, rate, vies, django_ass
     variants = [factories.make_variant(czech) for _ in range(lines)]
     checkout = checkout_in("shipping", czech, *((variant, 1) for variant in variants), rate=rate)
 
-    # Two scopes, of four statements each in a test: the checkout; then checkout, lines, account, rules, update.
-    with django_assert_num_queries(4 + 1 + 4 + 5):
+    # Two scopes, of four statements each in a test: the checkout; then checkout, lines, rules, update.
+    with django_assert_num_queries(4 + 1 + 4 + 4):
         answer = put(czech, checkout)
 
     assert answer.json()["checkout"]["vat"]["reverse_charge"] is True
@@ -409,3 +410,51 @@ def test_free_units_cost_nothing_under_the_reverse_charge(czech, vies, price_cen
     book_line, pen_line = shown["line_items"]
     assert shown["totals"]["discount_cents"] == pen_line["line_total_with_tax_cents"]
     assert shown["totals"]["total_cents"] == book_line["line_total_with_tax_cents"]
+
+
+def enter_code(shop, checkout):
+    factories.make_discount(shop, code="SMALL")
+    answer = shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": "SMALL"})
+    assert answer.status_code == 200, answer.content
+    return answer.json()["checkout"]
+
+
+@pytest.mark.parametrize("step", ["shipping", "payment", "code"])
+def test_seller_who_loses_the_number_charges_tax_from_the_next_step_on(czech, rate, checkout, vies, step):
+    assert put(czech, checkout).json()["checkout"]["vat"]["reverse_charge"] is True
+    sell_from(czech, None)
+
+    if step == "code":
+        shown = enter_code(czech, checkout)
+    else:
+        shown = take_step(step, czech, checkout["token"], rate=rate, payment_method="bank_transfer")
+
+    assert (shown["vat"]["status"], shown["vat"]["reverse_charge"]) == ("valid", False)
+    if step != "code":
+        assert shown["totals"] == checkout["totals"]
+    assert int(shown["totals"]["tax_cents"]) > 0
+    assert without_time(get(czech, checkout)) == without_time(shown)
+    assert found(czech) == []
+
+
+def test_seller_who_gets_a_number_charges_none_from_the_next_step_on(czech, rate, checkout, vies):
+    sell_from(czech, None)
+    assert put(czech, checkout).json()["checkout"]["vat"]["reverse_charge"] is False
+    sell_from(czech, "CZ25123891")
+
+    shown = take_step("payment", czech, checkout["token"], rate=rate)
+
+    assert (shown["vat"]["reverse_charge"], shown["totals"]["tax_cents"]) == (True, "0")
+
+
+def test_frozen_totals_outlive_the_number_of_the_seller(czech, rate, checkout, vies):
+    put(czech, checkout)
+    frozen = take_step("payment", czech, checkout["token"], rate=rate)
+    sell_from(czech, None)
+
+    for step in ("payment", "processing", "ready", "completed"):
+        shown = take_step(step, czech, checkout["token"], rate=rate)
+
+    assert shown["vat"]["reverse_charge"] is True
+    assert shown["totals"] == frozen["totals"]
+    assert found(czech) == []
