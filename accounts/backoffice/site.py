@@ -120,7 +120,7 @@ class BackOfficeSite(UnfoldAdminSite):
         account_id = _id_sent(request)
         invited = {invitation.account_id for invitation in invitations(user)}
         if request.method != "POST" or account_id not in invited:
-            return self._refused(request, Http404())
+            return self._render_refusal(request, Http404())
         if "decline" in request.POST:
             with account_scope(account_id):
                 decline_invitation(user=user)
@@ -130,14 +130,14 @@ class BackOfficeSite(UnfoldAdminSite):
                 membership = accept_invitation(user=user)
                 record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
         except Refusal as refusal:
-            return self._refused(request, refusal)
+            return self._render_refusal(request, refusal)
         choose(request, account_id)
         return redirect("admin:index")
 
     def _chosen(self, request: HttpRequest) -> HttpResponse:
         account_id = _id_sent(request)
         if account_id is None or choose(request, account_id) is None:
-            return self._refused(request, Http404())
+            return self._render_refusal(request, Http404())
         target = request.POST.get("next", "")
         if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
             target = reverse("admin:index")
