@@ -13,7 +13,7 @@ from unfold.forms import BaseDialogForm
 
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import json_column, label_column, text_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyRows
 
 from .frames import message_frame
 from .models import EmailDelivery, EmailDeliveryEvent
@@ -26,18 +26,18 @@ from .timeline import timeline_of_delivery
 
 __all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin", "SenderDomainAdmin"]
 
-# The pages of what a message may be about; clients of the API may give other types.
+# Pages of what a message refers to. Clients of the API may give other types.
 _PAGES = {"order": "admin:orders_order_change", "voucher": "admin:discounts_voucher_change"}
 
 
 class ClickForm(BaseDialogForm):
-    """Tells one opening of the dialog from another, so that a double click counts once."""
+    """Identifies one opening of the dialog, so that a double click counts once."""
 
     click = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
 
 
 class TemplateFilter(admin.SimpleListFilter):
-    """By the templates that there are, rather than by all that deliveries were made of."""
+    """Offers the existing templates, without a scan of all deliveries."""
 
     title = "template"
     parameter_name = "template_key"
@@ -52,14 +52,14 @@ class TemplateFilter(admin.SimpleListFilter):
 
 class EventRows(ReadOnlyRows):
     model = EmailDeliveryEvent
-    verbose_name_plural = "Told by the provider"
+    verbose_name_plural = "Events from the provider"
     hide_title = True
     per_page = 50
     fields = ("type", "occurred_at", "received_at", "event_key")
 
 
 @admin.register(EmailDelivery)
-class EmailDeliveryAdmin(StatisticsPage, ReadOnlyAdmin):
+class EmailDeliveryAdmin(StatisticsPage):
     list_display = (
         "to_email",
         "subject",
@@ -95,13 +95,13 @@ class EmailDeliveryAdmin(StatisticsPage, ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
-        # A list of messages would otherwise read all their bodies.
+        # Otherwise the list would read every body.
         return super().get_queryset(request).defer("html", "text", "ctx")
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: EmailDelivery, **kwargs: Any
     ) -> HttpResponse:
-        # A field of the form would be worked out several times over.
+        # A form field would be computed several times.
         context["moments"] = timeline_of_delivery(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
@@ -124,11 +124,11 @@ class EmailDeliveryAdmin(StatisticsPage, ReadOnlyAdmin):
 
     @asking(
         "Send again",
-        description="The recipient gets the message once more, written anew with the template that is in force.",
+        description="Sends the email to the recipient once more, rendered with the current template.",
         submit="Send",
         form_class=ClickForm,
         icon="mail",
     )
     def send_again(self, request: HttpRequest, delivery: EmailDelivery, fields: dict[str, Any]) -> str | None:
         is_new = resend_delivery(delivery_id=delivery.pk, click=fields["click"], now=timezone.now())
-        return "The message is on its way once more." if is_new else None
+        return "The email will be sent again." if is_new else None

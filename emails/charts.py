@@ -1,10 +1,10 @@
-"""Bars of a chart, as whole numbers for an SVG: one bar a day."""
+"""Bar charts as integers for an SVG, with one bar for each day."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-# Units of the drawing, which is stretched to the place it gets.
+# Units of the drawing, which is scaled to its place.
 DAY_WIDTH = 10
 HEIGHT = 60
 _BAR_WIDTH = 8
@@ -21,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Counts by day on a scale of their own; `peak` is the highest. `colour` is a class of the style sheet."""
+    """Counts by day, scaled to `peak`, the highest. `colour` is a class of the style sheet."""
 
     title: str
     colour: str
@@ -46,7 +46,7 @@ def chart_of(title: str, days: Sequence[tuple[date, int]], *, colour: str) -> Ch
 
 
 def _bar(number: int, day: date, count: int, peak: int) -> Bar:
-    """A count that is not zero can be seen, however small it is beside the others."""
+    # Even the smallest count shows.
     height = max(1, round(HEIGHT * count / peak))
     return Bar(
         x=DAY_WIDTH * number,

@@ -4,13 +4,13 @@ from commerce.errors import Refusal
 class TemplateNotFound(Refusal):
     status = 404
     code = "template_not_found"
-    title = "There is no template of this key"
+    title = "There is no template with this key"
 
 
 class NotificationDisabled(Refusal):
     status = 409
     code = "notification_disabled"
-    title = "The customer has switched this message off"
+    title = "The customer has switched this email off"
 
 
 class EmailKeyGivenUp(Refusal):
@@ -18,11 +18,11 @@ class EmailKeyGivenUp(Refusal):
 
     status = 409
     code = "email_key_given_up"
-    title = "Another dispatch of this idempotency_key has ended without an email"
+    title = "An earlier dispatch with this idempotency_key ended without an email"
 
 
 class TemplateInvalid(Refusal):
-    """Carries `line` where there is one, from 1; that of an error in the MJML is counted after Liquid was rendered."""
+    """Carries `line` if known, from 1. For an error in the MJML, lines are counted after Liquid was rendered."""
 
     code = "template_invalid"
     title = "The template can't be rendered"
@@ -39,21 +39,21 @@ class TemplateVersionConflict(Refusal):
 class RendererFailed(Refusal):
     status = 502
     code = "renderer_failed"
-    title = "The message can't be rendered"
+    title = "The email can't be rendered"
 
 
 class ProviderFailed(Refusal):
-    """Carries `dispatch_id` where the provider may have the message: the outbox sees to it."""
+    """Carries `dispatch_id` if the provider may have the message: the outbox takes over."""
 
     status = 502
     code = "provider_failed"
-    title = "The email provider has not taken the message"
+    title = "The email provider did not accept the email"
 
 
 class EmailProviderResting(Refusal):
     status = 503
     code = "email_provider_resting"
-    title = "The account's email provider did not answer recently; try again later"
+    title = "The account's email provider has not been answering; try again later"
 
 
 class EmailUnderWay(Refusal):
@@ -61,13 +61,13 @@ class EmailUnderWay(Refusal):
 
     status = 503
     code = "email_under_way"
-    title = "The email provider is slow; the message will be sent in the background"
+    title = "The email provider is slow; the email will be sent in the background"
 
 
 class EmailFromMissing(Refusal):
     status = 409
     code = "email_from_missing"
-    title = "The account has no email_from whose domain could be verified"
+    title = "The account has no email_from, so there is no domain to verify"
 
 
 class InvalidSignature(Refusal):
@@ -79,4 +79,4 @@ class InvalidSignature(Refusal):
 class AccountNotResolved(Refusal):
     status = 404
     code = "account_not_resolved"
-    title = "The event is about no message that is known"
+    title = "The event is not about a known message"

@@ -1,9 +1,9 @@
-"""Messages as staff look at them."""
+"""How staff see a message."""
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-# A message is foreign content: it may neither run scripts nor fetch anything when staff look at it.
+# A message is untrusted: it may neither run scripts nor load anything in the back office.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
@@ -11,7 +11,7 @@ _POLICY = (
 
 
 def message_frame(html: str) -> SafeString:
-    """The HTML of a message in a frame where it can do nothing."""
+    """The HTML of a message in a sandboxed frame."""
     return format_html(
         '<iframe sandbox srcdoc="{}" title="Message" '
         'style="width: 100%; height: 70vh; border: 0; background: white"></iframe>',

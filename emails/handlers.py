@@ -1,10 +1,9 @@
-"""The task `send_email`: from a dispatch to a message that a provider has accepted."""
+"""The task `send_email`: renders a message, hands it to the provider and records the delivery."""
 
 import random
 import time
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from django.utils import timezone
 
@@ -33,26 +32,31 @@ from emails.requests import EmailRequest
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import Draft, Sender, current_sender
 
-# How old a message may be for which a busy renderer or provider, or the installation's that is away, is no failed try.
+# For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
-# How long a message waits at least for a renderer that is busy.
+# The shortest wait for a busy renderer.
 RENDERER_BUSY_S = 2
 
 
 @handles(SEND_EMAIL, area="emails")
 def send_email(dispatch: OutboxDispatch) -> Outcome:
-    """Render, hand off, and have the delivery recorded with the dispatch's end."""
     request = EmailRequest.from_payload(dispatch.payload)
     with open_scope(dispatch):
         if delivery_of(dispatch).exists():
             return Outcome()
-        customer = _customer_of(request)
+        customer = Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
         if customer is not None and not request.may_reach(customer):
             return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_forget, customer.pk))
         sender = current_sender()
-        health = _admitted(sender)
-        stored = dispatch.message
-        found = Message.from_dict(stored) if stored else _draft(sender, request, customer)
+        try:
+            health = admit(sender.settings, now=timezone.now())
+            # A message that an earlier attempt stored is sent again as it was.
+            stored = dispatch.message
+            found = Message.from_dict(stored) if stored else sender.draft(request, customer=customer)
+        except ProviderResting as resting:
+            raise Postponed(str(resting), until=resting.until) from resting
+        except TemplateNotFound as error:
+            raise PermanentFailure(str(error)) from error
     try:
         message = found if isinstance(found, Message) else _render(dispatch, request, sender, found)
     except CustomerRedacted:
@@ -60,28 +64,10 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     return _hand_off(dispatch, request, sender, message, health)
 
 
-def _admitted(sender: Sender) -> Health:
-    try:
-        return admit(sender.settings, now=timezone.now())
-    except ProviderResting as resting:
-        raise Postponed(str(resting), until=resting.until) from resting
-
-
-def _customer_of(request: EmailRequest) -> Customer | None:
-    return Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
-
-
 def _forget(customer_id: int) -> None:
-    """Empty also what was enqueued while the person was being erased."""
+    """Erase also what was enqueued while the customer was being redacted."""
     if is_redacted(customer_id):
         erase_messages(customer_id, timezone.now())
-
-
-def _draft(sender: Sender, request: EmailRequest, customer: Customer | None) -> Draft:
-    try:
-        return sender.draft(request, customer=customer)
-    except TemplateNotFound as error:
-        raise PermanentFailure(str(error)) from error
 
 
 def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, draft: Draft) -> Message:
@@ -93,7 +79,7 @@ def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, dra
     except RendererBusy as error:
         if _is_old(dispatch):
             raise
-        raise _postponed(RENDERER_BUSY_S, error) from error
+        raise _postpone(RENDERER_BUSY_S, error) from error
     with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message
@@ -112,42 +98,39 @@ def _hand_off(
         note_refusal(health)
         if _is_old(dispatch):
             raise
-        raise _postponed(error.for_s, error) from error
+        raise _postpone(error.for_s, error) from error
     except ProviderDown as error:
         was_sent = isinstance(error, OutcomeUnknown)
         with open_scope(dispatch):
             note_failure(health, was_sent=was_sent, now=timezone.now())
-        # Of a message that may have been sent every try may be one more in the customer's mailbox.
+        # If the message may have been sent, each attempt can put another copy into the customer's mailbox.
         if not health.is_shared or was_sent or _is_old(dispatch):
             raise
-        raise _postponed(FIRST_REST.total_seconds(), error) from error
+        raise _postpone(FIRST_REST.total_seconds(), error) from error
     except ProviderUnavailable:
         note_refusal(health)
         raise
-    record = partial(
-        _record,
-        health,
-        time.monotonic() - began,
-        request=request,
-        message=message,
-        dispatch=dispatch,
-        provider=sender.settings.provider,
-        provider_message_id=provider_message_id,
-        now=timezone.now(),
-    )
+    took_s, now = time.monotonic() - began, timezone.now()
+
+    def record() -> None:
+        note_answer(health, took_s=took_s, now=timezone.now())
+        record_delivery(
+            request=request,
+            message=message,
+            dispatch=dispatch,
+            provider=sender.settings.provider,
+            provider_message_id=provider_message_id,
+            now=now,
+        )
+
     return Outcome(record=record)
-
-
-def _record(health: Health, took_s: float, **delivery: Any) -> None:
-    note_answer(health, took_s=took_s, now=timezone.now())
-    record_delivery(**delivery)
 
 
 def _is_old(dispatch: OutboxDispatch) -> bool:
     return timezone.now() - dispatch.created_at > PATIENCE
 
 
-def _postponed(for_s: float, error: Exception) -> Postponed:
-    """A crowd that is sent away comes back scattered."""
+def _postpone(for_s: float, error: Exception) -> Postponed:
+    # Jitter, so that retries don't coincide.
     wait = timedelta(seconds=for_s * random.uniform(1, 2))  # noqa: S311  no secret
     return Postponed(str(error), until=timezone.now() + wait)

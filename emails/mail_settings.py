@@ -1,4 +1,4 @@
-"""How the messages of an account leave."""
+"""How an account's messages are sent: its own provider or the installation's."""
 
 from base64 import b64encode
 from dataclasses import dataclass, field, fields
@@ -15,7 +15,7 @@ _PROVIDER = _PREFIX + "provider"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailSettings:
-    """The settings `commerce.email.*` of what is sent, by the rest of their names."""
+    """The settings `commerce.email.*`; a field has the last part of the name."""
 
     provider: str
     api_key: str = field(repr=False)
@@ -25,26 +25,26 @@ class MailSettings:
     smtp_username: str
     smtp_password: str = field(repr=False)
     reply_to: str
-    # Whether the account has named a provider or server of its own, or uses the installation's.
+    # Whether the account has its own provider or server, as opposed to the installation's.
     is_own: bool = False
-    # Whether what it sends is none of the installation's responsibility.
+    # Whether the sender's domain needs no verification.
     may_send_as_anybody: bool = False
-    # Whether the SMTP server may be one of our own network: yes if the installation names it, not an account.
+    # Whether the SMTP server may be in our own network: only one that the installation has set.
     allow_private: bool
-    # The installation's mail server, which the account's own one must not be under another name.
+    # The installation's mail server: the account's own server must not resolve to it.
     must_not_reach: str = ""
 
     @property
     def server(self) -> str:
-        """What answers or doesn't, as distinct from the credentials for it."""
+        """The server that may be down, without credentials."""
         is_smtp = self.provider == "smtp"
         return f"smtp://{self.smtp_host.lower()}:{self.smtp_port}" if is_smtp else self.provider
 
     def without_credentials(self, text: str) -> str:
-        """What a server said, less the credentials that it may have repeated."""
+        """A server's answer, without credentials that it may have repeated."""
         secrets = [self.api_key]
         if self.smtp_password:
-            # RFC 4616, 2: the message of AUTH PLAIN.
+            # RFC 4616, section 2: AUTH PLAIN.
             log_in = f"\0{self.smtp_username}\0{self.smtp_password}"
             encoded = [b64encode(word.encode()).decode() for word in (log_in, self.smtp_password)]
             secrets += [self.smtp_password, *encoded]
@@ -56,15 +56,14 @@ _NAMES = {
     for one in fields(MailSettings)
     if one.name not in {"is_own", "may_send_as_anybody", "allow_private", "must_not_reach"}
 }
-# What must never reach a server that somebody else has named.
+# Must never be sent to a server that someone else has set.
 _OF_ONE_OWNER = {name for name in _NAMES.values() if SETTINGS[name].of_one_owner}
 
 
 def mail_settings() -> MailSettings:
-    """Those of the account in scope.
+    """The settings of the account in scope.
 
-    An account that names a provider or server of its own gets none of the installation's credentials:
-    they would go wherever the account says.
+    An account with its own provider or server gets none of the installation's credentials, which would be sent there.
     """
     own = own_settings()
     names_provider = own.get(_PROVIDER, installation_value(_PROVIDER)) != installation_value(_PROVIDER)
@@ -76,7 +75,7 @@ def mail_settings() -> MailSettings:
         return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
 
     values = {field_name: value(name) for field_name, name in _NAMES.items()}
-    # The installation's mail server may know us by our address, whoever has named it.
+    # The installation's mail server may trust our address, no matter who has set it.
     relay = _host(installation_value(_PREFIX + "smtp_host"))
     is_smtp = values["provider"] == "smtp"
     is_our_server = is_smtp and _host(values["smtp_host"]) == relay

@@ -11,7 +11,7 @@ __all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion", "MailS
 
 
 class EmailDelivery(AccountOwned):
-    """One message that a provider has accepted, and what became of it."""
+    """A message that a provider has accepted, and its delivery status."""
 
     class Status(models.TextChoices):
         SENT = "sent"
@@ -65,7 +65,7 @@ class EmailDelivery(AccountOwned):
             ),
             models.Index(fields=["account", "status", "id"], name="email_deliveries_status"),
             models.Index(fields=["account", "template_key", "id"], name="email_deliveries_template"),
-            # What is counted of a day's messages stands in the index: their rows are large.
+            # Statistics are counted from the index alone, as the rows are large.
             models.Index(
                 fields=["account", "sent_at"],
                 include=["delivered_at", "opened_at", "bounced_at"],
@@ -78,7 +78,7 @@ class EmailDelivery(AccountOwned):
 
 
 class EmailDeliveryEvent(AccountOwned):
-    """Something that a provider told of a message, once. It names nobody: rows of a ledger can't be redacted."""
+    """An event from the provider, once each. It holds no personal data: append-only rows can't be redacted."""
 
     delivery = AccountForeignKey(EmailDelivery, related_name="+")
     event_key = models.CharField(max_length=255)
@@ -98,7 +98,7 @@ class EmailDeliveryEvent(AccountOwned):
 
 
 class MailServerRest(AccountOwned):
-    """That an account's own provider or mail server gave no answer, and how long it is left alone."""
+    """An account's own provider or mail server that didn't answer, and when it may be tried again."""
 
     server = models.CharField(max_length=300)
     failures = models.PositiveIntegerField(help_text="Tries without an answer, in a row")

@@ -1,5 +1,7 @@
+"""Writes of deliveries: recorded when sent, changed by the provider's events, erased on redaction."""
+
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from django.db import connection
 
@@ -15,8 +17,18 @@ from emails.models import EmailDelivery
 from emails.requests import EmailRequest
 from emails.tracking import EFFECTS, changes_by, credible_time
 
-# What of a delivery is about the person: the fields as they are once that is erased.
-_ERASED: dict[str, Any] = {"to_email": "", "subject": "", "html": "", "text": "", "ctx": {}}
+
+class _Personal(TypedDict):
+    """The fields of a delivery that hold personal data."""
+
+    to_email: str
+    subject: str
+    html: str
+    text: str
+    ctx: dict[str, object]
+
+
+_ERASED: _Personal = {"to_email": "", "subject": "", "html": "", "text": "", "ctx": {}}
 
 _KEEP_EVENT = """
     INSERT INTO email_delivery_events (account_id, delivery_id, event_key, type, occurred_at, received_at)
@@ -27,9 +39,9 @@ _KEEP_EVENT = """
 
 
 def keep_message(*, dispatch: OutboxDispatch, request: EmailRequest, message: Message) -> None:
-    """Store a message before anyone could have received it, so that every try sends the same.
+    """Store a message before it is handed off, so that every attempt sends the same.
 
-    Storing locks the dispatch, as a redaction does: nothing of a person is written after that has been erased.
+    Storing locks the dispatch, as a redaction does: no personal data is written after it was erased.
     Raises `LeaseLost`, `CustomerRedacted`.
     """
     store_message(dispatch=dispatch, message=message.as_dict())
@@ -46,12 +58,12 @@ def record_delivery(
     provider_message_id: str,
     now: datetime,
 ) -> EmailDelivery:
-    """A message that a provider has accepted, and the event `email.sent`.
+    """Record a message that a provider has accepted, and publish `email.sent`.
 
-    The caller has locked the dispatch in this transaction. A redaction locks it as well, so that it either
-    finds the delivery or is found here.
+    The caller has locked the dispatch in this transaction. A redaction locks it too, so it either finds the delivery
+    or is noticed here.
     """
-    personal = {
+    personal: _Personal = {
         "to_email": message.to_email,
         "subject": message.subject,
         "html": message.html,
@@ -79,14 +91,18 @@ def record_delivery(
 def record_event(
     *, message_id: str, event_type: str, event_key: str, occurred_at: datetime, now: datetime
 ) -> bool:
-    """What a provider tells of a message; False when it was told before. Raises `AccountNotResolved`.
+    """Apply a provider's event to its delivery; False for a repeated event. Raises `AccountNotResolved`.
 
-    The delivery changes forwards only, and the account's own event is published when the first of its type
-    comes.
+    The status only moves forwards. The account's own event is published for the first one of each type.
     """
-    delivery = _locked_delivery(message_id)
+    delivery = _lock_delivery(message_id)
     occurred_at = credible_time(occurred_at, now=now)
-    if not _is_new_event([delivery.pk, event_key, event_type, occurred_at, now]):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _KEEP_EVENT, [current_account_id(), delivery.pk, event_key, event_type, occurred_at, now]
+        )
+        is_new = cursor.fetchone() is not None
+    if not is_new:
         return False
     time_field = EFFECTS[event_type].time_field
     happened_at = getattr(delivery, time_field)
@@ -100,7 +116,7 @@ def record_event(
 
 
 def erase_deliveries(*, customer_id: int) -> None:
-    """Take a customer's person out of every message that was sent."""
+    """Erase personal data from a customer's sent emails."""
     EmailDelivery.objects.filter(customer_id=customer_id).update(**_ERASED)
 
 
@@ -108,7 +124,7 @@ def _is_erased(request: EmailRequest) -> bool:
     return request.customer_id is not None and is_redacted(request.customer_id)
 
 
-def _locked_delivery(message_id: str) -> EmailDelivery:
+def _lock_delivery(message_id: str) -> EmailDelivery:
     sent = EmailDelivery.objects.defer("html", "text", "ctx").filter(provider_message_id=message_id)
     delivery = sent.select_for_update(no_key=True).order_by("-pk").first()
     if delivery is None:
@@ -116,14 +132,8 @@ def _locked_delivery(message_id: str) -> EmailDelivery:
     return delivery
 
 
-def _is_new_event(values: list[Any]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP_EVENT, [current_account_id(), *values])
-        return cursor.fetchone() is not None
-
-
-def _event_data(delivery: EmailDelivery) -> dict[str, Any]:
-    """Names no address: events can't be taken back when the customer is redacted."""
+def _event_data(delivery: EmailDelivery) -> dict[str, str | None]:
+    """Without the address: events are append-only, so a redaction couldn't erase it."""
     return {
         "email_delivery_id": delivery.pk,
         "template_key": delivery.template_key,

@@ -1,6 +1,6 @@
-"""Keeps an account whose messages take long to render from holding up those of others.
+"""Keeps accounts with slow templates from holding up the others.
 
-In each worker process one message of an account is rendered at a time, and one of all accounts whose last message was
+Each worker process renders one message of an account at a time, and one of all the accounts whose last message was
 slow. The renderer keeps a worker free of slow messages, whichever process they come from (emails/renderer/lanes.py).
 """
 
@@ -10,7 +10,7 @@ from threading import Condition
 
 from emails.renderer_client import RendererBusy
 
-# Of processor time. The longest orders take less with the platform's templates.
+# Processor time. The longest orders take less with the platform's templates.
 SLOW_S = 0.3
 # How long a thread of a worker waits for its account's turn.
 WAIT_S = 2.0
@@ -42,7 +42,9 @@ def rendering_turn(account_id: int) -> Iterator[None]:
     """The account's turn to have a message rendered. Raises `RendererBusy` if it doesn't come soon."""
     with _turns:
         if not _turns.wait_for(lambda: _may_begin(account_id), WAIT_S):
-            raise RendererBusy("Other messages of this account, or slow ones of others, are being rendered.")
+            raise RendererBusy(
+                "Other messages of this account, or slow messages of other accounts, are being rendered."
+            )
         _rendering.add(account_id)
         if is_slow(account_id):
             _slow_rendering.add(account_id)

@@ -1,4 +1,4 @@
-from typing import Any
+"""Reads of deliveries."""
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -10,13 +10,13 @@ from emails.models import EmailDelivery
 _BODY_FIELDS = ("html", "text", "ctx")
 
 
-def deliveries(**filters: Any) -> QuerySet[EmailDelivery]:
-    """The deliveries of the account in scope without their bodies, filtered by fields of theirs."""
+def deliveries(**filters: object) -> QuerySet[EmailDelivery]:
+    """The deliveries of the account in scope, without their bodies."""
     return EmailDelivery.objects.filter(**filters).defer(*_BODY_FIELDS)
 
 
 def delivery_of(dispatch: OutboxDispatch) -> QuerySet[EmailDelivery]:
-    """What a dispatch has sent, if it has."""
+    """The delivery of a dispatch, if it was sent."""
     return deliveries(key_space=dispatch.key_space, idempotency_key=dispatch.idempotency_key)
 
 
@@ -30,10 +30,7 @@ def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelive
 
 
 def accounts_of_message(provider_message_id: str) -> list[int]:
-    """The ids of the accounts that have sent this message, which is one at most for ids that are worth the name.
-
-    Called outside of any scope.
-    """
+    """The accounts that sent this message: at most one, if the provider's ids are unique. Called outside of any scope."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT resolve_provider_message(%s)", [provider_message_id])
         return [row[0] for row in cursor.fetchall()]

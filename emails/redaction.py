@@ -1,4 +1,4 @@
-"""What emails know of a customer goes with the customer."""
+"""Erases a redacted customer's personal data from emails."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from emails.requests import PERSONAL_KEYS
 
 @erases
 def erase_messages(customer_id: int, now: datetime) -> None:
-    """First the dispatches: a worker that holds one records its delivery before they can be had, or sees why not."""
+    # Dispatches first: a worker that holds one has then either recorded its delivery or notices the redaction.
     erase_dispatches(
         task_name=SEND_EMAIL, about={"customer_id": customer_id}, personal_keys=PERSONAL_KEYS, now=now
     )

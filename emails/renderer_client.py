@@ -22,17 +22,17 @@ _TIMING = re.compile(r"cpu;dur=([0-9]{1,9}(?:\.[0-9]{1,3})?)")
 
 
 class RendererUnavailable(Exception):
-    """No usable answer came: the same request may succeed later."""
+    """There was no usable answer. The same request may succeed later."""
 
 
 class RendererBusy(RendererUnavailable):
-    """The renderer has no worker for this message, or the time was up while it waited for one."""
+    """The renderer had no free worker for this message in time."""
 
 
 class TemplateRefused(Exception):
-    """The renderer refuses this message, and would do so again.
+    """The renderer refuses this message, and would again.
 
-    `line` counts from 1 and `field` is a name of `RenderRequest`, where there is one.
+    If known, `line` counts from 1 and `field` names a field of `RenderRequest`.
     """
 
     def __init__(self, *, code: str, detail: str, line: int | None, field: str | None = None) -> None:
@@ -45,11 +45,11 @@ class TemplateRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderRequest:
-    """Liquid templates and the variables for them. `ctx` holds what JSON can; its keys are top-level variables."""
+    """Liquid templates and their variables. `ctx` is JSON; its keys are the top-level variables."""
 
     body_source: str
     subject_template: str
-    ctx: dict[str, Any]
+    ctx: dict[str, object]
     locale: str
     preheader_template: str | None = None
     body_text_template: str | None = None
@@ -58,7 +58,7 @@ class RenderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderWarning:
-    """Something in the MJML that did not keep it from being compiled."""
+    """A fault in the MJML that didn't prevent compiling."""
 
     line: int | None
     tag: str
@@ -72,12 +72,12 @@ class Rendered:
     subject: str
     preheader: str | None
     warnings: tuple[RenderWarning, ...]
-    # How much processor time it took, as far as the renderer has told.
+    # The processor time that the renderer reported.
     processor_s: float = 0.0
 
 
 def render(*, url: str, message: RenderRequest, is_slow: bool = False) -> Rendered:
-    """`url` is the renderer's base address. Messages that may be slow get one worker at a time.
+    """Render a message. `url` is the renderer's base address. Slow messages share one worker.
 
     Raises `RendererUnavailable`, `TemplateRefused`.
     """
@@ -90,7 +90,7 @@ def render(*, url: str, message: RenderRequest, is_slow: bool = False) -> Render
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:
-            return _rendered(document, response)
+            return _read_answer(document, response)
         raise _failure(response.status_code, document)
     except (KeyError, TypeError) as error:
         raise RendererUnavailable(
@@ -104,7 +104,7 @@ def _post(url: str, message: RenderRequest, *, is_slow: bool) -> requests.Respon
         headers["X-Render-Lane"] = "slow"
     return _session_of(os.getpid(), threading.get_ident()).post(
         f"{url.rstrip('/')}/render",
-        # In UTF-8: Python's own JSON takes up to three times the bytes, of which the renderer has a limit.
+        # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
         data=orjson.dumps(asdict(message)),
         headers=headers,
         timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
@@ -114,16 +114,17 @@ def _post(url: str, message: RenderRequest, *, is_slow: bool) -> requests.Respon
 
 @lru_cache(maxsize=64)
 def _session_of(_process_id: int, _thread_id: int) -> requests.Session:
-    """One per process and thread: neither after a fork nor at once can a connection be shared."""
+    """One per process and thread, as a connection can't be shared by threads or after a fork."""
     session = requests.Session()
-    # The renderer is a neighbour; a proxy that the environment names is for the world outside.
+    # The renderer is on our own network: ignore the environment's proxy.
     session.trust_env = False
     for scheme in ("http://", "https://"):
         session.mount(scheme, BoundedAdapter())
     return session
 
 
-def _rendered(document: dict[str, Any], response: requests.Response) -> Rendered:
+def _read_answer(document: dict[str, Any], response: requests.Response) -> Rendered:
+    timing = _TIMING.fullmatch(response.headers.get("Server-Timing", ""))
     return Rendered(
         html=document["html"],
         text=document["text"],
@@ -133,25 +134,19 @@ def _rendered(document: dict[str, Any], response: requests.Response) -> Rendered
             RenderWarning(line=warning["line"], tag=warning["tag"], message=warning["message"])
             for warning in document["warnings"]
         ),
-        processor_s=_processor_s(response.headers.get("Server-Timing", "")),
+        # `cpu;dur=12.3` is in milliseconds.
+        processor_s=float(timing[1]) / 1000 if timing else 0.0,
     )
-
-
-def _processor_s(timing: str) -> float:
-    """The time in `cpu;dur=12.3`, which is in milliseconds."""
-    found = _TIMING.fullmatch(timing)
-    return float(found[1]) / 1000 if found else 0.0
 
 
 def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
     if 400 <= status < 500:
+        errors = problem.get("errors")
         return TemplateRefused(
-            code=problem["code"], detail=problem["detail"], line=problem.get("line"), field=_field_of(problem)
+            code=problem["code"],
+            detail=problem["detail"],
+            line=problem.get("line"),
+            field=errors[0]["field"] if errors else None,
         )
     kind = RendererBusy if status == HTTPStatus.SERVICE_UNAVAILABLE else RendererUnavailable
     return kind(f"The renderer answered {status}.")
-
-
-def _field_of(problem: dict[str, Any]) -> str | None:
-    errors = problem.get("errors")
-    return errors[0]["field"] if errors else None

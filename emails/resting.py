@@ -1,8 +1,8 @@
-"""A provider or mail server that is slow or gives no answer rests, as a webhook's endpoint does.
+"""An account's own provider or mail server rests while it is slow or doesn't answer, as a webhook's endpoint does.
 
-What waits for it is postponed without being tried, so that it takes no time from other shops' messages. When the
-rest is over one message is tried, and the others wait for what comes of it. This is about an account's own; that of
-the installation is every account's (emails/shared_resting.py).
+Messages for it are postponed without an attempt, so that they take no time from other shops' messages. After the rest,
+one message is tried and the others wait for its result. The installation's provider serves every account and has its
+own rule (emails/shared_resting.py).
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from emails.shared_resting import (
     rest_after,
 )
 
-# A server that takes this long for a message which it accepts rests as well, once: it holds a thread each time.
+# A server that takes this long to accept a message rests too, once: each message holds a thread.
 SLOW_S = 10
 
 _NOTE = """
@@ -36,7 +36,7 @@ _NOTE = """
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Of the server that a message is about to be handed to; `failures` in a row before this try."""
+    """The state of the server before an attempt; `failures` counts those in a row before it."""
 
     server: str
     failures: int = 0
@@ -44,7 +44,7 @@ class Health:
 
 
 def admit(settings: MailSettings, *, now: datetime) -> Health:
-    """Whether a message may be tried now, in the scope of its account. Raises `ProviderResting`."""
+    """Check that the server may be tried now, in the account's scope. Raises `ProviderResting`."""
     if not settings.is_own:
         return Health(settings.server, admit_shared(settings.server, now=now), is_shared=True)
     rest = MailServerRest.objects.filter(server=settings.server).first()
@@ -60,7 +60,7 @@ def admit(settings: MailSettings, *, now: datetime) -> Health:
 
 
 def note_failure(health: Health, *, was_sent: bool, now: datetime) -> None:
-    """Several that began before the first of them failed count as one."""
+    """Let the server rest. Failures of attempts that began together count as one."""
     account_id, failures = current_account_id(), health.failures
     if health.is_shared:
         note_shared_failure(
@@ -82,6 +82,6 @@ def note_answer(health: Health, *, took_s: float, now: datetime) -> None:
 
 
 def note_refusal(health: Health) -> None:
-    """What said no is there. An account's own server has its rest ended by a message that it takes."""
+    """A refusal shows that the shared server is up. An account's own server rests until it accepts a message."""
     if health.is_shared:
         note_shared_answer(health.server)

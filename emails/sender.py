@@ -1,6 +1,7 @@
-"""An account as a sender of messages: what is read of it while its scope is open, for the calls after that."""
+"""An account as a sender: what is read while its scope is open, and the calls made after it is closed."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 from django.conf import settings as django_settings
 from django.utils import timezone
@@ -9,18 +10,22 @@ from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
 from commerce.outbox.models import KeySpace, OutboxDispatch
+from emails import renderer_client
 from emails.mail_settings import MailSettings, mail_settings
-from emails.messages import Message, Origin, render_message
+from emails.messages import Message, Origin
 from emails.origins import origin_of
 from emails.own_templates.queries import template_in_force
+from emails.paces import is_slow, note_pace
 from emails.providers import MessageRefused, ProviderUnavailable, provider_of
+from emails.renderer_client import TemplateRefused
 from emails.requests import EmailRequest
-from emails.template_sources import TemplateSource
+from emails.shortening import LIMIT_CODES, shorten
+from emails.template_sources import TemplateSource, prepare_rendering
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The template of a message, and the locale that was wanted, to which the template's is near."""
+    """The template of a message, and the requested locale, which the template's own is near to."""
 
     source: TemplateSource
     locale: str
@@ -41,47 +46,62 @@ class Sender:
         return Draft(source=source, locale=locale)
 
     def render(self, request: EmailRequest, draft: Draft) -> Message:
-        """No transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
-        return render_message(
-            account=self.account,
-            request=request,
-            source=draft.source,
+        """Render a message; an order that is too long is shown with its first lines. No transaction may be open.
+
+        Raises `TemplateRefused`, `RendererUnavailable`.
+        """
+        for ctx in shorten(request.ctx):
+            try:
+                rendered = renderer_client.render(
+                    url=django_settings.RENDERER_URL,
+                    message=prepare_rendering(draft.source, ctx, account=self.account),
+                    is_slow=is_slow(self.account.pk),
+                )
+            except TemplateRefused as refused:
+                if refused.code not in LIMIT_CODES:
+                    raise
+                note_pace(self.account.pk, inf)
+                failure = refused
+            else:
+                break
+        else:
+            raise failure
+        note_pace(self.account.pk, rendered.processor_s)
+        return Message(
+            from_name=self.origin.name,
+            from_email=self.origin.email,
+            reply_to=self.origin.reply_to,
+            to_email=request.to_email,
             locale=draft.locale,
-            origin=self.origin,
+            subject=rendered.subject,
+            html=rendered.html,
+            text=rendered.text,
         )
 
     def hand_off(self, message: Message, *, dispatch: OutboxDispatch) -> str:
-        """The provider's id of the message; no transaction may be open.
+        """Hand a message to the provider and return the provider's id for it. No transaction may be open.
 
         Raises `MessageRefused`, `ProviderUnavailable`.
         """
-        provider_key = _provider_key(self.account, dispatch)
-        message = self._from_an_allowed_address(message)
+        # A key is unique within its space and account, and a provider may serve many accounts.
+        space = "" if dispatch.key_space == KeySpace.PRODUCT else f"{dispatch.key_space}:"
+        provider_key = f"{self.account.pk}:{space}{dispatch.idempotency_key}"
+        # A message may have been stored while the account had another provider or address.
+        allowed = {self.origin.email, django_settings.DEFAULT_FROM_EMAIL}
+        if not self.settings.may_send_as_anybody and message.from_email not in allowed:
+            origin = self.origin
+            message = replace(
+                message, from_name=origin.name, from_email=origin.email, reply_to=origin.reply_to
+            )
         try:
             return provider_of(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
-            # What the provider says is kept with the dispatch and told to clients.
+            # The provider's words are kept with the dispatch and shown to clients.
             error.args = (self.settings.without_credentials(str(error)),)
             raise
 
-    def _from_an_allowed_address(self, message: Message) -> Message:
-        """A message may have been stored while the account had a provider of its own, or another address."""
-        if self.settings.may_send_as_anybody or message.from_email in {
-            self.origin.email,
-            django_settings.DEFAULT_FROM_EMAIL,
-        }:
-            return message
-        origin = self.origin
-        return replace(message, from_name=origin.name, from_email=origin.email, reply_to=origin.reply_to)
-
-
-def _provider_key(account: Account, dispatch: OutboxDispatch) -> str:
-    """Keys are unique within a space of an account, and the provider may be the same for many accounts."""
-    space = "" if dispatch.key_space == KeySpace.PRODUCT else f"{dispatch.key_space}:"
-    return f"{account.pk}:{space}{dispatch.idempotency_key}"
-
 
 def current_sender() -> Sender:
-    """The account in scope."""
+    """The account in scope as a sender."""
     account, settings = current_account(), mail_settings()
     return Sender(account=account, settings=settings, origin=origin_of(account, settings, now=timezone.now()))

@@ -1,18 +1,17 @@
 """Sending while a client waits: one call of the renderer and one of the provider, with no transaction open.
 
-What may happen in between decides how it is written. The key is claimed first, by a dispatch of the outbox that
-this request holds under a lease, so that of two requests with one key one sends and the other is told to wait.
-The rendered message is stored with it before the hand-off. Then either
+First the key is claimed: a dispatch is inserted, which this request holds under a lease. Of two requests with one key,
+one sends and the other is told to wait. The rendered message is stored with the dispatch before it is handed off. Then
 
-- the provider accepts: delivery and end of the dispatch are one transaction;
-- the renderer or the provider says no, or can't be reached: nothing has left the house, the dispatch is dropped,
-  and the same key may be sent again at once;
-- the message went out and no answer came: the dispatch stays, with the message, and the outbox sends the same
-  bytes under the same key of the provider, who makes one message of them. The client is told that it failed, asks
-  again with its key, and gets the delivery as soon as there is one;
-- the provider has given no answer by the time that a request may take (`WITHIN_S`): the dispatch stays as well, and
-  a worker, which has more time, goes on at once. The client is told to come back with its key (`EmailUnderWay`);
-- this process dies: the lease runs out, and the outbox goes on as above.
+- the provider accepts: one transaction records the delivery and ends the dispatch;
+- the renderer or the provider refuses or can't be reached: nothing was sent, so the dispatch is deleted, and the same
+  key may be sent again at once;
+- the message went out and no answer came: the dispatch stays, and the outbox sends the same bytes under the same
+  provider key, which the provider counts as one message. The client is told that it failed, asks again with its key,
+  and gets the delivery once there is one;
+- the provider does not answer within `WITHIN_S`: the dispatch stays too, and a worker, which has more time, takes over
+  at once. The client is told to come back with its key (`EmailUnderWay`);
+- this process dies: the lease runs out, and the outbox takes over.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
-from typing import Any
+from typing import TypedDict
 
 from django.utils import timezone
 
@@ -59,9 +58,9 @@ from emails.requests import EmailRequest
 from emails.resting import Health, ProviderResting, admit, note_answer
 from emails.sender import Draft, Sender, current_sender
 
-# For renderer and provider together. A worker has more time, and nobody's web threads.
+# For renderer and provider together. A worker may take longer, as it blocks no web thread.
 WITHIN_S = 5
-# By when a worker has the answer of a provider that is slow.
+# By then a worker has the answer of a slow provider.
 RETRY_AFTER_S = 30
 
 Scope = Callable[[], AbstractContextManager[None]]
@@ -69,9 +68,21 @@ Scope = Callable[[], AbstractContextManager[None]]
 _UNDER_WAY = {OutboxDispatch.Status.PENDING, OutboxDispatch.Status.PROCESSING}
 
 
+class SendFields(TypedDict):
+    """The fields of a request to send; the rest of the message comes from the customer and the account."""
+
+    template_key: str
+    customer_id: int
+    ctx: dict[str, object]
+    locale: str | None
+    reference_type: str | None
+    reference_id: int | None
+    skip_notification_check: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A message that may be sent, and by this request alone."""
+    """A message that this request, and no other, may send."""
 
     request: EmailRequest
     sender: Sender
@@ -80,17 +91,17 @@ class _Job:
     health: Health
 
 
-def send_now(*, scope: Scope, idempotency_key: str, fields: dict[str, Any], now: datetime) -> EmailDelivery:
-    """Send a message to a customer and record it; called outside of any scope.
+def send_now(*, scope: Scope, idempotency_key: str, fields: SendFields, now: datetime) -> EmailDelivery:
+    """Send a message to a customer and record it. Called outside of any scope.
 
     Raises `ValidationFailed`, `CustomerRedacted`, `NotificationDisabled`, `TemplateNotFound`, `RendererFailed`,
-    `ProviderFailed`, `EmailProviderResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and where the key is taken
+    `ProviderFailed`, `EmailProviderResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and for a key in use
     `RequestInProgress`, `EmailKeyGivenUp`.
     """
-    with ExitStack() as waiting, _in_progress_elsewhere():
+    with ExitStack() as waiting, _translate_lost_lease():
         with scope():
-            job = _accepted(idempotency_key, fields, now)
-            # Refused in the same transaction, so that nothing is stored then.
+            job = _accept(idempotency_key, fields, now)
+            # In the same transaction, so that a refusal stores nothing.
             limit = waiting.enter_context(waiting_call(Call.EMAIL, current_account_id(), within_s=WITHIN_S))
         message = _render(job, scope)
         provider_message_id = _hand_off(job, message, scope, limit)
@@ -99,36 +110,32 @@ def send_now(*, scope: Scope, idempotency_key: str, fields: dict[str, Any], now:
 
 
 def sent_before(idempotency_key: str) -> EmailDelivery | None:
-    """The delivery that the account in scope has made under this key."""
+    """The delivery that the account in scope has sent under this key."""
     return deliveries(key_space=KeySpace.CALLER, idempotency_key=idempotency_key).first()
 
 
-def _accepted(idempotency_key: str, fields: dict[str, Any], now: datetime) -> _Job:
-    customer = _reachable_customer(fields["customer_id"])
+def _accept(idempotency_key: str, fields: SendFields, now: datetime) -> _Job:
+    customer = _get_reachable_customer(fields["customer_id"])
     request = EmailRequest(to_email=customer.email or "", **fields)
     if not request.may_reach(customer):
         raise NotificationDisabled
     sender = current_sender()
-    health = _admitted(sender, now)
+    try:
+        health = admit(sender.settings, now=now)
+    except ProviderResting as resting:
+        refusal = EmailProviderResting()
+        refusal.headers["Retry-After"] = str(max(1, ceil((resting.until - now).total_seconds())))
+        raise refusal from resting
     draft = sender.draft(request, customer=customer)
     dispatch = enqueue_held(
         task_name=SEND_EMAIL, payload=request.as_payload(), idempotency_key=idempotency_key, now=now
     )
     if dispatch is None:
-        raise _key_taken(idempotency_key)
+        raise _explain_used_key(idempotency_key)
     return _Job(request, sender, draft, dispatch, health)
 
 
-def _admitted(sender: Sender, now: datetime) -> Health:
-    try:
-        return admit(sender.settings, now=now)
-    except ProviderResting as resting:
-        refusal = EmailProviderResting()
-        refusal.headers["Retry-After"] = str(max(1, ceil((resting.until - now).total_seconds())))
-        raise refusal from resting
-
-
-def _reachable_customer(customer_id: int) -> Customer:
+def _get_reachable_customer(customer_id: int) -> Customer:
     customer = Customer.objects.filter(pk=customer_id).first()
     if customer is None:
         raise ValidationFailed.unknown("customer_id")
@@ -139,20 +146,20 @@ def _reachable_customer(customer_id: int) -> Customer:
     return customer
 
 
-def _key_taken(idempotency_key: str) -> Exception:
+def _explain_used_key(idempotency_key: str) -> Exception:
     dispatch = dispatch_of_key(idempotency_key, key_space=KeySpace.CALLER)
     if dispatch is None or dispatch.status in _UNDER_WAY or sent_before(idempotency_key):
-        return RequestInProgress("An email of this idempotency_key is being sent.")
+        return RequestInProgress("An email with this idempotency_key is being sent.")
     return EmailKeyGivenUp(dispatch_id=dispatch.pk, dispatch_status=dispatch.status)
 
 
 @contextmanager
-def _in_progress_elsewhere() -> Iterator[None]:
-    """A request that was slower than its lease has lost its work to the outbox."""
+def _translate_lost_lease() -> Iterator[None]:
+    """A request that outlived its lease has lost its work to the outbox."""
     try:
         yield
     except LeaseLost:
-        raise RequestInProgress("An email of this idempotency_key is being sent.") from None
+        raise RequestInProgress("An email with this idempotency_key is being sent.") from None
 
 
 def _render(job: _Job, scope: Scope) -> Message:
@@ -177,21 +184,21 @@ def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str
         return job.sender.hand_off(message, dispatch=job.dispatch)
     except ProviderDown as error:
         if not limit.is_over:
-            raise _failed(job, scope, error) from error
-        _pass_to_the_outbox(job, scope, error)
+            raise _fail(job, scope, error) from error
+        _postpone(job, scope, error)
         refusal = EmailUnderWay(dispatch_id=job.dispatch.pk)
         refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
         raise refusal from error
     except (MessageRefused, ProviderUnavailable) as error:
-        raise _failed(job, scope, error) from error
+        raise _fail(job, scope, error) from error
     except Exception as error:
-        _leave_to_the_outbox(job, scope, error)
+        _reschedule(job, scope, error)
         raise
 
 
-def _failed(job: _Job, scope: Scope, error: Exception) -> ProviderFailed:
+def _fail(job: _Job, scope: Scope, error: Exception) -> ProviderFailed:
     if isinstance(error, OutcomeUnknown):
-        _leave_to_the_outbox(job, scope, error)
+        _reschedule(job, scope, error)
         return ProviderFailed(str(error), dispatch_id=job.dispatch.pk)
     _drop(job, scope)
     return ProviderFailed(str(error))
@@ -202,22 +209,22 @@ def _drop(job: _Job, scope: Scope) -> None:
         drop_dispatch(dispatch=job.dispatch)
 
 
-def _leave_to_the_outbox(job: _Job, scope: Scope, error: Exception) -> None:
+def _reschedule(job: _Job, scope: Scope, error: Exception) -> None:
     with scope():
         reschedule_dispatch(
             dispatch=job.dispatch, error=f"{type(error).__name__}: {error}", now=timezone.now()
         )
 
 
-def _pass_to_the_outbox(job: _Job, scope: Scope, error: Exception) -> None:
-    """This request had less time than a worker has: that was no try."""
+def _postpone(job: _Job, scope: Scope, error: Exception) -> None:
+    """Doesn't count as an attempt: this request had less time than a worker has."""
     with scope():
         postpone_dispatch(dispatch=job.dispatch, reason=str(error), until=timezone.now())
 
 
 def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDelivery:
     now = timezone.now()
-    # A slow one was left to the outbox.
+    # A slow call never gets here: it was left to the outbox.
     note_answer(job.health, took_s=0, now=now)
     close_dispatch(dispatch=job.dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=now)
     return record_delivery(

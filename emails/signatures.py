@@ -1,4 +1,4 @@
-"""Signatures of an email provider's events: our own form, and that of Svix, which Resend and others use."""
+"""Signatures of a provider's events: a hex HMAC, or the form of Svix, which Resend and others use."""
 
 import base64
 import binascii
@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 HEADER = "provider-signature"
 
 _TOLERANCE = timedelta(minutes=5)
-# Standard Webhooks are those of Svix under a neutral name.
+# Standard Webhooks use the scheme of Svix with neutral header names.
 _PREFIXES = ("svix", "webhook")
 
 
 def is_signed(body: bytes, headers: Mapping[str, str], *, secret: str, now: datetime) -> bool:
-    """Whether the headers hold a signature of these bytes that was made with the secret."""
+    """Whether the headers hold a valid signature of the body."""
     signature = headers.get(HEADER)
     if signature is not None:
         return _is_hex_signature(signature, body, secret)
@@ -30,7 +30,7 @@ def _is_hex_signature(signature: str, body: bytes, secret: str) -> bool:
 def _is_svix_signature(
     prefix: str, body: bytes, headers: Mapping[str, str], secret: str, now: datetime
 ) -> bool:
-    """HMAC-SHA-256 over `id.timestamp.body`; the header may hold several while a secret rotates."""
+    """HMAC-SHA-256 of `id.timestamp.body`. The header holds several signatures while a secret is rotated."""
     message_id, timestamp = headers.get(f"{prefix}-id", ""), headers.get(f"{prefix}-timestamp", "")
     key = _svix_key(secret)
     if key is None or not _is_recent(timestamp, now):
@@ -42,7 +42,7 @@ def _is_svix_signature(
 
 
 def _svix_key(secret: str) -> bytes | None:
-    """The bytes that `whsec_...` stands for."""
+    """The bytes encoded in `whsec_...`."""
     if not secret.startswith("whsec_"):
         return None
     try:

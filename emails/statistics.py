@@ -1,4 +1,4 @@
-"""How many messages are sent, and what becomes of them."""
+"""How many messages are sent, delivered, opened and bounced."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -11,7 +11,7 @@ from commerce.tenancy.scope import current_account_id
 
 DAYS = 30
 
-# Of an index alone: email_deliveries_sent holds all that is counted.
+# An index-only scan: email_deliveries_sent covers every column.
 _COUNT = """
     SELECT width_bucket(sent_at, %s::timestamptz[]), count(*), count(delivered_at), count(opened_at),
            count(bounced_at)
@@ -23,7 +23,7 @@ _COUNT = """
 
 @dataclass(frozen=True, slots=True)
 class DayFigures:
-    """The messages that were sent on a day, and how many of them have been delivered, opened, bounced since."""
+    """The messages sent on a day, and how many of them have been delivered, opened and bounced since."""
 
     day: date
     sent: int = 0
@@ -33,16 +33,16 @@ class DayFigures:
 
 
 def daily_figures(*, now: datetime) -> list[DayFigures]:
-    """Each of the last `DAYS` days of the account in scope, by its own clock, today last; two statements."""
+    """The last `DAYS` days in the account's time zone, today last. Two statements."""
     zone = ZoneInfo(current_account().default_timezone)
     today = now.astimezone(zone).date()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
-    counted = _counted([datetime.combine(day, time.min, tzinfo=zone) for day in days])
+    counted = _count([datetime.combine(day, time.min, tzinfo=zone) for day in days])
     return [DayFigures(day, *counted.get(number, ())) for number, day in enumerate(days, start=1)]
 
 
-def _counted(midnights: list[datetime]) -> dict[int, tuple[int, ...]]:
-    """Counts by the number of the day, from 1; days without messages are missing."""
+def _count(midnights: list[datetime]) -> dict[int, tuple[int, ...]]:
+    """Counts by the number of the day, from 1. Days without messages are missing."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, [midnights, current_account_id(), midnights[0]])
         return {number: counts for number, *counts in cursor.fetchall()}

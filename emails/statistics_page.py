@@ -1,4 +1,4 @@
-"""The back office's figures of messages: a page of their own, and a part of the overview."""
+"""Email statistics in the back office: a page, and a panel of the overview."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,6 +8,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action
 
+from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.panels import Panel, shown_on_overview
 
 from .charts import Chart, chart_of
@@ -22,8 +23,8 @@ _SERIES = {
 }
 
 
-class StatisticsPage:
-    """For the model admin of deliveries: the page, and a button on the list that leads to it."""
+class StatisticsPage(ReadOnlyAdmin):
+    """Adds the page to the model admin of deliveries, with a button on the list."""
 
     actions_list = ("statistics",)
 
@@ -31,9 +32,9 @@ class StatisticsPage:
     def statistics(self, request: HttpRequest) -> HttpResponse:
         figures = daily_figures(now=timezone.now())
         context = {
-            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            **self.admin_site.each_context(request),
             "title": f"Emails of the last {DAYS} days",
-            "opts": self.opts,  # type: ignore[attr-defined]
+            "opts": self.opts,
             "charts": _charts(figures),
             "figures": figures[::-1],
         }

@@ -15,8 +15,10 @@ from types import MappingProxyType
 
 from django.conf import settings
 
+from accounts.models import Account
 from commerce.mail import email_folders
 from emails.errors import TemplateNotFound
+from emails.renderer_client import RenderRequest
 
 FALLBACK_LOCALE = "en"
 
@@ -67,14 +69,27 @@ def platform_templates() -> dict[str, dict[str, TemplateSource]]:
     return _read_templates(tuple(settings.EMAIL_FOLDERS))
 
 
-def mjml_of(source: TemplateSource, *, default_locale: str) -> str:
-    """The whole MJML document of a template. A body without `<mjml>` is put into the shared layout."""
+def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account: Account) -> RenderRequest:
+    """What the renderer needs for an email. All templates may use `account`, besides the variables in `ctx`."""
+    variables = {"name": account.name, "timezone": account.default_timezone}
+    return RenderRequest(
+        body_source=_complete_body(source, default_locale=account.default_locale),
+        subject_template=source.subject,
+        preheader_template=source.preheader,
+        body_text_template=source.text,
+        ctx={"account": variables} | ctx,
+        locale=source.locale,
+    )
+
+
+def _complete_body(source: TemplateSource, *, default_locale: str) -> str:
+    """Put a body without `<mjml>` into the shared layout, in the nearest locale."""
     if "<mjml" in source.body:
         return source.body
     near = find_template(source.template_key, locale=source.locale, default_locale=default_locale)
     texts = _read_texts(email_folders()[source.template_key], near.locale) | {"locale": source.locale}
     before, after = _read_layout("layout.mjml", texts)
-    # On one line, so that an error names the line as the author has numbered it.
+    # On one line, so that errors name lines as the author counts them.
     return before.replace("\n", " ") + source.body + after
 
 

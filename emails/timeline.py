@@ -1,4 +1,4 @@
-"""What the back office tells of emails: on their own pages, and on those of orders."""
+"""Timelines in the back office: of a delivery, and the emails in an order's."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,14 +30,14 @@ def _emails(order: Order) -> Iterator[Moment]:
 
 
 def timeline_of_delivery(delivery: EmailDelivery) -> list[Moment]:
-    """From its dispatch to what staff did with it, oldest first; two statements."""
+    """From the dispatch to the actions of staff, oldest first. Two statements."""
     steps = [Moment(at=at, title=verb.capitalize()) for at, verb in _steps(delivery)]
     moments = [_queued(delivery), *steps, *staff_moments(delivery)]
     return sorted(moments, key=lambda moment: moment.at)
 
 
 def _queued(delivery: EmailDelivery) -> Moment:
-    """Dispatches are not kept for ever: an old message has none to link to."""
+    # Dispatches are pruned, so an old message has none to link to.
     dispatch = dispatch_of_key(delivery.idempotency_key, key_space=delivery.key_space)
     if dispatch is None:
         return Moment(at=delivery.queued_at, title="Queued")

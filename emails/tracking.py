@@ -1,8 +1,7 @@
-"""What a provider's event does to a delivery: its status goes forwards only, each of its times is set once."""
+"""The effect of a provider's event on a delivery: the status only moves forwards, and each time is set once."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 RANKS = {"sent": 1, "delivered": 2, "opened": 3, "clicked": 4, "bounced": 5}
 
@@ -12,7 +11,7 @@ _MAX_AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The status that an event leads to, and the field of the time when it first did."""
+    """The status that an event leads to, and the field for its first time."""
 
     status: str
     time_field: str
@@ -28,10 +27,10 @@ EFFECTS = {
 
 def changes_by(
     event_type: str, *, occurred_at: datetime, status: str, happened_at: datetime | None
-) -> dict[str, Any]:
-    """The fields that an event changes; `happened_at` is when one of its type was first known to occur."""
+) -> dict[str, str | datetime]:
+    """The fields that an event changes. `happened_at` is the time of the first event of its type, if any."""
     effect = EFFECTS[event_type]
-    changes: dict[str, Any] = {}
+    changes: dict[str, str | datetime] = {}
     if happened_at is None:
         changes[effect.time_field] = occurred_at
     if RANKS[effect.status] > RANKS[status]:
@@ -40,5 +39,5 @@ def changes_by(
 
 
 def credible_time(claimed: datetime, *, now: datetime) -> datetime:
-    """The time that a provider states, unless it lies ahead of us."""
+    """The provider's time, or ours if it lies too far ahead."""
     return claimed if claimed <= now + _MAX_AHEAD else now

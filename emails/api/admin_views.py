@@ -50,18 +50,30 @@ class SendViewSet(AdminViewSet):
         one("email_delivery", shapes.DeliveryOutput),
         request=shapes.SendInput,
         status=201,
-        also={200: "The delivery that this idempotency_key has made before."},
+        also={200: "The delivery that this idempotency_key made before."},
     )
     def send(self, request: Request) -> Response:
-        """Renders a message to a customer and hands it to the email provider, all before it answers."""
+        """Renders an email to a customer and hands it to the email provider before answering."""
         fields = self.valid(shapes.SendInput)
         key = fields.pop("idempotency_key")
         with self.scope():
             sent = sending.sent_before(key)
         if sent is not None:
             return Response({"email_delivery": _delivery(sent)})
-        wanted = {"ctx": {}, "locale": None, "reference_type": None, "reference_id": None} | fields
-        delivery = sending.send_now(scope=self.scope, idempotency_key=key, fields=wanted, now=timezone.now())
+        delivery = sending.send_now(
+            scope=self.scope,
+            idempotency_key=key,
+            fields={
+                "template_key": fields["template_key"],
+                "customer_id": fields["customer_id"],
+                "ctx": fields.get("ctx", {}),
+                "locale": fields.get("locale"),
+                "reference_type": fields.get("reference_type"),
+                "reference_id": fields.get("reference_id"),
+                "skip_notification_check": fields["skip_notification_check"],
+            },
+            now=timezone.now(),
+        )
         return Response({"email_delivery": _delivery(delivery)}, status=201)
 
 

@@ -3,26 +3,27 @@
 import logging
 import random
 import time
-from typing import Any
+
+from django.conf import settings
 
 from accounts.models import Account
 from commerce.errors import FieldError
 from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, too_many, waiting_call
+from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid
-from emails.messages import render_source
-from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, TemplateRefused
-from emails.template_sources import TemplateSource
+from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, RenderRequest, TemplateRefused
+from emails.template_sources import TemplateSource, prepare_rendering
 
 WITHIN_S = 6
-# What is left of that time for a draft whose turn has come.
+# A draft is not started with less time than this.
 RENDERING_S = 3
-# Half of what the renderer allows: a message that is sent may have more data.
+# Half of what the renderer allows: a real message may have more data than the sample.
 MAX_PROCESSOR_S = 0.5
 
 logger = logging.getLogger(__name__)
 
-# What the renderer calls a part of a template, by what the interface calls it.
+# The renderer's names for the parts of a template, and the API's.
 _NAMES = {
     "subject_template": "subject",
     "preheader_template": "preheader",
@@ -32,47 +33,41 @@ _NAMES = {
 }
 
 
-def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, Any]) -> Rendered:
+def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, object]) -> Rendered:
     """Raises `TemplateInvalid`, which names the part and the line, `RendererFailed` and `TooManyOutsideCalls`."""
+    message = prepare_rendering(source, ctx, account=account)
     try:
         with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S) as limit:
-            rendered = _rendered(account, source, ctx, limit)
+            rendered = _render_in_turn(message, limit)
     except TemplateRefused as refused:
-        raise _invalid(refused) from refused
+        # A limit on the whole message names no part, nor does the MJML compiler: it is the body then.
+        field = _NAMES.get(refused.field or "", "body_source")
+        detail = refused.detail.removeprefix(f"{refused.field}: ")
+        raise _invalid(field, refused.code, detail, line=refused.line) from refused
     except RendererBusy as busy:
         raise too_many() from busy
     except RendererUnavailable as error:
         logger.warning("The renderer failed", exc_info=True)
-        raise RendererFailed("The rendering service gave no answer; try again shortly.") from error
+        raise RendererFailed("The rendering service did not answer. Try again shortly.") from error
     if rendered.processor_s > MAX_PROCESSOR_S:
-        raise _too_slow(rendered.processor_s)
+        detail = (
+            f"Rendering took {rendered.processor_s:.2f} s of processor time. With this data a template may take "
+            f"{MAX_PROCESSOR_S:g} s."
+        )
+        raise _invalid("body_source", "template_limit_exceeded", detail)
     return rendered
 
 
-def _rendered(account: Account, source: TemplateSource, ctx: dict[str, Any], limit: Deadline) -> Rendered:
-    """Drafts are rendered one at a time: wait for a turn."""
+def _render_in_turn(message: RenderRequest, limit: Deadline) -> Rendered:
+    """Drafts count as slow, and the renderer takes slow messages one at a time: wait for a turn."""
     while True:
         try:
-            return render_source(account=account, source=source, ctx=ctx, is_draft=True)
+            return renderer_client.render(url=settings.RENDERER_URL, message=message, is_slow=True)
         except RendererBusy:
             if limit.left_s < RENDERING_S:
                 raise
             time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
 
 
-def _too_slow(took_s: float) -> TemplateInvalid:
-    detail = (
-        f"Rendering took {took_s:.2f} s of processor time, more than the {MAX_PROCESSOR_S:g} s that a template may "
-        "take with this data."
-    )
-    error = FieldError("body_source", "template_limit_exceeded", detail)
-    return TemplateInvalid(f"body_source: {detail}", errors=(error,))
-
-
-def _invalid(refused: TemplateRefused) -> TemplateInvalid:
-    """The compiler of MJML, and limits on a message as a whole, name no part: it is the body then."""
-    field = _NAMES.get(refused.field or "", "body_source")
-    detail = refused.detail.removeprefix(f"{refused.field}: ")
-    return TemplateInvalid(
-        f"{field}: {detail}", errors=(FieldError(field, refused.code, detail),), line=refused.line
-    )
+def _invalid(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:
+    return TemplateInvalid(f"{field}: {detail}", errors=(FieldError(field, code, detail),), line=line)

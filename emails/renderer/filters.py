@@ -1,4 +1,4 @@
-"""The Liquid filters of our own: `money`, `date`, `datetime` and `country`. They write for the message's locale."""
+"""Our own Liquid filters, which format for the message's locale: `money`, `date`, `datetime` and `country`."""
 
 import re
 from datetime import UTC, date, datetime
@@ -29,7 +29,7 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 @with_context
 @liquid_filter
 def money(value: object, currency: object = None, locale: object = None, *, context: RenderContext) -> str:
-    """`{{ total_cents | money: currency }}`: minor units as an integer or a decimal string; empty for nil."""
+    """`{{ total_cents | money: currency }}`: minor units, as an integer or a decimal string. Empty for nil."""
     if _is_missing(value):
         return ""
     if not _MINOR_UNITS.fullmatch(str(value)):
@@ -51,7 +51,7 @@ def date_(
 ) -> str:
     """`{{ placed_at | date: "long", "Europe/Prague" }}`. A style with `%` is Liquid's own strftime form.
 
-    What is not a date or time is written as it is, as Liquid does.
+    A value that is no date or time is left as it is, as in Liquid.
     """
     moment = _moment(value, timezone)
     if moment is None:
@@ -81,12 +81,12 @@ def datetime_(
 @with_context
 @liquid_filter
 def country(value: object, locale: object = None, *, context: RenderContext) -> str:
-    """`{{ address.country_code | country }}`: the name of a country; a code that is not known stays as it is."""
+    """`{{ address.country_code | country }}`: the country's name. An unknown code is left as it is."""
     return _locale(locale, context).territories.get(str(value).upper(), _as_written(value))
 
 
 def _moment(value: object, timezone: object) -> Moment | None:
-    """A moment as the clocks of a time zone show it, UTC unless said. `now` is one, as a word and as a variable."""
+    """A date or time in a time zone, by default UTC. The words `now` and `today` are the present."""
     if value in _NOW:
         value = datetime.now(UTC)
     moment = parse_moment(value) if isinstance(value, str) else value
@@ -104,7 +104,7 @@ def _time_zone(name: object) -> ZoneInfo:
 
 def _style(name: object) -> str:
     if name not in STYLES:
-        raise FilterArgumentError(f"unknown style '{name}', use one of {', '.join(STYLES)}", token=None)
+        raise FilterArgumentError(f"unknown style '{name}'; use one of {', '.join(STYLES)}", token=None)
     return str(name)
 
 

@@ -1,4 +1,4 @@
-"""Money and dates as people write them: CLDR's formats, through babel."""
+"""Formats money and dates by locale, with CLDR's patterns through babel."""
 
 import re
 from datetime import UTC, date, datetime
@@ -12,8 +12,8 @@ Moment = date | datetime
 
 STYLES = ("short", "medium", "long", "full")
 
-# ISO 4217's minor units where they are not hundredths. CLDR's digits are no substitute: they leave out units
-# that are not in daily use (RSD, IQD), in which amounts are kept all the same.
+# ISO 4217's minor units where they are not hundredths. CLDR's digits differ: they leave out units that are not in
+# daily use (RSD, IQD), but amounts are stored in them.
 _MINOR_UNIT_DIGITS = {
     **dict.fromkeys(
         [
@@ -45,7 +45,7 @@ _HUNDREDTHS = 2
 
 @lru_cache(maxsize=256)
 def cldr_locale(tag: str) -> Locale:
-    """The locale of a language tag, else that of its language, else English."""
+    """The locale of a language tag, of its language, or English."""
     tag = tag.replace("_", "-")
     for candidate in (tag, tag.partition("-")[0]):
         try:
@@ -91,7 +91,7 @@ def parse_moment(value: str) -> Moment | None:
 def _currency_pattern(currency: str, locale: Locale) -> NumberPattern:
     pattern = locale.currency_formats["standard"].pattern
     if get_currency_symbol(currency, locale)[-1:].isalpha():
-        # CLDR keeps letters apart from the number, `CHF 12.00` but `$12.00`; babel does not do it.
+        # CLDR puts a space after letters, `CHF 12.00` but `$12.00`. babel doesn't.
         pattern = re.sub("¤(?=[#0])", "¤\N{NO-BREAK SPACE}", pattern)
     parsed = parse_pattern(pattern)
     parsed.frac_prec = (_minor_unit_digits(currency),) * 2

@@ -1,7 +1,7 @@
-"""One worker at a time for everything that may be slow, so that the others are free for what is quick.
+"""One worker at a time for messages that may be slow, so that the others stay free for quick ones.
 
-The file is opened before gunicorn forks its workers, which all have it then. Its lock belongs to one process, and is
-released when that process ends.
+The file is opened before gunicorn forks its workers, so all of them share it. A lock belongs to one process and is
+released when the process ends.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ Path(_path).unlink()
 
 @contextmanager
 def slow_lane() -> Iterator[None]:
-    """Raises `RendererBusy` while another worker is in it."""
+    """Raises `RendererBusy` while another worker holds the lane."""
     try:
         fcntl.lockf(_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

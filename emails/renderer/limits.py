@@ -1,4 +1,4 @@
-"""What one request may cost. Templates are written by merchants, so every one of these bounds is reachable."""
+"""Limits on what one request may cost. Merchants write templates, so each of these limits is reached."""
 
 import math
 import resource
@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from emails.renderer.problems import RendererBusy, TemplateLimitExceeded
 
 MAX_BODY_BYTES = 256 * 1024
-# Of processor time, so that the limit doesn't depend on how busy the machine is. The longest orders take a quarter.
+# Processor time doesn't depend on how busy the machine is. The longest orders take a quarter of it.
 MAX_PROCESSOR_SECONDS = 1.0
-# What no signal interrupts ends the worker this much later, in whole seconds. Its client may try again.
+# Code that no signal interrupts is killed this many seconds later, with its worker. The client may try again.
 KILL_AFTER_SECONDS = 3
-# On a machine that is too busy. This says nothing about the template: the client may try again.
+# Wall-clock time, for a machine that is too busy. The template may be fine: the client may try again.
 MAX_SECONDS = 8.0
 MAX_WORKER_MEMORY_BYTES = 512 * 1024 * 1024
 
@@ -26,10 +26,10 @@ MAX_OUTPUT_BYTES = 1024 * 1024
 MAX_HTML_CHARACTERS = 2 * 1024 * 1024
 
 # The CSS inliner recurses natively: near 11,000 nested elements it overflows an 8 MiB stack and takes the
-# worker with it. Counting tags bounds the nesting whatever a parser makes of them.
+# worker with it. Limiting the tags limits the nesting, however a parser reads them.
 MAX_TAGS = 5_000
 
-# Nor does a signal interrupt the inliner. Its time grows with the tags and with the square of the CSS. These keep it
+# No signal interrupts the inliner either. Its time grows with the tags and the square of the CSS. These limits keep it
 # to about the processor time above: 16 KiB of CSS for 180 tags, 4 KiB for 1,500.
 MAX_INLINE_CSS_CHARACTERS = 16 * 1024
 MAX_INLINE_CSS_CHARACTERS_TIMES_TAGS = 6_000_000
@@ -46,14 +46,14 @@ class _TimeIsUp(BaseException):
 
 @contextmanager
 def resource_limits() -> Iterator[None]:
-    """Bound the block in time, and turn exhaustion of processor time, memory or stack into `TemplateLimitExceeded`.
+    """Limit the block's time, and raise `TemplateLimitExceeded` if it runs out of processor time, memory or stack.
 
-    Raises `RendererBusy` if the block got too little processor time. Works in the main thread only, which is where
+    Raises `RendererBusy` if the machine gave the block too little processor time. Works in the main thread only, where
     gunicorn's sync worker handles requests.
     """
     try:
         with (
-            _killed_after_limit(),
+            _kill_after_limit(),
             _timer(signal.ITIMER_REAL, signal.SIGALRM, MAX_SECONDS, _TimeIsUp),
             _timer(signal.ITIMER_PROF, signal.SIGPROF, MAX_PROCESSOR_SECONDS, _ProcessorTimeIsUp),
         ):
@@ -73,7 +73,7 @@ def resource_limits() -> Iterator[None]:
 def _timer(
     kind: int, signal_number: signal.Signals, seconds: float, error: type[BaseException]
 ) -> Iterator[None]:
-    """A signal reaches Python loops and regular expressions, but no other native code."""
+    """A signal interrupts Python code and regular expressions, but no other native code."""
 
     def raise_error(_signal_number: int, _frame: object) -> None:
         raise error
@@ -88,8 +88,8 @@ def _timer(
 
 
 @contextmanager
-def _killed_after_limit() -> Iterator[None]:
-    """Have the kernel end this process if it goes on using the processor. Gunicorn starts another one."""
+def _kill_after_limit() -> Iterator[None]:
+    """Have the kernel kill this process if it keeps using the processor. Gunicorn starts another."""
     if sys.platform != "linux":
         yield
         return

@@ -1,8 +1,7 @@
-"""What is asked for and what is answered: the bodies of `POST /render`."""
+"""Request and response bodies of `POST /render`."""
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from emails.renderer.problems import FieldError, InvalidRequest
 
@@ -18,7 +17,7 @@ class Message:
 
     body_source: str
     subject_template: str
-    ctx: dict[str, Any]
+    ctx: dict[str, object]
     locale: str
     preheader_template: str | None
     body_text_template: str | None
@@ -26,7 +25,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class MjmlWarning:
-    """Something in the MJML that was compiled all the same. Lines count from 1, after Liquid was rendered."""
+    """A fault in the MJML that didn't prevent compiling. Lines count from 1, after Liquid was rendered."""
 
     line: int | None
     tag: str
@@ -42,8 +41,8 @@ class RenderedMessage:
     warnings: list[MjmlWarning]
 
 
-def parse_message(document: dict[str, Any]) -> Message:
-    """Unknown keys are ignored. Raises `InvalidRequest`, which names every field that is wrong."""
+def parse_message(document: dict[str, object]) -> Message:
+    """Unknown keys are ignored. Raises `InvalidRequest`, which names every invalid field."""
     reader = _FieldReader(document)
     reader.check_source_format()
     message = Message(
@@ -60,9 +59,9 @@ def parse_message(document: dict[str, Any]) -> Message:
 
 
 class _FieldReader:
-    """Reads fields and collects what is wrong with them, so that one answer names all."""
+    """Reads fields and collects all their errors for one answer."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, object]) -> None:
         self._document = document
         self.errors: list[FieldError] = []
 
@@ -84,7 +83,7 @@ class _FieldReader:
     def optional_text(self, name: str) -> str | None:
         return None if self._document.get(name) is None else self.required_text(name)
 
-    def variables(self, name: str) -> dict[str, Any]:
+    def variables(self, name: str) -> dict[str, object]:
         value = self._document.get(name, {})
         if not isinstance(value, dict):
             self._refuse(name, "invalid", "Must be an object.")

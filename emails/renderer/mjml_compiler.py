@@ -1,9 +1,9 @@
-"""MJML to HTML. The one module that knows the MJML library, so that another can take its place."""
+"""Compiles MJML to HTML. The only module that uses the MJML library."""
 
 import logging
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from mjml import ValidationError, mjml_to_html
 from mjml import parser as mjml_parser
@@ -30,7 +30,7 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
     except (MemoryError, RecursionError):
         raise
     except Exception as error:
-        # The library has no error of its own: values it can't work with end in whatever Python raises.
+        # The library has no exceptions of its own: bad values raise whatever Python raises.
         logger.info("MJML was refused by its compiler", exc_info=True)
         reason = str(error) or type(error).__name__
         raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
@@ -53,15 +53,15 @@ def _refuse_include(*_args: object, **_kwargs: object) -> NoReturn:
 _read_attributes = mjml_parser._attributes  # noqa: SLF001 - see _harden_library
 
 
-def _read_escaped_attributes(raw: str, tag_name: str, attrs: list[Any]) -> dict[str, str]:
+def _read_escaped_attributes(raw: str, tag_name: str, attrs: list[tuple[str, str | None]]) -> dict[str, str]:
     return {name: escape(value) for name, value in _read_attributes(raw, tag_name, attrs).items()}
 
 
 def _harden_library() -> None:
-    """Close two holes of the library. Its version is pinned exactly, and tests show that both stay closed.
+    """Close two holes of the library. Its version is pinned, and tests prove that both stay closed.
 
-    It reads any file that an include names. And it takes attributes apart unescaped and writes them into the
-    HTML as they are, so that a variable could end its attribute: `href="{{ url }}"`.
+    It reads any file that an include names. And it unescapes attributes and writes them into the HTML as they are, so
+    a variable could end its attribute: `href="{{ url }}"`.
     """
     mjml_parser.include_source = _refuse_include
     mjml_parser.read_include_file = _refuse_include

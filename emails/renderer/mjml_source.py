@@ -1,7 +1,7 @@
-"""MJML source before it is compiled: tags balanced, includes taken out, the preheader put in.
+"""Prepares MJML for the compiler: checks that tags balance, removes includes, inserts the preheader.
 
-The compiler repairs unbalanced tags in silence and follows includes. Tags are found here with the parser that
-the compiler is built on, so that both see the same ones.
+The compiler silently repairs unbalanced tags, and follows includes. This module finds tags with the parser that the
+compiler uses, so both see the same tags.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from html.parser import HTMLParser
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Literal
 
 from emails.renderer import limits
 from emails.renderer.message import MjmlWarning
@@ -21,7 +21,7 @@ _TAG_OPENING = re.compile("<[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class PreparedSource:
-    """MJML that is safe to compile, with its lines where they were, and what was left out of it."""
+    """MJML that is safe to compile, with unchanged line numbers, and warnings about what was removed."""
 
     mjml: str
     warnings: list[MjmlWarning]
@@ -40,7 +40,7 @@ class _Tag:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What takes the place of the characters `start` to `end`."""
+    """Replaces the characters `start` to `end`."""
 
     start: int
     end: int
@@ -66,7 +66,7 @@ def prepare(source: str, *, preheader: str | None) -> PreparedSource:
 
 
 class _TagReader(HTMLParser):
-    """Collects the MJML tags of a source. HTML within the content is not MJML's to balance."""
+    """Collects the MJML tags of a source. HTML in the content need not balance."""
 
     def __init__(self, source: str) -> None:
         super().__init__(convert_charrefs=False)
@@ -77,13 +77,13 @@ class _TagReader(HTMLParser):
             self.feed(source)
             self.close()
         except AssertionError as error:
-            # The standard library's answer to a marked section (`<![...]>`) that it does not know.
+            # The standard library raises this for an unknown marked section (`<![...]>`).
             raise InvalidMjml(str(error), line=self.lineno) from error
 
-    def handle_starttag(self, tag: str, _attrs: Sequence[Any]) -> None:
+    def handle_starttag(self, tag: str, _attrs: Sequence[tuple[str, str | None]]) -> None:
         self._collect(tag, "start")
 
-    def handle_startendtag(self, tag: str, _attrs: Sequence[Any]) -> None:
+    def handle_startendtag(self, tag: str, _attrs: Sequence[tuple[str, str | None]]) -> None:
         self._collect(tag, "empty")
 
     def handle_endtag(self, tag: str) -> None:
@@ -114,7 +114,7 @@ def _check_balance(tags: list[_Tag]) -> None:
 
 def _close(opened: list[_Tag], end: _Tag) -> None:
     if end.name not in {tag.name for tag in opened}:
-        raise InvalidMjml(f"</{end.name}> closes nothing.", line=end.line)
+        raise InvalidMjml(f"</{end.name}> has no opening tag.", line=end.line)
     last = opened.pop()
     if last.name != end.name:
         raise _never_closed(last)
@@ -125,7 +125,7 @@ def _never_closed(tag: _Tag) -> InvalidMjml:
 
 
 def _inline_css_size(source: str, tags: list[_Tag]) -> int:
-    """Characters of CSS that are to be inlined. The tags are balanced."""
+    """The number of characters of CSS to inline. The tags are balanced."""
     size = 0
     opened: list[_Tag] = []
     for tag in tags:
@@ -152,12 +152,12 @@ def _check_inline_css(size: int, tag_count: int) -> None:
 
 def _include_warning(tag: _Tag) -> MjmlWarning:
     return MjmlWarning(
-        line=tag.line, tag=tag.name, message="Includes are not supported, this one was left out"
+        line=tag.line, tag=tag.name, message="Includes are not supported; this one was removed"
     )
 
 
 def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
-    """At the end of the head, where it wins over a preview of the template's own; with a new head if need be."""
+    """At the end of the head, where it overrides the template's own preview. Adds a head if there is none."""
     head_end = next((tag for tag in tags if (tag.name, tag.kind) == ("mj-head", "end")), None)
     if head_end:
         return [_Edit(head_end.start, head_end.start, preview)]

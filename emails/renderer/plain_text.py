@@ -1,4 +1,4 @@
-"""The text part of a message: made from its HTML, or tidied when a template gives it."""
+"""The text part of a message: made from the HTML, or the template's own, tidied."""
 
 import re
 
@@ -17,7 +17,7 @@ _LAYOUT_PARTS = ".|./tbody|./tbody/tr|./tbody/tr/td|./tr|./tr/td"
 
 
 def text_of_html(document: str) -> str:
-    """What a reader sees of an email, with the targets of its links; tables of data stay tables."""
+    """The visible text of an email, with the targets of its links. Data tables stay tables."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     tree = html.document_fromstring(document.encode(), parser=parser)
     _drop_hidden(tree)
@@ -27,18 +27,18 @@ def text_of_html(document: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """No blanks at line ends, no more than one empty line in a row, none at the start and the end."""
+    """Remove trailing blanks, repeated empty lines, and empty lines at the start and end."""
     text = _LINE_END_BLANKS.sub("", text.replace("\r\n", "\n"))
     return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
 def single_line(text: str) -> str:
-    """Line breaks and other control characters have no place in a header: a run of them is one space."""
+    """A header can't hold line breaks or control characters: each run of them becomes a space."""
     return _NOT_IN_A_LINE.sub(" ", text).strip()
 
 
 def _drop_hidden(tree: HtmlElement) -> None:
-    """The preview is hidden in this way. Other styles go too: they would be rendered as indentation."""
+    """Drop hidden elements such as the preview. Other styles go too, as they would be rendered as indentation."""
     for element in tree.xpath("//*[@style]"):
         style = element.attrib.pop("style")
         if element is not tree and _HIDDEN.search(style):
@@ -46,7 +46,7 @@ def _drop_hidden(tree: HtmlElement) -> None:
 
 
 def _dissolve_layout_tables(tree: HtmlElement) -> None:
-    """MJML lays out with tables: each cell is a paragraph to a reader."""
+    """MJML uses tables for layout: each of their cells becomes a paragraph."""
     for table in tree.xpath("//table[@role='presentation']"):
         for part in table.xpath(_LAYOUT_PARTS):
             part.tag = "p" if part.tag == "td" else "div"

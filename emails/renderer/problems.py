@@ -1,12 +1,12 @@
-"""Problem documents (RFC 9457): every refusal of the renderer."""
+"""The renderer's refusals, as problem documents (RFC 9457)."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One field of a request that was refused."""
+    """An invalid field of a request."""
 
     field: str
     code: str
@@ -14,7 +14,7 @@ class FieldError:
 
 
 class Problem(Exception):
-    """A request that is refused. `line` counts from 1; for MJML it is the line after Liquid was rendered."""
+    """A refused request. `line` counts from 1; for MJML, after Liquid was rendered."""
 
     status: ClassVar[int] = 422
     code: ClassVar[str]
@@ -29,8 +29,8 @@ class Problem(Exception):
         self.errors = errors
         self.headers: dict[str, str] = {}
 
-    def document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {
+    def document(self) -> dict[str, object]:
+        document: dict[str, object] = {
             "type": f"urn:problem:{self.code}",
             "title": self.title,
             "status": self.status,
@@ -80,7 +80,7 @@ class UnsupportedMediaType(Problem):
 
 class InvalidRequest(Problem):
     code = "invalid_request"
-    title = "The request has fields that can't be accepted"
+    title = "The request has invalid fields"
 
 
 class TemplateSyntaxError(Problem):
@@ -90,7 +90,7 @@ class TemplateSyntaxError(Problem):
 
 class TemplateLimitExceeded(Problem):
     code = "template_limit_exceeded"
-    title = "A template needs more than a message may cost"
+    title = "Rendering exceeds a limit"
 
 
 class InvalidMjml(Problem):

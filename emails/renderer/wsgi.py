@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from http import HTTPStatus
-from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
@@ -27,8 +26,8 @@ from emails.renderer.rendering import render_message
 
 logger = logging.getLogger(__name__)
 
-# The document of an answer, and headers for it.
-_Result = tuple[dict[str, Any], dict[str, str]]
+# A response's document and headers.
+_Result = tuple[dict[str, object], dict[str, str]]
 
 _CHUNK_BYTES = 64 * 1024
 _MAX_DRAINED_BYTES = 8 * 1024 * 1024
@@ -68,7 +67,7 @@ def _health(_environ: WSGIEnvironment) -> _Result:
 
 
 def _render(environ: WSGIEnvironment) -> _Result:
-    """The header tells how much processor time the message took, in milliseconds."""
+    """`Server-Timing` gives the processor time in milliseconds."""
     message = parse_message(_read_object(environ))
     began = time.process_time()
     is_slow = environ.get("HTTP_X_RENDER_LANE") == "slow"
@@ -84,7 +83,7 @@ _ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], _Result]]] = {
 }
 
 
-def _read_object(environ: WSGIEnvironment) -> dict[str, Any]:
+def _read_object(environ: WSGIEnvironment) -> dict[str, object]:
     if environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != "application/json":
         raise UnsupportedMediaType
     try:
@@ -104,7 +103,7 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 
 def _drain(environ: WSGIEnvironment) -> None:
-    """Read on what a refused request still sends: closing on it would reset the sender before the answer."""
+    """Read the rest of a refused request: closing early would reset the connection before the client reads the answer."""
     remaining = _MAX_DRAINED_BYTES
     while remaining > 0 and (chunk := environ["wsgi.input"].read(_CHUNK_BYTES)):
         remaining -= len(chunk)
@@ -114,7 +113,7 @@ def _answer(
     start_response: StartResponse,
     status: int,
     content_type: str,
-    document: dict[str, Any],
+    document: dict[str, object],
     *,
     headers: dict[str, str] | None = None,
 ) -> list[bytes]:

@@ -181,7 +181,7 @@ def test_message_is_sent_again_as_a_new_one(shop, staff_of):
 
     answer = send_again(staff_of(shop, role="staff"), delivery)
 
-    assert messages_of(answer) == ["The message is on its way once more."]
+    assert messages_of(answer) == ["The email will be sent again."]
     (dispatch,) = dispatches(shop)
     assert (dispatch.task_name, dispatch.status) == ("send_email", "pending")
     assert dispatch.idempotency_key != delivery.idempotency_key
@@ -241,7 +241,7 @@ def test_click_that_is_none_sends_nothing(shop, owner, click):
         (
             {"notification_preferences": {"order.shipped": False}},
             {},
-            "The customer has switched this message off",
+            "The customer has switched this email off",
         ),
         ({}, {"template_key": "gone"}, "There is no template gone."),
     ],

@@ -224,7 +224,7 @@ def test_editor_says_when_the_renderer_is_down(shop, owner):
     saved = press(owner, "save")
 
     for page in (opened, saved):
-        assert messages(page, "__all__") == ["The rendering service gave no answer; try again shortly."]
+        assert messages(page, "__all__") == ["The rendering service did not answer. Try again shortly."]
     assert versions(shop) == []
 
 

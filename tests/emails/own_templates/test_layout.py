@@ -13,7 +13,7 @@ def preview(shop, locale, source):
 
 @pytest.mark.parametrize(
     ("locale", "reason"),
-    [("en", "ada@example.com because of order 1001."), ("de-AT", "wegen der Bestellung 1001.")],
+    [("en", "ada@example.com about order 1001."), ("de-AT", "ada@example.com zur Bestellung 1001 gesendet.")],
 )
 def test_sections_get_the_header_and_footer_of_their_locale(shop, renderer, locale, reason):
     shown = preview(shop, locale, SECTION.format("Hello {{ order.number }}")).json()
@@ -29,7 +29,7 @@ def test_locale_that_the_platform_does_not_know_gets_the_nearest_texts(shop, ren
 
     assert '<html lang="fr"' in shown["html"]
     assert shown["text"].replace("\N{NO-BREAK SPACE}", " ").split("\n\n")[1] == "94,00 €"
-    assert "because of order 1001." in shown["text"]
+    assert "about order 1001." in shown["text"]
 
 
 @pytest.mark.parametrize(

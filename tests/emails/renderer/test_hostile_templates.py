@@ -101,7 +101,7 @@ def test_mjml_include_is_left_out_with_a_warning(post, include):
     assert "root:" not in rendered["html"]
     assert rendered["text"] == "Hello"
     assert rendered["warnings"] == [
-        {"line": 2, "tag": "mj-include", "message": "Includes are not supported, this one was left out"}
+        {"line": 2, "tag": "mj-include", "message": "Includes are not supported; this one was removed"}
     ]
 
 

@@ -3,9 +3,11 @@
 import pytest
 
 from accounts.models import Account
-from emails.messages import Origin, render_message
+from emails.messages import Origin
 from emails.requests import EmailRequest
+from emails.sender import Draft, Sender
 from emails.template_sources import TemplateSource, platform_templates
+from tests.emails.providers.test_services import settings_of
 from tests.emails.renderer.test_order_confirmation import line, order
 
 MORE = {"en": "and {} more items", "cs": "a další položky: {}", "de": "und {} weitere Positionen"}
@@ -27,9 +29,8 @@ def message_of(renderer_service, settings):
             reference_id=1,
         )
         account = Account(name="Hats", default_timezone="UTC")
-        return render_message(
-            account=account, request=request, source=source, locale=source.locale, origin=ORIGIN
-        )
+        sender = Sender(account=account, settings=settings_of("local"), origin=ORIGIN)
+        return sender.render(request, Draft(source=source, locale=source.locale))
 
     return message_of
 

@@ -192,7 +192,7 @@ def test_confirmation_as_text(confirm):
         "\n"
         "THANK YOU FOR YOUR ORDER\n"
         "\n"
-        "We have received order 1001 of November 20, 2026 and are getting it ready. Here is what you ordered.\n"
+        "We have received order 1001, placed on November 20, 2026, and are getting it ready. Here is what you ordered.\n"
         "\n"
         "2 × Straw hat (HAT-1): CZK 2,420.00\n"
         "\n"
@@ -206,7 +206,7 @@ def test_confirmation_as_text(confirm):
         "Amount due: CZK 1,816.00\n"
         "\n"
         "PAYMENT\n"
-        "You pay on delivery. Please have CZK 1,816.00 ready.\n"
+        "You will pay on delivery. Please have CZK 1,816.00 ready.\n"
         "\n"
         "DELIVERY ADDRESS\n"
         "Ann Novák\n"
@@ -227,7 +227,7 @@ def test_confirmation_as_text(confirm):
         "Ring twice,\n"
         "please\n"
         "\n"
-        "Hats & Co sends this message to ann@example.test because of order 1001."
+        "Hats & Co sent this email to ann@example.test about order 1001."
     )
 
 

@@ -65,7 +65,7 @@ def notice(renderer_url):
             "order.cancelled",
             "en",
             "Your order 1001 at Hats & Co has been cancelled",
-            "Order 1001 will not be sent.",
+            "Order 1001 will not be shipped.",
         ),
         (
             "order.cancelled",
@@ -77,7 +77,7 @@ def notice(renderer_url):
             "order.cancelled",
             "de",
             "Ihre Bestellung 1001 bei Hats & Co wurde storniert",
-            "Bestellung 1001 wird nicht mehr versendet.",
+            "Bestellung 1001 wird nicht versendet.",
         ),
     ],
 )
@@ -98,10 +98,10 @@ def test_shipped_as_text(notice):
         "\n"
         "YOUR ORDER IS ON ITS WAY\n"
         "\n"
-        "We have sent order 1001 of November 20, 2026 with DHL.\n"
+        "We have shipped order 1001, placed on November 20, 2026, with DHL.\n"
         "\n"
         "Tracking number: JD0146\n"
-        "Follow the parcel: https://track.example.test/?id=JD0146&lang=en\n"
+        "Track your parcel: https://track.example.test/?id=JD0146&lang=en\n"
         "\n"
         "CONTENTS\n"
         "2 × Straw hat (HAT-1)\n"
@@ -113,7 +113,7 @@ def test_shipped_as_text(notice):
         "Czechia\n"
         "Courier\n"
         "\n"
-        "Hats & Co sends this message to ann@example.test because of order 1001."
+        "Hats & Co sent this email to ann@example.test about order 1001."
     )
 
 
@@ -126,7 +126,7 @@ def test_shipped_links_to_the_parcel(notice):
 def test_shipped_without_tracking_leaves_it_out(notice):
     rendered = notice("order.shipped")
 
-    assert "We have sent order 1001 of November 20, 2026.\n\nCONTENTS\n" in rendered.text
+    assert "We have shipped order 1001, placed on November 20, 2026.\n\nCONTENTS\n" in rendered.text
     assert "href=" not in rendered.html
     assert "Tracking" not in rendered.html
     assert rendered.preheader == "We have handed the parcel over."
@@ -144,9 +144,9 @@ def test_shipped_without_tracking_leaves_it_out(notice):
 def test_shipped_asks_for_what_is_paid_at_the_door(notice, fields, is_asked_for):
     rendered = notice("order.shipped", **fields)
 
-    sentence = "You pay on delivery. Please have CZK 2,420.00 ready."
+    sentence = "You will pay on delivery. Please have CZK 2,420.00 ready."
     assert (sentence in with_spaces(rendered.text)) == is_asked_for
-    assert ("You pay on delivery." in rendered.html) == is_asked_for
+    assert ("You will pay on delivery." in rendered.html) == is_asked_for
 
 
 def test_shipped_names_the_pickup_point_instead_of_the_address(notice):
@@ -166,26 +166,26 @@ def test_cancelled_as_text(notice):
         "\n"
         "YOUR ORDER HAS BEEN CANCELLED\n"
         "\n"
-        "Order 1001 of November 20, 2026 has been cancelled, and nothing of it will be sent.\n"
+        "Order 1001, placed on November 20, 2026, has been cancelled and will not be shipped.\n"
         "\n"
         "PAYMENT\n"
-        "We return the CZK 1,920.00 that you paid.\n"
-        "The CZK 500.00 from your gift card has gone back to it.\n"
+        "We will refund the CZK 1,920.00 that you paid.\n"
+        "CZK 500.00 has been returned to your gift card.\n"
         "\n"
-        "WHAT WAS ORDERED\n"
+        "ITEMS ORDERED\n"
         "2 × Straw hat (HAT-1): CZK 2,420.00\n"
-        "Total of the order: CZK 2,420.00\n"
+        "Order total: CZK 2,420.00\n"
         "\n"
-        "Hats & Co sends this message to ann@example.test because of order 1001."
+        "Hats & Co sent this email to ann@example.test about order 1001."
     )
 
 
 def test_cancelled_stops_a_bank_transfer(notice):
     rendered = notice("order.cancelled", payment_method="bank_transfer", payment_status="pending")
 
-    assert "PAYMENT\nPlease do not transfer the amount any more." in rendered.text
+    assert "PAYMENT\nPlease do not transfer the amount." in rendered.text
     assert "Please do not transfer" in rendered.html
-    assert "We return the" not in rendered.text
+    assert "We will refund the" not in rendered.text
 
 
 def test_cancelled_of_an_order_to_be_paid_at_the_door_speaks_of_no_money(notice):

@@ -154,8 +154,8 @@ def test_mjml_findings_are_warnings_with_line_and_tag(post):
     [
         ("<mjml>\n<mj-body>\n<mj-text>Hi\n</mj-body></mjml>", 3, "<mj-text> is never closed."),
         ("<mjml>\n<mj-body>\n", 2, "<mj-body> is never closed."),
-        ("<mjml><mj-body>\n</mj-column></mj-body></mjml>", 2, "</mj-column> closes nothing."),
-        ("<mjml><mj-body></mj-body></mjml>\n</mjml>", 2, "</mjml> closes nothing."),
+        ("<mjml><mj-body>\n</mj-column></mj-body></mjml>", 2, "</mj-column> has no opening tag."),
+        ("<mjml><mj-body></mj-body></mjml>\n</mjml>", 2, "</mjml> has no opening tag."),
     ],
 )
 def test_unbalanced_tags_are_refused_with_their_line(post, source, line, detail):

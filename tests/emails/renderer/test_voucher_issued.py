@@ -82,16 +82,16 @@ def test_gift_card_as_text(send):
         "\n"
         "YOUR GIFT CARD\n"
         "\n"
-        "Here is your gift card of CZK 2,500.00. Enter the code at the checkout;"
-        " what you do not use at once stays on the card.\n"
+        "Here is your gift card of CZK 2,500.00. Enter the code at checkout."
+        " Any unused balance stays on the card.\n"
         "\n"
         "CODE\n"
         "0A1B-2C3D-4E5F-6G7H\n"
         "Valid until December 31, 2027, 23:59\n"
         "\n"
-        "Whoever knows the code can pay with it, so keep it to yourself.\n"
+        "Anyone who has the code can use it, so keep it safe.\n"
         "\n"
-        "Hats & Co sends this message to ann@example.test because the gift card was issued to this address."
+        "Hats & Co sent this email to ann@example.test because the gift card was issued to this address."
     )
 
 
