@@ -132,7 +132,7 @@ def _lock_delivery(message_id: str) -> EmailDelivery:
     return delivery
 
 
-def _event_data(delivery: EmailDelivery) -> dict[str, str | None]:
+def _event_data(delivery: EmailDelivery) -> dict[str, object]:
     """Without the address: events are append-only, so a redaction couldn't erase it."""
     return {
         "email_delivery_id": delivery.pk,

@@ -141,12 +141,8 @@ def _read_answer(document: dict[str, Any], response: requests.Response) -> Rende
 
 def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
     if 400 <= status < 500:
-        errors = problem.get("errors")
-        return TemplateRefused(
-            code=problem["code"],
-            detail=problem["detail"],
-            line=problem.get("line"),
-            field=errors[0]["field"] if errors else None,
-        )
+        code, detail, errors = problem["code"], problem["detail"], problem.get("errors")
+        field = errors[0]["field"] if errors else None
+        return TemplateRefused(code=code, detail=detail, line=problem.get("line"), field=field)
     kind = RendererBusy if status == HTTPStatus.SERVICE_UNAVAILABLE else RendererUnavailable
     return kind(f"The renderer answered {status}.")

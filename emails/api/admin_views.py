@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -77,5 +75,5 @@ class SendViewSet(AdminViewSet):
         return Response({"email_delivery": _delivery(delivery)}, status=201)
 
 
-def _delivery(delivery: EmailDelivery) -> dict[str, Any]:
+def _delivery(delivery: EmailDelivery) -> dict[str, object]:
     return shapes.DeliveryOutput(delivery).data

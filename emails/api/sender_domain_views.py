@@ -1,5 +1,4 @@
 from functools import partial
-from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
@@ -24,7 +23,7 @@ class SenderRecordOutput(Output):
 class SenderDomainOutput(Output):
     domain = serializers.CharField()
     status = serializers.ChoiceField(["pending", "verified"])
-    record = SenderRecordOutput(help_text="What the domain's DNS has to hold.")
+    record = SenderRecordOutput(help_text="The record to set in the domain's DNS.")
     failure_code = serializers.ChoiceField(SenderDomain.Failure.choices, allow_null=True)
     verified_at = TimestampField(allow_null=True)
     checked_at = TimestampField(allow_null=True)
@@ -32,7 +31,7 @@ class SenderDomainOutput(Output):
 
 
 class SenderDomainViewSet(AdminViewSet):
-    """The domain of an account's `email_from`; for workspace keys only."""
+    """The domain of an account's `email_from`. For workspace keys only."""
 
     binding = "workspace"
     area = "accounts"
@@ -40,7 +39,7 @@ class SenderDomainViewSet(AdminViewSet):
 
     @answers(one("sender_domain", SenderDomainOutput))
     def retrieve(self, request: Request, id_or_handle: str) -> Response:
-        """The DNS record to set, and whether it was found."""
+        """Shows the DNS record to set, and whether it was found."""
         with self._account_scope(id_or_handle)():
             return _answer(wanted_domain())
 
@@ -57,7 +56,7 @@ class SenderDomainViewSet(AdminViewSet):
 
 
 def _answer(row: SenderDomain) -> Response:
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         "domain": row.domain,
         "status": row.status,
         "record": {"type": "TXT", "name": row.record_name, "value": row.record_value},

@@ -4,7 +4,7 @@ from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from emails.models import EmailDelivery
 
-# The renderer takes 256 KiB, templates included.
+# The renderer accepts 256 KiB, templates included.
 MAX_CTX_BYTES = 128 * 1024
 MAX_CTX_NODES = 20_000
 MAX_EVENT_BYTES = 256 * 1024
@@ -25,16 +25,16 @@ class SendInput(Input):
         required=False,
         max_bytes=MAX_CTX_BYTES,
         max_nodes=MAX_CTX_NODES,
-        help_text="The template's variables; 128 KiB at the most.",
+        help_text="The template's variables, at most 128 KiB.",
     )
     locale = fields.LocaleField(
-        bare_language=True, required=False, allow_null=True, help_text="The customer's unless given."
+        bare_language=True, required=False, allow_null=True, help_text="Default: the customer's."
     )
     reference_type = fields.TextField(required=False, allow_null=True, max_length=64)
     reference_id = fields.IdField(required=False, allow_null=True)
     idempotency_key = fields.TextField(max_length=255)
     skip_notification_check = fields.BooleanField(
-        required=False, default=False, help_text="Send also what the customer has switched off."
+        required=False, default=False, help_text="Send even if the customer has switched this email off."
     )
 
 
@@ -65,11 +65,11 @@ class DeliveryOutput(Output):
 class DeliveryBodyOutput(DeliveryOutput):
     html = serializers.CharField(required=False)
     text = serializers.CharField(required=False)
-    ctx = fields.ObjectField(required=False, help_text="The variables that the template was rendered with.")
+    ctx = fields.ObjectField(required=False, help_text="The template's variables.")
 
 
 class EnvelopeInput(Input):
-    """What every event of a provider has, also of the types that are none of ours."""
+    """The fields of every event, including types that are not handled."""
 
     type = fields.TextField(max_length=100)
     data = fields.ObjectField(max_bytes=MAX_EVENT_BYTES, max_nodes=MAX_CTX_NODES)  # type: ignore[assignment]  # DRF takes fields out of the class

@@ -6,7 +6,7 @@ from emails.own_templates.models import EmailTemplateVersion
 
 from .serializers import MAX_CTX_BYTES
 
-# Together they leave room in the renderer's 256 KiB for the variables of an order with 500 lines.
+# Together they leave room for an order with 500 lines in the renderer's 256 KiB.
 MAX_BODY_SOURCE = 64 * 1024
 MAX_BODY_TEXT = 24 * 1024
 MAX_LINE = 1000
@@ -15,32 +15,34 @@ MAX_VERSION = 2**31 - 2
 
 
 class ContextField(fields.ObjectField):
-    """A template's variables, but for `account`."""
+    """A template's variables, except `account`."""
 
     def __init__(self) -> None:
         super().__init__(
             max_bytes=MAX_CTX_BYTES,
             max_nodes=5000,
             required=False,
-            help_text="The variables; the sample's unless given.",
+            help_text="The variables. Default: the sample.",
         )
 
 
 class EmailTemplatePartsInput(Input):
     subject = fields.TextField(max_length=MAX_LINE, help_text="Liquid.")
-    preheader = fields.OptionalTextField(max_length=MAX_LINE, help_text="Liquid; what mail programs preview.")
+    preheader = fields.OptionalTextField(
+        max_length=MAX_LINE, help_text="Liquid. Mail programs show it beside the subject."
+    )
     body_source = fields.TextField(
         max_length=MAX_BODY_SOURCE, trim_whitespace=False, help_text="Liquid that becomes MJML."
     )
     body_text = fields.OptionalTextField(
         max_length=MAX_BODY_TEXT,
         trim_whitespace=False,
-        help_text="Liquid; the text is made of the body unless given.",
+        help_text="Liquid. Without it, the text is made from the body.",
     )
 
 
 class EmailTemplateInput(EmailTemplatePartsInput):
-    """A template as a whole, for the version that the caller has read; 0 where the account has changed nothing yet."""
+    """A whole template. `expected_version` is the version that the caller has read, 0 if there is none yet."""
 
     expected_version = fields.IntegerField(max_value=MAX_VERSION)
     note = fields.OptionalTextField(max_length=MAX_NOTE)
@@ -56,7 +58,7 @@ class EmailTemplateRestoreInput(Input):
 
 
 class EmailTemplatePreviewInput(EmailTemplatePartsInput):
-    """Any part of a template; the rest is that of the template in force."""
+    """Any parts of a template. The others are taken from the current template."""
 
     ctx = ContextField()
 
@@ -67,7 +69,7 @@ class EmailTemplateTestInput(Input):
 
 
 class EmailTemplateWarningOutput(Output):
-    """Something in the MJML that did not keep it from being compiled."""
+    """A fault in the MJML that didn't prevent compiling."""
 
     line = serializers.IntegerField(allow_null=True, help_text="From 1, after Liquid was rendered.")
     tag = serializers.CharField()
@@ -78,9 +80,9 @@ class EmailTemplateStateOutput(Output):
     template_key = serializers.CharField()
     locale = serializers.CharField()
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes fields out of the class
-        ["account", "platform"], help_text="Whose template is in force."
+        ["account", "platform"], help_text="Whose template is current."
     )
-    version = serializers.IntegerField(help_text="The account's last change of it, resets included; 0: none.")
+    version = serializers.IntegerField(help_text="The account's last change, resets included; 0 for none.")
     note = serializers.CharField(source="last.note", default=None, allow_null=True)
     author = serializers.CharField(
         source="last.author",
@@ -93,7 +95,7 @@ class EmailTemplateStateOutput(Output):
 
 class EmailTemplateOutput(EmailTemplateStateOutput):
     source_locale = serializers.CharField(
-        source="text.locale", help_text="The locale that the template is written in: the nearest there is."
+        source="text.locale", help_text="The locale of the template: the nearest available."
     )
     subject = serializers.CharField(source="text.subject")
     preheader = serializers.CharField(source="text.preheader", allow_null=True)

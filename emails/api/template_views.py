@@ -16,7 +16,7 @@ from emails.template_sources import TemplateSource
 
 from . import template_serializers as shapes
 
-# What a template's parts are called inside, by what requests call them.
+# The API's names for the parts of a template, and ours.
 _PARTS = {"subject": "subject", "preheader": "preheader", "body_source": "body", "body_text": "text"}
 
 _PREVIEW = envelope(
@@ -47,7 +47,7 @@ class _TemplateViewSet(AdminViewSet):
 
 
 class EmailTemplatesViewSet(_TemplateViewSet):
-    """The messages' templates: the account's own where it has written one, else the platform's."""
+    """The templates of emails: the account's own, or else the platform's."""
 
     reading_actions = ("preview",)
     unscoped_actions = ("update", "preview")
@@ -59,12 +59,12 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(one("email_template", shapes.EmailTemplateOutput))
     def retrieve(self, request: Request, template_key: str, locale: str) -> Response:
-        """What customers of a locale get: `source_locale` says where there is none of just this one."""
+        """The template that customers of a locale get. `source_locale` differs if this locale has none of its own."""
         return _answer(queries.get_template(template_key, locale))
 
     @answers(one("email_template", shapes.EmailTemplateOutput), request=shapes.EmailTemplateInput)
     def update(self, request: Request, template_key: str, locale: str) -> Response:
-        """Puts the account's own template in force, once it renders with the sample variables."""
+        """Saves the account's own template if it renders with the sample variables."""
         given = self.valid(shapes.EmailTemplateInput)
         template = operations.save_template(
             scope=self.scope,
@@ -79,7 +79,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         parameters=[OpenApiParameter("expected_version", int)],
     )
     def destroy(self, request: Request, template_key: str, locale: str) -> Response:
-        """Goes back to the platform's template; the history stays."""
+        """Goes back to the platform's template. The history is kept."""
         template = operations.reset_template(
             template_key=template_key,
             locale=locale,
@@ -91,7 +91,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(_PREVIEW, request=shapes.EmailTemplatePreviewInput, partial=True)
     def preview(self, request: Request, template_key: str, locale: str) -> Response:
-        """Renders the template in force with any of its parts changed; nothing is kept."""
+        """Renders the current template with any of its parts changed. Nothing is saved."""
         given = self.valid(shapes.EmailTemplatePreviewInput, partial=True)
         rendered = operations.preview_template(
             scope=self.scope,
@@ -104,7 +104,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(one("outbox_dispatch", DispatchOutput), request=shapes.EmailTemplateTestInput, status=201)
     def test_send(self, request: Request, template_key: str, locale: str) -> Response:
-        """Has the template in force sent to any address, with the sample variables unless others are given."""
+        """Sends the current template to any address, with the sample variables unless others are given."""
         dispatch = operations.send_test(
             template_key=template_key,
             locale=locale,
@@ -115,7 +115,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
 
 class EmailTemplateVersionsViewSet(_TemplateViewSet):
-    """What the account has changed of a template in a locale."""
+    """The account's changes of a template in a locale."""
 
     @answers(many("email_template_versions", shapes.EmailTemplateVersionOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request, template_key: str, locale: str) -> Response:
@@ -129,7 +129,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
 
     @answers(one("email_template", shapes.EmailTemplateOutput), request=shapes.EmailTemplateRestoreInput)
     def restore(self, request: Request, template_key: str, locale: str, version_id: int) -> Response:
-        """Puts the text of an earlier version in force again, as a new version."""
+        """Saves the text of an earlier version as a new version."""
         template = operations.restore_version(
             change=self.change(template_key, locale, self.valid(shapes.EmailTemplateRestoreInput)),
             version_id=version_id,
@@ -142,7 +142,7 @@ def _answer(template: queries.TemplateInForce) -> Response:
     return Response({"email_template": shapes.EmailTemplateOutput(template).data})
 
 
-def _version(version: EmailTemplateVersion) -> dict[str, Any]:
+def _version(version: EmailTemplateVersion) -> dict[str, object]:
     return shapes.EmailTemplateVersionOutput(version).data
 
 
@@ -158,5 +158,5 @@ def _draft(template_key: str, locale: str, given: dict[str, Any]) -> TemplateSou
 
 
 def _parts(given: dict[str, Any]) -> dict[str, str | None]:
-    """The parts that were given; an empty one is none."""
+    """The given parts; an empty part means none."""
     return {_PARTS[name]: given[name] or None for name in _PARTS.keys() & given.keys()}

@@ -1,13 +1,13 @@
-"""`POST /webhooks/provider`: what the email provider tells of messages. It has no key; its signature speaks for it.
+"""`POST /webhooks/provider`: events of the email provider, authenticated by their signature.
 
-The account is resolved first, by the message, since its own secret may be the one that was signed with. A stated
-account must be the message's. So an answer tells nothing of what exists to whoever knows no id of a message.
+The account is resolved first, by the message, as the event may be signed with its own secret. An account that the
+request names must be the message's. So an answer reveals nothing to a caller that doesn't know a message's id.
 """
 
 import hashlib
 import io
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -21,6 +21,7 @@ from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
 from commerce.rest.problems import as_refusal, refusal_response, takes_only
 from commerce.rest.rendering import JSONObjectParser
+from commerce.rest.shapes import Input
 from commerce.tenancy.scope import account_scope
 from emails.errors import AccountNotResolved, InvalidSignature
 from emails.operations import record_event
@@ -48,10 +49,11 @@ def provider_webhook(request: HttpRequest) -> HttpResponse:
 
 def _receive(request: HttpRequest) -> dict[str, bool]:
     document = JSONObjectParser().parse(io.BytesIO(request.body))
-    event_type = _valid(EnvelopeInput, document)["type"]
-    event = _valid(EventInput, document) if event_type in EFFECTS else None
-    owners, stated = _owners(document["data"].get("email_id")), _stated_account(request)
-    account_id = _resolved(owners, stated)
+    event_type = _validate(EnvelopeInput, document)["type"]
+    event = _validate(EventInput, document) if event_type in EFFECTS else None
+    message_id, stated = document["data"].get("email_id"), _stated_account(request)
+    owners = accounts_of_message(message_id) if _is_plain(message_id) else []
+    account_id = _resolve_account(owners, stated)
     if account_id is None:
         _require_any_signature(request, owners if stated is None else [*owners, stated])
         if event is not None:
@@ -65,7 +67,7 @@ def _receive(request: HttpRequest) -> dict[str, bool]:
             message_id=event["data"]["email_id"],
             event_type=event_type,
             event_key=_event_key(request, document),
-            # Resend's own time of the event stands beside the data, in which there is that of the message.
+            # Resend puts the event's time beside the data, and the message's time into it.
             occurred_at=event.get("created_at") or event["data"]["created_at"],
             now=timezone.now(),
         )
@@ -77,40 +79,37 @@ def _answer(*, is_duplicate: bool = False, is_ignored: bool = False) -> dict[str
     return answer | {"ignored": True} if is_ignored else answer
 
 
-def _valid(serializer_class: Any, document: dict[str, Any]) -> dict[str, Any]:
+def _validate(serializer_class: type[Input], document: dict[str, object]) -> dict[str, Any]:
     serializer = serializer_class(data=document)
     serializer.is_valid(raise_exception=True)
-    return serializer.validated_data
-
-
-def _owners(message_id: Any) -> list[int]:
-    return accounts_of_message(message_id) if _is_plain(message_id) else []
+    fields: dict[str, Any] = serializer.validated_data
+    return fields
 
 
 def _stated_account(request: HttpRequest) -> int | None:
-    """The account that the request names; 0, which none has, for what is no id."""
+    """The account that the request names. An invalid id gives 0, which no account has."""
     stated = request.headers.get("X-Account-Id") or request.GET.get("account_id")
     if stated is None:
         return None
     return int(stated) if _ID.fullmatch(stated.strip()) else 0
 
 
-def _resolved(owners: list[int], stated: int | None) -> int | None:
-    """The account that the message is of; None where it is of none, or not of the one that is stated."""
+def _resolve_account(owners: list[int], stated: int | None) -> int | None:
+    """The account that sent the message; None if unknown or not the stated one."""
     if stated is not None:
         return stated if stated in owners else None
     return owners[0] if len(owners) == 1 else None
 
 
 def _require_signature(request: HttpRequest, secret: str) -> None:
-    """Without a secret anybody could tell anything of a message, so the installation has to allow that."""
-    is_taken = _is_signed_with(secret, request) if secret else settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED
-    if not is_taken:
+    """Without a secret anyone could send events, so the installation must allow that explicitly."""
+    is_accepted = _is_signed_with(secret, request) if secret else settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED
+    if not is_accepted:
         raise InvalidSignature
 
 
 def _require_any_signature(request: HttpRequest, account_ids: list[int]) -> None:
-    """Of an event of no account: that of the installation, or of an account that it might have been of."""
+    """For an event without an account: the secret of the installation, or of an account in question."""
     for account_id in account_ids:
         with account_scope(account_id):
             secret = str(effective(_SECRET))
@@ -124,14 +123,14 @@ def _is_signed_with(secret: str, request: HttpRequest) -> bool:
 
 
 def _event_key(request: HttpRequest, document: dict[str, Any]) -> str:
-    """The provider's own id of the event, else what tells it from others."""
+    """The provider's id of the event, else a digest of what identifies it."""
     for header in ("svix-id", "webhook-id"):
         if _is_plain(key := request.headers.get(header)):
-            return str(key)
+            return key
     data = document["data"]
     parts = [document["type"], data["email_id"], document.get("created_at"), data.get("created_at")]
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
-def _is_plain(text: Any) -> bool:
+def _is_plain(text: object) -> TypeGuard[str]:
     return isinstance(text, str) and text.isprintable() and 0 < len(text) <= _MAX_TEXT

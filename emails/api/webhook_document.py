@@ -1,6 +1,6 @@
-"""What the API document says of `POST /webhooks/provider`, which is no view of the REST framework."""
+"""The API document of `POST /webhooks/provider`, which is not a view of the REST framework."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from commerce.rest.openapi import webhook_operation
 from emails.tracking import EFFECTS
@@ -13,12 +13,12 @@ _EVENT = {
         "type": {
             "type": "string",
             "maxLength": 100,
-            "description": f"Handled: {', '.join(sorted(EFFECTS))}. Any other type is answered and ignored.",
+            "description": f"Handled: {', '.join(sorted(EFFECTS))}. Other types are acknowledged and ignored.",
         },
         "created_at": {"type": ["string", "null"], "format": "date-time"},
         "data": {
             "type": "object",
-            "description": "Both members are required for the types that are handled.",
+            "description": "Both members are required for handled types.",
             "properties": {"email_id": _MESSAGE_ID, "created_at": {"type": "string", "format": "date-time"}},
         },
     },
@@ -29,29 +29,29 @@ _ANSWER = {
     "additionalProperties": False,
     "properties": {
         "received": {"const": True},
-        "duplicate": {"type": "boolean", "description": "The event has come before."},
-        "ignored": {"const": True, "description": "The type is none that is handled."},
+        "duplicate": {"type": "boolean", "description": "The event was received before."},
+        "ignored": {"const": True, "description": "The type is not handled."},
     },
 }
 _ACCOUNT = {"type": "string", "pattern": "^[0-9]{1,18}$"}
 
 
-def _header(name: str, description: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+def _header(name: str, description: str, schema: Mapping[str, object] | None = None) -> dict[str, object]:
     return {"name": name, "in": "header", "description": description, "schema": schema or {"type": "string"}}
 
 
 DOCUMENT = webhook_operation(
     "webhooks_provider",
-    "An event of the email provider. The account is that of the message, unless a header or the query names one, which "
-    "must then be the message's. An event that was taken before changes nothing. The signature is checked against "
-    "`commerce.email.provider_webhook_secret`; Svix and Standard Webhooks signatures are taken as well.",
+    "An event of the email provider. The account is found by the message. If a header or the query names an account, it "
+    "must be the message's. A repeated event changes nothing. The signature is checked against "
+    "`commerce.email.provider_webhook_secret`; Svix and Standard Webhooks signatures are accepted too.",
     security={"ProviderSignature": []},
     parameters=[
-        _header("X-Account-Id", "The account that the message is of.", _ACCOUNT),
+        _header("X-Account-Id", "The account that sent the message.", _ACCOUNT),
         {
             "name": "account_id",
             "in": "query",
-            "description": "The same, where headers can't be set.",
+            "description": "The same, if headers can't be set.",
             "schema": _ACCOUNT,
         },
         _header("svix-id", "Id of the event, with `svix-timestamp` and `svix-signature`."),
@@ -61,6 +61,6 @@ DOCUMENT = webhook_operation(
     answer=_ANSWER,
     refusals={
         "401": "`invalid_signature`",
-        "404": "`account_not_resolved`: there is no such message, or it is not of the account that was named.",
+        "404": "`account_not_resolved`: the message is unknown, or was not sent by the named account.",
     },
 )

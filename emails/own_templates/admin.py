@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -24,7 +22,7 @@ _EDITOR = "admin:emails_emailtemplateversion_editor"
 
 @admin.register(EmailTemplateVersion)
 class EmailTemplateAdmin(ReadOnlyAdmin):
-    """The templates on one page, in place of a list of their versions; each has an editor."""
+    """One page with all templates instead of a list of versions. Each template has an editor."""
 
     actions_detail = ("restore",)
     fields = (
@@ -47,7 +45,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         return [editor, *super().get_urls()]
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -83,11 +81,11 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
 
     @asking(
         "Restore",
-        description="The text of this version comes into force again, as a new version.",
+        description="Saves the text of this version as a new version, which is then used.",
         submit="Restore",
         icon="history",
     )
-    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: dict[str, Any]) -> str:
+    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: dict[str, object]) -> str:
         last = last_version(row.template_key, row.locale) or row
         change = Change(
             template_key=row.template_key,
@@ -96,4 +94,4 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             author=author_of(request),
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
-        return f"Version {row.number} is in force again."
+        return f"Version {row.number} is used again."

@@ -1,7 +1,6 @@
-"""The page on which staff write a template, see what becomes of it, and go back to how it was."""
+"""The page where staff edit, preview, test and reset a template."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -29,7 +28,7 @@ def author_of(request: HttpRequest) -> str:
 
 
 class Editor:
-    """One request for the page; no scope is open, since the renderer is called. Raises `TemplateNotFound`."""
+    """One request for the page. No scope is open, as it calls the renderer. Raises `TemplateNotFound`."""
 
     def __init__(self, request: HttpRequest, template_key: str, locale: str, *, may_change: bool) -> None:
         self.request = request
@@ -41,7 +40,7 @@ class Editor:
         self.form = TemplateForm(self.template, request.POST if request.method == "POST" else None)
 
     def act(self) -> str | None:
-        """Do what the button that was pressed says; the sentence that staff see, or None with errors in the form."""
+        """Run the action of the pressed button. Returns the message for staff, or None if the form has errors."""
         actions: dict[str, Callable[[], str]] = {
             "save": self._save,
             "send_test": self._send_test,
@@ -62,11 +61,11 @@ class Editor:
 
     @property
     def stays_open(self) -> bool:
-        """A test message leaves what was typed where it is."""
+        """Sending a test keeps the unsaved input."""
         return self.request.POST.get("do") == "send_test"
 
-    def context(self) -> dict[str, Any]:
-        rendered = self._rendered()
+    def context(self) -> dict[str, object]:
+        rendered = self._render()
         return {
             "template": self.template,
             "versions": self.versions,
@@ -75,8 +74,8 @@ class Editor:
             "frame": message_frame(rendered.html) if rendered else None,
         }
 
-    def _rendered(self) -> Rendered | None:
-        """What becomes of what stands in the form, unless that has errors."""
+    def _render(self) -> Rendered | None:
+        """Render the form's template, unless it has errors."""
         if not self.form.is_valid():
             return None
         try:
@@ -103,7 +102,7 @@ class Editor:
         )
         with self.scope():
             self._record(saved, "saved")
-        return f"Version {saved.version} is in force."
+        return f"Version {saved.version} is now used."
 
     def _reset(self) -> str:
         with self.scope():
@@ -115,12 +114,12 @@ class Editor:
                 now=timezone.now(),
             )
             self._record(reset, "reset")
-        return "The platform's template is in force again."
+        return "The platform's template is used again."
 
     def _send_test(self) -> str:
         to_email = self.form.cleaned_data["to_email"]
         if not to_email:
-            raise ValidationFailed.of("to_email", "required", "An address is needed.")
+            raise ValidationFailed.of("to_email", "required", "Enter an address.")
         with self.scope():
             send_test(
                 template_key=self.template.template_key,
@@ -130,7 +129,7 @@ class Editor:
                 now=timezone.now(),
             )
             self._record(self.template, "sent as a test")
-        return f"A message of the template that is in force is on its way to {to_email}."
+        return f"A test of the current template will be sent to {to_email}."
 
     def _record(self, template: TemplateInForce, done: str) -> None:
         record_one(

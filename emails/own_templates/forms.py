@@ -39,7 +39,7 @@ class SourceField(forms.CharField):
         attrs = {"rows": rows, "wrap": "off"} | _FIXED_PITCH
         super().__init__(strip=False, widget=UnfoldAdminTextareaWidget(attrs=attrs), **options)
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
@@ -92,7 +92,7 @@ class TemplateForm(forms.Form):
         """What stands beside the buttons."""
         return [self[name] for name in _EXTRAS]
 
-    def clean_ctx(self) -> dict[str, Any]:
+    def clean_ctx(self) -> dict[str, object]:
         try:
             return ContextField().run_validation(orjson.loads(self.cleaned_data["ctx"]))
         except orjson.JSONDecodeError as error:
@@ -129,7 +129,7 @@ class TemplateForm(forms.Form):
         return f"Line {line}, {excerpt}: {error.detail}"
 
 
-def _first_values(template: TemplateInForce) -> dict[str, Any]:
+def _first_values(template: TemplateInForce) -> dict[str, object]:
     text, sample = template.text, sample_ctx(template.template_key)
     return {
         "expected_version": template.version,
@@ -141,19 +141,18 @@ def _first_values(template: TemplateInForce) -> dict[str, Any]:
     }
 
 
+def _key_choices() -> list[tuple[str, str]]:
+    return [(key, key) for key in sorted(platform_templates())]
+
+
 class OpenForm(forms.Form):
     """Which template to open, also in a locale that has none yet."""
 
-    template_key = forms.ChoiceField(label="Template", widget=UnfoldAdminSelectWidget)
+    template_key = forms.ChoiceField(label="Template", widget=UnfoldAdminSelectWidget, choices=_key_choices)
     locale = forms.CharField(
         max_length=6,
         widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "de, or de-AT"}),
     )
-
-    def __init__(self, data: Any = None) -> None:
-        super().__init__(data)
-        keys = sorted(key for key, by_locale in platform_templates().items() if by_locale)
-        self.fields["template_key"].choices = [(key, key) for key in keys]  # type: ignore[attr-defined]
 
     def clean_locale(self) -> str:
         try:

@@ -5,9 +5,9 @@ from commerce.tenancy.models import AccountOwned
 
 
 class EmailTemplateVersion(AccountOwned):
-    """One change of an account's own template of a message in a locale: append-only, and the newest is in force.
+    """A change of an account's own template in a locale. Append-only; the newest version is current.
 
-    A reset is a version too, without a text: from there on the platform's template is in force again.
+    A reset is a version without a text: from then on the platform's template is used again.
     """
 
     class Kind(models.TextChoices):

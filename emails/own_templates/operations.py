@@ -1,10 +1,9 @@
-"""What an account does to its templates. Every change is a version; of two at once, one is refused."""
+"""Changes of an account's own templates. Every change is a version; of two concurrent ones, one is refused."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -49,7 +48,7 @@ _APPEND = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Who changes which template, having seen which version of it (0: none yet), and why."""
+    """A change of a template by someone who has seen `expected_version` of it (0: none yet)."""
 
     template_key: str
     locale: str
@@ -59,7 +58,7 @@ class Change:
 
 
 def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: datetime) -> TemplateInForce:
-    """Put an account's own template in force, once it renders with the sample; called outside of any scope.
+    """Save an account's own template if it renders with the sample. Called outside of any scope.
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`, `ValidationFailed`, `TemplateInvalid`, `RendererFailed`.
     """
@@ -74,7 +73,7 @@ def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: d
 
 
 def restore_version(*, change: Change, version_id: int, now: datetime) -> TemplateInForce:
-    """Put the text of an earlier version in force again, as a new one.
+    """Save the text of an earlier version as a new version.
 
     Raises `TemplateNotFound`, `NotFound`, `TemplateVersionConflict`.
     """
@@ -90,7 +89,7 @@ def restore_version(*, change: Change, version_id: int, now: datetime) -> Templa
 def reset_template(
     *, template_key: str, locale: str, expected_version: int | None, author: str, now: datetime
 ) -> TemplateInForce:
-    """Go back to the platform's template; without an expected version, from whatever is in force.
+    """Go back to the platform's template. Without an expected version, any current one is replaced.
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`.
     """
@@ -107,9 +106,14 @@ def reset_template(
 
 
 def preview_template(
-    *, scope: Scope, template_key: str, locale: str, changes: dict[str, Any], ctx: dict[str, Any] | None
+    *,
+    scope: Scope,
+    template_key: str,
+    locale: str,
+    changes: dict[str, str | None],
+    ctx: dict[str, object] | None,
 ) -> Rendered:
-    """What the template in force becomes with some of its parts changed; called outside of any scope.
+    """Render the current template with some parts changed. Called outside of any scope.
 
     Raises `TemplateNotFound`, `TemplateInvalid`, `RendererFailed`.
     """
@@ -120,9 +124,9 @@ def preview_template(
 
 
 def send_test(
-    *, template_key: str, locale: str, to_email: str, ctx: dict[str, Any] | None, now: datetime
+    *, template_key: str, locale: str, to_email: str, ctx: dict[str, object] | None, now: datetime
 ) -> OutboxDispatch:
-    """Have a message of the template in force sent to any address. Raises `TemplateNotFound`."""
+    """Enqueue a test message of the current template to any address. Raises `TemplateNotFound`."""
     require_template(template_key)
     key = f"{TEST_REFERENCE}/{uuid4()}"
     enqueue_email(
@@ -139,10 +143,10 @@ def send_test(
 
 
 def _check_change(change: Change) -> None:
-    """Refuse at once what rendering could not make better; nothing is settled before `_append`."""
+    """Refuse early, before rendering. `_append` checks again."""
     _check_version(change)
     if not change.expected_version and own_locales(change.template_key) >= MAX_LOCALES:
-        detail = f"An account has its own templates in at most {MAX_LOCALES} locales of each key."
+        detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
         raise ValidationFailed.of("locale", "too_many", detail)
 
 
@@ -163,10 +167,10 @@ def _append(
     draft: TemplateSource | None = None,
     *,
     now: datetime,
-    warnings: list[dict[str, Any]] | None = None,
+    warnings: list[dict[str, object]] | None = None,
     restored_number: int | None = None,
 ) -> None:
-    """The version after the one that was expected. Raises `TemplateNotFound`, `TemplateVersionConflict`."""
+    """Insert the version after the expected one. Raises `TemplateNotFound`, `TemplateVersionConflict`."""
     _check_version(change)
     number = change.expected_version + 1
     text = (draft.subject, draft.preheader, draft.body, draft.text) if draft else ("", None, "", None)

@@ -1,7 +1,7 @@
-"""Which template is in force for a locale, and how it came to be.
+"""The current template for a locale, and its history.
 
-At each step from the wanted locale to `en` an account's own template goes before the platform's: an account that
-has written its own English message still sends the platform's German one to Germans.
+In each locale from the requested one to `en`, an account's own template comes before the platform's: an account with
+its own English template still sends the platform's German one to Germans.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _TEXTS = ("subject", "preheader", "body_source", "body_text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateState:
-    """Whose template an account has for a locale; `last` is the account's last change of it, if there was any."""
+    """Whose template is current for a locale, and the account's last change of it, if any."""
 
     template_key: str
     locale: str
@@ -36,13 +36,13 @@ class TemplateState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateInForce(TemplateState):
-    """What customers of a locale get. `text` may be of a locale near to it."""
+    """The template that customers of a locale get. `text` may be in a near locale."""
 
     text: TemplateSource
 
 
 def template_in_force(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
-    """The template of a message, for the account in scope; one statement. Raises `TemplateNotFound`."""
+    """The template of a message for the account in scope. One statement. Raises `TemplateNotFound`."""
     latest = _latest_versions(template_key, locale_chain(locale, default_locale))
     return find_template(template_key, locale=locale, default_locale=default_locale, own=_own_sources(latest))
 
@@ -64,7 +64,7 @@ def get_template(template_key: str, locale: str) -> TemplateInForce:
 
 
 def templates() -> list[TemplateState]:
-    """Every template of the platform in its locales, and in those that the account has added; one statement."""
+    """Every template in the platform's locales and those that the account has added. One statement."""
     newest = EmailTemplateVersion.objects.order_by("template_key", "locale", "-number")
     latest = {
         (version.template_key, version.locale): version
@@ -77,13 +77,13 @@ def templates() -> list[TemplateState]:
             source="account" if last and not last.is_reset else "platform",
             last=last,
         )
-        for template_key, locale in sorted(_shown_places(latest.values()))
+        for template_key, locale in sorted(_list_places(latest.values()))
         for last in [latest.get((template_key, locale))]
     ]
 
 
 def require_template(template_key: str) -> None:
-    """Raises `TemplateNotFound` for a key that the platform has no template of."""
+    """Raises `TemplateNotFound` for a key that the platform doesn't have."""
     if not platform_templates().get(template_key):
         raise TemplateNotFound(f"There is no template {template_key}.")
 
@@ -108,7 +108,7 @@ def last_version(template_key: str, locale: str) -> EmailTemplateVersion | None:
 
 
 def own_locales(template_key: str) -> int:
-    """In how many locales the account has ever had its own template."""
+    """The number of locales in which the account has ever had its own template."""
     return EmailTemplateVersion.objects.filter(template_key=template_key).values("locale").distinct().count()
 
 
@@ -132,6 +132,6 @@ def _own_sources(latest: dict[str, EmailTemplateVersion]) -> dict[str, TemplateS
     return {locale: source_of(version) for locale, version in latest.items() if not version.is_reset}
 
 
-def _shown_places(latest: Iterable[EmailTemplateVersion]) -> set[tuple[str, str]]:
+def _list_places(latest: Iterable[EmailTemplateVersion]) -> set[tuple[str, str]]:
     own = {(version.template_key, version.locale) for version in latest if not version.is_reset}
     return own | {(key, locale) for key, by_locale in platform_templates().items() for locale in by_locale}

@@ -1,4 +1,4 @@
-"""How messages leave the house."""
+"""The ways to send a message: files, SMTP servers and HTTP services."""
 
 import os
 import threading
@@ -28,8 +28,8 @@ def provider_of(mail_settings: MailSettings) -> Provider:
 
 @lru_cache(maxsize=256)
 def _provider_of(mail_settings: MailSettings, _process_id: int, _thread_id: int) -> Provider:
-    """One per process and thread: a session to a provider can't be shared, and is worth keeping."""
-    # Both are costly to load, and an installation uses one of them.
+    """One per process and thread, as a session can't be shared but is worth reusing."""
+    # Imported here as both load slowly, and an installation mostly uses one.
     if mail_settings.provider == "smtp":
         from .smtp import SmtpProvider
 

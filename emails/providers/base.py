@@ -1,14 +1,16 @@
+"""What a provider does, and how it can fail."""
+
 from typing import Protocol
 
 from emails.messages import Message
 
 
 class ProviderUnavailable(Exception):
-    """The provider did not take the message; it may later."""
+    """The provider did not accept the message, but may later."""
 
 
 class ProviderBusy(ProviderUnavailable):
-    """The provider takes no more of anybody's messages for this time, in seconds."""
+    """The provider limits the rate of all messages, and may be tried again after `for_s` seconds."""
 
     def __init__(self, detail: str, *, for_s: float) -> None:
         super().__init__(detail)
@@ -16,24 +18,24 @@ class ProviderBusy(ProviderUnavailable):
 
 
 class ProviderDown(ProviderUnavailable):
-    """The provider can't be reached, or gave no answer in time."""
+    """The provider can't be reached or did not answer in time."""
 
 
 class OutcomeUnknown(ProviderDown):
-    """The provider may have taken the message: it was sent, and no answer came."""
+    """The provider may have accepted the message: it was sent, and no answer came."""
 
 
 class MessageRefused(Exception):
-    """The provider refuses this message, and would do so again."""
+    """The provider refuses this message, and would again."""
 
 
 class Provider(Protocol):
     name: str
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
-        """Hand a message over and answer with the provider's id of it.
+        """Hand a message over and return the provider's id for it.
 
-        A key sent twice is one message, as far as the provider knows keys. Raises `ProviderUnavailable`,
+        A repeated key sends one message, if the provider supports keys. Raises `ProviderUnavailable`,
         `MessageRefused`.
         """
         ...

@@ -1,4 +1,4 @@
-"""Django's SMTP backend, kept to the current deadline, to short answers, and to addresses that may be reached."""
+"""Django's SMTP backend, limited to the current deadline, to short answers, and to permitted addresses."""
 
 import smtplib
 import socket
@@ -13,9 +13,9 @@ from commerce.outside.deadline import cover, deadline
 
 from .relay import refuse_relay
 
-# What a server may say in one session: far more than any greeting and list of extensions.
+# The most a server may say in one session: far more than any greeting and list of extensions.
 MAX_ANSWER_BYTES = 64 * 1024
-# The message has been accepted or refused by then.
+# Short, as the message has been accepted or refused by then.
 QUIT_TIMEOUT_S = 2
 
 
@@ -24,7 +24,7 @@ class UnclearReply(smtplib.SMTPException):
 
 
 class BoundedBackend(EmailBackend):
-    """`allow_private` says whether the server may be in our own network, `must_not_reach` which one it must not be."""
+    """`allow_private`: the server may be in our own network. `must_not_reach`: the server that it must not be."""
 
     def __init__(self, *, allow_private: bool, must_not_reach: str = "", **options: Any) -> None:
         super().__init__(**options)
@@ -41,11 +41,12 @@ class BoundedBackend(EmailBackend):
             self.connection.ehlo_or_helo_if_needed()
 
     def close(self) -> None:
-        # However a session ends, it has no say in what became of the message.
+        # The end of the session doesn't change the result of the message.
         with suppress(OSError):
             super().close()
 
 
+# smtplib connects in `__init__` and Django names only the class, so the limits are attributes of a class.
 @cache
 def _classes(allow_private: bool, must_not_reach: str) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
     class Plain(_Smtp):
@@ -97,7 +98,7 @@ class _Smtp(smtplib.SMTP):
 
 
 class _LimitedFile:
-    """What a server says, up to a size: a reply may have any number of lines, and smtplib keeps them all."""
+    """Limits a server's answers: a reply may have any number of lines, and smtplib keeps them all."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -107,7 +108,7 @@ class _LimitedFile:
         line = self._file.readline(size)
         self._left -= len(line)
         if self._left < 0:
-            raise OSError("The server says too much.")
+            raise OSError("The server's answers are too long.")
         return line
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Mail for one machine: messages become files, to be opened in a mail program or a browser."""
+"""Writes messages to files, to be opened in a mail program or a browser."""
 
 import os
 import tempfile
@@ -26,24 +26,24 @@ class LocalProvider:
         mime = mail_of(message, headers={"Message-ID": message_id}).message().as_bytes()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            # The .eml comes last: once it is there, the message has been sent and is not sent again.
+            # The .eml comes last: it marks the message as sent.
             if not (self.folder / f"{name}.eml").exists():
                 _write_whole(self.folder / f"{name}.html", message.html.encode())
                 _write_whole(self.folder / f"{name}.eml", mime)
         except OSError as error:
-            raise ProviderUnavailable(f"The message can't be written: {error}") from error
+            raise ProviderUnavailable(f"The message file can't be written: {error}") from error
         return message_id
 
 
 def _file_name(idempotency_key: str) -> str:
-    """Readable, safe for any file system, and different for every key."""
+    """Readable, safe on any file system, and unique for each key."""
     digest = digest_of(idempotency_key)[:16]
     words = slugify(idempotency_key.replace(".", "-").replace(":", "-"))[:60]
     return f"{words}-{digest}" if words else digest
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears under its name only when it is complete."""
+    """Write a file so that it appears under its name only when complete."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:

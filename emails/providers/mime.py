@@ -1,4 +1,4 @@
-"""A message as Django's mail backends take it."""
+"""Converts a message for Django's mail backends."""
 
 import hashlib
 from email.errors import MessageError
@@ -57,10 +57,10 @@ def mail_of(message: Message, *, headers: dict[str, str] | None = None) -> Email
             sender_name=message.from_name,
         )
         mail.attach_alternative(message.html, "text/html")
-        # Wrong headers are found as they are put together.
+        # Building the message finds invalid headers.
         mail.message()
     except (ValidationError, MessageError, ValueError) as error:
-        raise MessageRefused(f"This is no message that can be sent: {error}") from error
+        raise MessageRefused(f"The message can't be sent: {error}") from error
     return mail
 
 

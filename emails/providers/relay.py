@@ -1,6 +1,6 @@
-"""Recognises the installation's own mail server by its addresses, whatever name it is reached by.
+"""Recognises the installation's own mail server by its addresses, under any name.
 
-It may send for this machine as anybody, so an account that names it as its own server must not get around the check of
+That server may send as anyone for this machine. An account that sets it as its own server would bypass the check of
 sender domains.
 """
 
@@ -16,14 +16,14 @@ from commerce.outside.lookups import look_up
 Address = IPv4Address | IPv6Address
 
 LOOK_UP_EVERY_S = 60
-# A name may have more addresses than one answer tells.
+# One answer may not list all the addresses of a name.
 REMEMBERED_S = 3600
 
 
 class _Relay:
     def __init__(self) -> None:
         self.looked_up_at = -float("inf")
-        # By address, when it was last seen.
+        # Each address with the time it was last seen.
         self.addresses: dict[Address, float] = {}
 
 
@@ -32,7 +32,7 @@ _lock = Lock()
 
 
 def refuse_relay(connection: socket.socket, host: str) -> None:
-    """Raises `AddressRefused` if the connection leads to the mail server `host`, or if nobody can tell."""
+    """Raises `AddressRefused` if the connection leads to the mail server `host`, or if its addresses are unknown."""
     peer, here = _address(connection.getpeername()[0]), _address(connection.getsockname()[0])
     relay = _addresses_of(host)
     is_local = any(address.is_loopback for address in relay) and (peer.is_loopback or peer == here)

@@ -1,8 +1,7 @@
-"""Anymail's backend of Resend, with Resend's `Idempotency-Key`: a key is known for 24 hours."""
-
-from typing import Any
+"""Anymail's backend for Resend, plus Resend's `Idempotency-Key`, which is valid for 24 hours."""
 
 from anymail.backends import resend
+from django.core.mail import EmailMultiAlternatives
 
 from .mime import digest_of
 
@@ -10,7 +9,7 @@ MAX_KEY_LENGTH = 256
 
 
 class Payload(resend.ResendPayload):
-    def get_request_params(self, api_url: str) -> dict[str, Any]:
+    def get_request_params(self, api_url: str) -> dict[str, object]:
         parameters = super().get_request_params(api_url)
         key = header_of(self.message.idempotency_key)
         parameters["headers"] = parameters["headers"] | {"Idempotency-Key": key}
@@ -18,12 +17,12 @@ class Payload(resend.ResendPayload):
 
 
 class EmailBackend(resend.EmailBackend):
-    def build_message_payload(self, message: Any, defaults: dict[str, Any]) -> Payload:
+    def build_message_payload(self, message: EmailMultiAlternatives, defaults: dict[str, object]) -> Payload:
         return Payload(message, defaults, self)
 
 
 def header_of(idempotency_key: str) -> str:
-    """The key itself where a header can hold it and Resend takes it, else its digest."""
+    """The key itself if a header can hold it and Resend accepts it, else its digest."""
     fits = (
         len(idempotency_key) <= MAX_KEY_LENGTH and idempotency_key.isascii() and idempotency_key.isprintable()
     )

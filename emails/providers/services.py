@@ -24,7 +24,7 @@ TOTAL_TIMEOUT_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A backend of Anymail, and what it calls its API key."""
+    """A backend of Anymail, and its name for the API key."""
 
     backend: str
     key_option: str = "api_key"
@@ -41,7 +41,7 @@ SERVICES = {
     "sparkpost": Service("anymail.backends.sparkpost.EmailBackend"),
 }
 
-# Answers that are about us or the moment, not about the message: a wrong key can be put right.
+# Answers that are not about the message: a wrong key, for example, can be corrected.
 _NOT_THE_MESSAGE = {
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.PAYMENT_REQUIRED,
@@ -50,15 +50,15 @@ _NOT_THE_MESSAGE = {
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
 }
-# RFC 6585, 4, where the answer does not say for how long; and at most, whatever it says.
+# RFC 6585, section 4: the wait if the answer gives none, and the longest.
 _BUSY_S = 5.0
 _MAX_BUSY_S = 3600.0
-# Resend's word for a key whose first request is still being worked on; it comes as a 409.
+# Resend's code, with status 409, for a key whose first request is still running.
 _CONCURRENT = "concurrent_idempotent_requests"
 
 
 class ServiceProvider:
-    """Keeps one session for all that it sends, so it belongs to one thread."""
+    """Reuses one session, so it belongs to one thread."""
 
     def __init__(self, settings: MailSettings) -> None:
         self.name = settings.provider
@@ -73,52 +73,52 @@ class ServiceProvider:
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
         if not self._api_key:
-            raise ProviderUnavailable(f"{self.name} needs a key: commerce.email.api_key is empty.")
+            raise ProviderUnavailable(f"{self.name} needs an API key: commerce.email.api_key is empty.")
         mail: Any = mail_of(message)
         mail.idempotency_key = idempotency_key
         try:
             with deadline(TOTAL_TIMEOUT_S):
                 self._backend.send_messages([mail])
         except AnymailError as error:
-            raise _meaning_of(error) from error
+            raise _translate(error) from error
         return str(mail.anymail_status.message_id or "")
 
 
-def _meaning_of(error: AnymailError) -> Exception:
+def _translate(error: AnymailError) -> Exception:
     status = error.status_code
     if status is None:
-        return _without_answer(error)
+        return _translate_silence(error)
     if 200 <= status < 300:
-        return _of_an_accepted_message(error)
+        return _translate_success(error)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return ProviderBusy(str(error), for_s=_seconds_of(error.response))
+        return ProviderBusy(str(error), for_s=_read_retry_after(error.response))
     is_for_later = status >= 500 or status in _NOT_THE_MESSAGE or _CONCURRENT in str(error)
     return (ProviderUnavailable if is_for_later else MessageRefused)(str(error))
 
 
-def _seconds_of(answer: requests.Response) -> float:
+def _read_retry_after(answer: requests.Response) -> float:
     text = answer.headers.get("Retry-After", "")
     seconds = float(text) if text.isdecimal() else _BUSY_S
     return min(max(seconds, 1.0), _MAX_BUSY_S)
 
 
-def _without_answer(error: AnymailError) -> Exception:
+def _translate_silence(error: AnymailError) -> Exception:
     if not isinstance(error, requests.RequestException):
-        # Anymail's own checks: nothing has been sent.
+        # Anymail's own checks: nothing was sent.
         return MessageRefused(str(error))
     kind = ProviderDown if _was_never_sent(error) else OutcomeUnknown
     return kind(str(error))
 
 
 def _was_never_sent(error: requests.RequestException) -> bool:
-    """Whether there was no connection to send it over, which requests wraps twice."""
+    """Whether no connection was made. requests wraps that error twice."""
     arguments = error.__cause__.args if error.__cause__ else ()
     reason = getattr(arguments[0], "reason", None) if arguments else None
     return isinstance(error, requests.ConnectTimeout) or isinstance(reason, NewConnectionError)
 
 
-def _of_an_accepted_message(error: AnymailError) -> Exception:
-    """A success that can't be read is one; a list of recipients that were all refused is none."""
+def _translate_success(error: AnymailError) -> Exception:
+    """An unreadable success may be one. A list of recipients that were all refused isn't."""
     if isinstance(error, requests.RequestException):
         return OutcomeUnknown(str(error))
     return MessageRefused(str(error))

@@ -1,4 +1,4 @@
-"""Any mail server. SMTP knows no keys: a message whose acceptance was not heard of goes out once more."""
+"""Any mail server. SMTP has no idempotency keys: if the answer is lost, the message is sent again."""
 
 import smtplib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ TOTAL_TIMEOUT_S = 20
 
 
 class SmtpProvider:
-    """Sends over a connection of its own each time, as servers close those that rest."""
+    """Opens a connection for each message, as servers close idle ones."""
 
     name = "smtp"
 
@@ -30,7 +30,7 @@ class SmtpProvider:
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
         domain = message.from_email.rpartition("@")[2]
-        # The same on every try, so that a mailbox may tell a repetition.
+        # The same for every attempt, so that mailboxes can drop a repetition.
         message_id = f"<{digest_of(idempotency_key)[:32]}@{domain}>"
         mail = mail_of(message, headers={"Message-ID": message_id})
         with deadline(TOTAL_TIMEOUT_S) as limit, self._session(limit) as backend:
@@ -60,13 +60,13 @@ class SmtpProvider:
 
 
 def _open(backend: BoundedBackend, limit: Deadline) -> None:
-    """Connect, greet, encrypt and log in: what fails here has sent no message."""
+    """Connect, greet, encrypt and log in. A failure here means that nothing was sent."""
     try:
         backend.open()
         backend.greet()
     except (OSError, AddressRefused) as error:
         has_answered = isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPNotSupportedError)
-        # What was said when the time was up is half a sentence.
+        # An answer that was cut off by the time limit means nothing.
         kind = ProviderUnavailable if has_answered and not limit.is_over else ProviderDown
         raise kind(f"The SMTP server can't be used: {error}") from error
 
@@ -76,17 +76,17 @@ def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
         backend.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
         code, reason = next(iter(error.recipients.values()))
-        raise _answered(code, reason) from error
+        raise _translate_reply(code, reason) from error
     except smtplib.SMTPResponseException as error:
-        raise _answered(error.smtp_code, error.smtp_error) from error
+        raise _translate_reply(error.smtp_code, error.smtp_error) from error
     except OSError as error:
         raise OutcomeUnknown(f"The SMTP server gave no clear answer: {error}") from error
 
 
-def _answered(code: int, reason: bytes | str) -> Exception:
-    """The error of a message that the server has not taken.
+def _translate_reply(code: int, reason: bytes | str) -> Exception:
+    """The error of a message that the server did not accept.
 
-    RFC 5321, 4.2.1: a reply of 4yz may be another one later, one of 5yz will not.
+    RFC 5321, section 4.2.1: 4yz is a transient failure, 5yz a permanent one.
     """
     words = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
     kind = MessageRefused if 500 <= code < 600 else ProviderUnavailable

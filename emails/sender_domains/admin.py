@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -31,35 +29,34 @@ class SenderDomainAdmin(ReadOnlyAdmin):
     readonly_fields = ("status", "record_name", "record_value")
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method == "GET":
-            self.message_user(request, _to_be_done())
+            self.message_user(request, _describe_next_step())
         return super().changelist_view(request, extra_context)
 
     @asking(
         "Look up the record",
-        description="Asks the name servers for the TXT record. The result is shown here within seconds.",
+        description="Looks up the TXT record. The result appears here within seconds.",
         submit="Look up",
         icon="dns",
     )
-    def look_up(self, request: HttpRequest, row: SenderDomain, fields: dict[str, Any]) -> str:
-        return _looked_up(row)
+    def look_up(self, request: HttpRequest, row: SenderDomain, fields: dict[str, object]) -> str:
+        return _enqueue_lookup(row)
 
     @asking(
         "Look up the record of the sender address",
-        description="Asks the name servers for the TXT record of the account's email_from.",
+        description="Looks up the TXT record for the domain of the account's email_from.",
         submit="Look up",
         icon="dns",
     )
-    def look_up_new(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
-        return _looked_up(kept_domain())
+    def look_up_new(self, request: HttpRequest, row: None, fields: dict[str, object]) -> str:
+        return _enqueue_lookup(kept_domain())
 
 
-def _to_be_done() -> str:
-    """What is still to be done for the account's sender address, in a sentence."""
+def _describe_next_step() -> str:
     try:
         row = wanted_domain()
     except Refusal as refusal:
@@ -69,7 +66,7 @@ def _to_be_done() -> str:
     return f"Set the TXT record {row.record_name} of {row.domain} to {row.record_value}, then look it up."
 
 
-def _looked_up(row: SenderDomain) -> str:
+def _enqueue_lookup(row: SenderDomain) -> str:
     now = timezone.now()
     enqueue(
         task_name="check_sender_domain",
@@ -77,4 +74,4 @@ def _looked_up(row: SenderDomain) -> str:
         idempotency_key=f"sender_domain/{row.pk}/{now.isoformat()}",
         now=now,
     )
-    return f"The record of {row.domain} is being looked up. Load the page again in a moment."
+    return f"The record of {row.domain} is being looked up. Reload the page in a moment."

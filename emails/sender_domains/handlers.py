@@ -1,4 +1,4 @@
-"""The task `check_sender_domain`: no transaction is open while name servers are asked."""
+"""The task `check_sender_domain`. No transaction is open during the lookup."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from .operations import WITHIN_S, look_for, note_lookup
 
 
 class RecordNotSeen(Exception):
-    """The name servers gave no answer."""
+    """The name servers did not answer."""
 
 
 @handles("check_sender_domain", area="emails")
@@ -23,5 +23,5 @@ def check_sender_domain(dispatch: OutboxDispatch) -> Outcome:
     with deadline(WITHIN_S):
         failure = look_for(row)
     if failure == SenderDomain.Failure.DNS_UNAVAILABLE:
-        raise RecordNotSeen("The name servers gave no answer.")
+        raise RecordNotSeen("The name servers did not answer.")
     return Outcome(record=partial(note_lookup, row.pk, failure, now=timezone.now()))

@@ -1,9 +1,9 @@
-"""Who may send as whom through the installation's provider: whoever has put a record into the domain's DNS.
+"""Verifies sender domains: an account that has set a DNS record may send from the domain through our provider.
 
-Each account has a token of its own for a domain, so that one account's record says nothing of another's. The token
-follows from both, and is kept once the record is looked up. It is no secret: who can publish it owns the domain. A domain
-is verified by itself, not by the one above it. A verified one is looked up again while it is in use; it is trusted
-no longer when its record has been gone for `GRACE`.
+Each account has its own token for a domain, so one account's record doesn't verify another's. The token is derived from
+both and stored at the first lookup. It is no secret: only the domain's owner can publish it. A parent domain doesn't
+verify its subdomains. A verified domain is looked up again while it is used, and loses its verification once the
+record has been missing for `GRACE`.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ Scope = Callable[[], AbstractContextManager[None]]
 
 WITHIN_S = 6
 CHECK_EVERY = timedelta(days=1)
-# What was not looked up for so long, as nothing was sent, is looked up before it is trusted again.
+# A domain that wasn't looked up for this long, as nothing was sent, must be looked up before it is trusted again.
 TRUSTED_FOR = timedelta(days=30)
 GRACE = timedelta(days=3)
 
 
 def domain_of(email: str) -> str | None:
-    """The domain of an address as it is in DNS; None for one that can't be there."""
+    """The domain of an address in its DNS form; None for an invalid one."""
     try:
         return punycode(email.rpartition("@")[2]).lower() or None
     except UnicodeError:
@@ -41,18 +41,18 @@ def domain_of(email: str) -> str | None:
 
 
 def wanted_domain() -> SenderDomain:
-    """That of the account's `email_from`, with the token for its record. Raises `EmailFromMissing`."""
+    """The domain of the account's `email_from`, unsaved if new. Raises `EmailFromMissing`."""
     account = current_account()
     domain = domain_of(account.email_from or "")
     if domain is None:
         raise EmailFromMissing
     return SenderDomain.objects.filter(domain=domain).first() or SenderDomain(
-        domain=domain, token=_token_of(account, domain)
+        domain=domain, token=_derive_token(account, domain)
     )
 
 
 def kept_domain() -> SenderDomain:
-    """The same as a row, which is made where there was none. Raises as `wanted_domain` does."""
+    """The same, saved. Raises `EmailFromMissing`."""
     wanted = wanted_domain()
     if wanted.pk is not None:
         return wanted
@@ -60,13 +60,13 @@ def kept_domain() -> SenderDomain:
     return row
 
 
-def _token_of(account: Account, domain: str) -> str:
-    """The workspace's id, which is random, keeps installations apart that count their accounts alike."""
+def _derive_token(account: Account, domain: str) -> str:
+    """The random workspace id makes tokens differ between installations with equal account ids."""
     return hashlib.sha256(f"{account.workspace_id}/{account.pk}/{domain}".encode()).hexdigest()[:32]
 
 
 def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
-    """Look for the record of the account's domain while a client waits; called outside of any scope.
+    """Look up the record of the account's domain while a client waits. Called outside of any scope.
 
     Raises `EmailFromMissing`, `TooManyOutsideCalls`.
     """
@@ -79,7 +79,7 @@ def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
 
 
 def look_for(row: SenderDomain) -> str:
-    """Why the record counts as not seen; empty where it was. No transaction may be open."""
+    """The failure code of a lookup, empty if the record was found. No transaction may be open."""
     try:
         is_there = row.record_value in txt_records(row.record_name)
     except DnsUnavailable:
@@ -103,24 +103,19 @@ def note_lookup(domain_id: int, failure: str, *, now: datetime) -> SenderDomain:
 
 
 def may_send_as(email: str, *, now: datetime) -> bool:
-    """Whether the account in scope has proven that this address's domain is its own.
+    """Whether the account in scope has verified this address's domain.
 
-    Has the record looked up again, by the outbox, once a day at most.
+    Has the outbox look the record up again, at most once a day.
     """
     domain = domain_of(email)
     row = SenderDomain.objects.filter(domain=domain, verified_at__isnull=False).first() if domain else None
     if row is None:
         return False
     if row.is_due(now, after=CHECK_EVERY.total_seconds()):
-        have_checked(row, now=now)
+        enqueue(
+            task_name="check_sender_domain",
+            payload={"domain_id": row.pk},
+            idempotency_key=f"sender_domain/{row.pk}/{now:%Y-%m-%d}",
+            now=now,
+        )
     return not row.is_due(now, after=TRUSTED_FOR.total_seconds())
-
-
-def have_checked(row: SenderDomain, *, now: datetime) -> None:
-    """Have the record looked up after the commit; asked for again on the same day, nothing more happens."""
-    enqueue(
-        task_name="check_sender_domain",
-        payload={"domain_id": row.pk},
-        idempotency_key=f"sender_domain/{row.pk}/{now:%Y-%m-%d}",
-        now=now,
-    )

@@ -1,4 +1,4 @@
-"""A domain that an account has verified as its sender's is no other account's market domain."""
+"""Keeps a verified sender domain from becoming another account's market domain."""
 
 from django.db import connection
 

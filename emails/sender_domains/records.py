@@ -1,4 +1,4 @@
-"""TXT records, asked of the machine's name servers or of those that a setting names."""
+"""Looks up TXT records at the machine's name servers, or at those in `DNS_SERVERS`."""
 
 import dns.exception
 import dns.name
@@ -10,16 +10,16 @@ from commerce.outside.deadline import time_left
 
 LOOKUP_TIMEOUT_S = 5
 _DNS_PORT = 53
-# Names that can't be: none has a record.
+# Invalid names, which have no record.
 _NO_NAMES = (dns.name.LabelTooLong, dns.name.NameTooLong, dns.name.EmptyLabel, dns.name.BadEscape)
 
 
 class DnsUnavailable(Exception):
-    """The name servers gave no answer: that says nothing about the record."""
+    """The name servers did not answer, so the record may exist or not."""
 
 
 def txt_records(name: str) -> list[str]:
-    """The texts at a name, none where there is no such name. No transaction may be open. Raises `DnsUnavailable`."""
+    """The texts at a name; none if it doesn't exist. No transaction may be open. Raises `DnsUnavailable`."""
     try:
         answer = _resolver().resolve(name, "TXT", lifetime=time_left(LOOKUP_TIMEOUT_S), search=False)
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, *_NO_NAMES):
@@ -33,12 +33,12 @@ def _resolver() -> dns.resolver.Resolver:
     if not settings.DNS_SERVERS:
         return dns.resolver.Resolver()
     resolver = dns.resolver.Resolver(configure=False)
-    resolver.nameservers = [_server(address) for address in settings.DNS_SERVERS]
+    resolver.nameservers = [_parse_server(address) for address in settings.DNS_SERVERS]
     return resolver
 
 
-def _server(address: str) -> dns.nameserver.Nameserver:
-    """Of `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`."""
+def _parse_server(address: str) -> dns.nameserver.Nameserver:
+    """Parse `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`."""
     host, _, port = address.rpartition(":")
     has_port = bool(host) and (host.endswith("]") or ":" not in host)
     return dns.nameserver.Do53Nameserver(

@@ -193,7 +193,6 @@ def test_message_is_sent_again_as_a_new_one(shop, staff_of):
         "ctx": {"order": {"number": "1001"}},
         "reference_type": "order",
         "reference_id": 7,
-        "skip_notification_check": None,
     }
     assert times_logged(shop) == 1
 

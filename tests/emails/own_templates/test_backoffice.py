@@ -157,7 +157,7 @@ def test_saved_template_is_in_force_and_logged(shop, owner):
     answer = press(owner, "save", subject="Neu {{ order.number }}", note="Shorter")
 
     assert answer.status_code == 302
-    assert messages_of(answer) == ["Version 1 is in force."]
+    assert messages_of(answer) == ["Version 1 is now used."]
     template = shop.admin.get(f"email/templates/{KEY}/de.json").json()["email_template"]
     assert (template["subject"], template["note"], template["version"]) == (
         "Neu {{ order.number }}",
@@ -234,7 +234,7 @@ def test_reset_goes_back_to_the_platforms_template(shop, owner, make_version):
 
     answer = press(owner, "reset")
 
-    assert messages_of(answer) == ["The platform's template is in force again."]
+    assert messages_of(answer) == ["The platform's template is used again."]
     assert states(shop.admin)[KEY, "de"] == ("platform", 2)
     assert actions(shop) == [f"{KEY} de reset"]
 
@@ -271,7 +271,7 @@ def test_version_is_restored_from_its_page(shop, owner, make_version):
 
     assert f"/backoffice/{LIST}{old.pk}/change/" in listed
     assert "Old" in page
-    assert messages_of(answer) == ["Version 1 is in force again."]
+    assert messages_of(answer) == ["Version 1 is used again."]
     assert versions(shop)[-1] == ("de", 3, "restored")
 
 
