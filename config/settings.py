@@ -95,6 +95,8 @@ TEMPLATES = [
         },
     },
 ]
+# Forms get texts with plain newlines.
+FORM_RENDERER = "commerce.backoffice.texts.Renderer"
 # Each contains one folder per kind of email. The shared layout is in the first.
 EMAIL_FOLDERS = [BASE_DIR / "templates" / "emails"]
 

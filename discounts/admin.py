@@ -10,13 +10,15 @@ from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from commerce.backoffice.display import LABEL_COLOURS, money_column
+from commerce.backoffice.display import LABEL_COLOURS, date_and_time, money_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import all_values
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
+from commerce.errors import Refusal
 
 from . import operations
 from .api.discount_input import DiscountChanges
+from .errors import DiscountArchived
 from .forms import DiscountForm
 from .models import Discount, DiscountRedemption
 from .rules import BY_QUANTITY
@@ -125,9 +127,11 @@ class DiscountAdmin(EditableAdmin):
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        is_archived = isinstance(obj, Discount) and obj.status == Discount.Status.ARCHIVED
-        return super().has_change_permission(request, obj) and not is_archived
+    def refusal_to_change(self, request: HttpRequest, row: Discount) -> Refusal | None:
+        if row.status != Discount.Status.ARCHIVED:
+            return None
+        when = f" on {date_and_time(row.archived_at)}" if row.archived_at else ""
+        return DiscountArchived(f"Nothing was saved: the discount was archived{when}.")
 
     @admin.action(description="Archive the selected discounts", permissions=["write"])
     def archive(self, request: HttpRequest, queryset: models.QuerySet[Discount]) -> None:

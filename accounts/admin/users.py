@@ -3,11 +3,12 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from accounts.models import User
+from commerce.backoffice.options import refuse_save_as_new
 
 # Roles come from memberships, so groups have no meaning here.
 admin.site.unregister(Group)
@@ -29,6 +30,10 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         ("Person", {"fields": (("first_name", "last_name"), "email")}),
         ("Access", {"fields": (("is_active", "is_staff", "is_superuser"), ("last_login", "date_joined"))}),
     )
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        refuse_save_as_new(request)
+        return super().changeform_view(request, *args, **kwargs)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.is_superuser

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
@@ -41,6 +42,10 @@ def money(cents: int | None, currency: str) -> str:
         return "-"
     amount = Decimal(cents).scaleb(-get_currency_precision(currency))
     return format_currency(amount, currency, locale="en")
+
+
+def date_and_time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%d %B %Y, %H:%M} UTC"
 
 
 def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[Any], str]:

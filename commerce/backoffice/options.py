@@ -19,7 +19,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import PaginationInlineFormSet
 from unfold.views import ChangeList
 
-from commerce.errors import Refusal
+from commerce.errors import Refusal, ValidationFailed
 
 from .export import export_as_csv
 from .forms import (
@@ -68,6 +68,12 @@ class RowsList(ChangeList):
             raise IncorrectLookupParameters from error
 
 
+def refuse_save_as_new(request: HttpRequest) -> None:
+    """Django would add a row for this button, also on pages that don't have it. No page has it."""
+    if "_saveasnew" in request.POST:
+        raise ValidationFailed("A page can't be saved as a new row. Nothing was saved.")
+
+
 def locked_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
     """The rows, locked if the request saves a form of them."""
     if not getattr(request, "locks_rows", False):
@@ -95,6 +101,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The form; where saving was refused it is shown once more, invalid, with the reason."""
+        refuse_save_as_new(request)
         try:
             return super().changeform_view(request, *args, **kwargs)
         except FormRefused as refused:
@@ -166,10 +173,31 @@ class EditableAdmin(AccountModelAdmin):
 
     change_form_before_template = "backoffice/shown.html"
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         request.locks_rows = request.method == "POST" and self.has_write_permission(request)  # type: ignore[attr-defined]
         request.shown = shown_on(request)  # type: ignore[attr-defined]
-        return super().changeform_view(request, *args, **kwargs)
+        try:
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        except PermissionDenied as denied:
+            raise self._reason_to_deny(request, object_id) or denied from None
+
+    def _reason_to_deny(self, request: HttpRequest, object_id: str | None) -> Refusal | None:
+        """Why the row can't be changed, for those who may change others."""
+        if object_id is None or not self.has_write_permission(request):
+            return None
+        row = self.get_object(request, unquote(object_id))
+        return None if row is None else self.refusal_to_change(request, row)
+
+    def refusal_to_change(self, request: HttpRequest, row: Any) -> Refusal | None:
+        """Why nobody may change the row by a form any more, or why this member may not; None if it can be changed."""
+        return None
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        # Unfold asks with an id in place of a row, too.
+        is_ended = isinstance(obj, self.model) and self.refusal_to_change(request, obj) is not None
+        return super().has_change_permission(request, obj) and not is_ended
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return locked_to_save(request, super().get_queryset(request))

@@ -1,22 +1,31 @@
 """What a page showed travels with it, so that saving it writes only what staff edited.
 
 A page may have been open for an hour when it is saved. Its token holds the values of its forms as they were shown. A
-field counts as edited if it differs from what was shown; all others are left as they are now. An edit of a field that
-somebody else changed meanwhile is refused with the current value. The rows are locked while this is compared and saved.
+field counts as edited if it differs from what a browser sends for the value that was shown; all others are left as they
+are now. An edit of a field that somebody else changed meanwhile is refused with the current value; saving again overwrites
+it. The rows are locked while this is compared and saved.
 """
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core import signing
 from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+
+from .display import preformatted
+from .texts import PlainTextField, is_text_input, text_left_alone
 
 FIELD = "_shown"
 _SALT = "commerce.backoffice.shown"
 _OPEN_AGAIN = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
+
+# A longer text is shown below the sentence about it.
+_MAX_QUOTED = 100
 
 # Values by field, as JSON has them.
 Values = dict[str, Any]
@@ -45,7 +54,7 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
-class MergedField(forms.BoundField):
+class MergedField(PlainTextField):
     """Shows the current value in place of an outdated one that staff left alone."""
 
     form: "MergingForm"
@@ -54,6 +63,26 @@ class MergedField(forms.BoundField):
         if self.name in self.form.refreshed:
             return self.field.prepare_value(self.form.now[self.name])
         return super().value()
+
+    def differs_from(self, value: Any) -> bool:
+        """Whether it was sent with another value than it has on a page that shows `value`."""
+        if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
+            value = value.replace(microsecond=0)
+        if not is_text_input(self.field.widget):
+            return self.field.has_changed(value, self.data)
+        text = text_left_alone(self.field, value)
+        if text == self.data:
+            return False
+        try:
+            shown = self.field.to_python(text)
+        except forms.ValidationError:
+            return True
+        return self.field.has_changed(shown, self.data)
+
+    def _has_changed(self) -> bool:
+        if self.field.show_hidden_initial:
+            return super()._has_changed()  # type: ignore[misc]
+        return self.differs_from(self.initial)
 
 
 class MergingForm(forms.BaseForm):
@@ -73,24 +102,32 @@ class MergingForm(forms.BaseForm):
         A mark is the value itself as JSON has it, or for a secret what changes along with it.
         """
         self.is_merged = True
+        self.hide_no_values()
         self.is_from_unknown_page = shown is None
         self.now = now
         self.marks = marks
         if shown is not None:
             self.outdated = frozenset(name for name in marks if shown.get(name) != marks[name])
 
+    def hide_no_values(self) -> None:
+        """Compare with what the token says was shown, or with what is stored; never with hidden inputs of the page."""
+        for field in self.fields.values():
+            field.show_hidden_initial = False
+
     @cached_property
     def changed_data(self) -> list[str]:
         """What staff edited; not where somebody else has already set the same value."""
         edited = super().changed_data
-        return [name for name in edited if name not in self.outdated or self._differs_from_now(name)]
+        return [
+            name for name in edited if name not in self.outdated or self[name].differs_from(self.now[name])
+        ]
 
     @cached_property
     def refreshed(self) -> frozenset[str]:
         return self.outdated - set(self.changed_data) if self.is_bound else frozenset()
 
     def _differs_from_now(self, name: str) -> bool:
-        return self.fields[name].has_changed(self.now[name], self[name].data)
+        return cast("MergedField", self[name]).differs_from(self.now[name])
 
     def _clean_fields(self) -> None:
         super()._clean_fields()  # type: ignore[misc]
@@ -102,17 +139,26 @@ class MergingForm(forms.BaseForm):
         self._refuse_conflicts()
 
     def _keep_current(self) -> None:
-        for name in self.refreshed:
-            self.errors.pop(name, None)
-            self.cleaned_data[name] = self.current_value(name)
+        """Take the stored value of what staff left alone. A text may have been shown in another form."""
+        for name in self.marks.keys() - set(self.changed_data):
+            if name in self.outdated or is_text_input(self.fields[name].widget):
+                self.errors.pop(name, None)
+                self.cleaned_data[name] = self.current_value(name)
 
     def _refuse_conflicts(self) -> None:
         for name in self.changed_data:
             if others := self._outdated_with(name):
-                changes = " and ".join(self._change_of(other) for other in others)
-                self.add_error(
-                    name, f"After you opened this page somebody else {changes}. Check and save again."
-                )
+                self.add_error(name, self._said_of(others))
+
+    def _said_of(self, names: list[str]) -> str:
+        """A sentence, and below it the values that are too long for one."""
+        changes = " and ".join(self._change_of(name) for name in names)
+        sentence = f"After you opened this page somebody else {changes}. Check and save again."
+        long = [text for name in names if _is_long(text := self.text_of_current(name))]
+        if not long:
+            return sentence
+        below = format_html_join("", "{}", ((preformatted(text),) for text in long))
+        return format_html("{}{}", sentence, below)
 
     def _outdated_with(self, name: str) -> list[str]:
         tied = {name}.union(*(group for group in self.together if name in group))
@@ -121,6 +167,8 @@ class MergingForm(forms.BaseForm):
     def _change_of(self, name: str) -> str:
         text = self.text_of_current(name)
         label = self[name].label
+        if _is_long(text):
+            return f"changed “{label}” to the text below"
         return f"changed “{label}” to “{text}”" if text else f"emptied “{label}”"
 
     def current_value(self, name: str) -> Any:
@@ -129,3 +177,7 @@ class MergingForm(forms.BaseForm):
 
     def text_of_current(self, name: str) -> str:
         raise NotImplementedError
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _MAX_QUOTED or len(text.splitlines()) > 1

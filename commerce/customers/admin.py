@@ -2,17 +2,19 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import asking
+from commerce.backoffice.display import date_and_time
 from commerce.backoffice.options import EditableAdmin
+from commerce.errors import Refusal
 
 from . import operations
 from .api.segment_input import SegmentInput
 from .api.serializers import CustomerInput
+from .errors import CustomerRedacted
 from .models import Customer, Segment
 
 _PERSON = (("email", "phone"), ("first_name", "last_name"), ("locale", "country_code"), "tags")
@@ -39,9 +41,12 @@ class CustomerAdmin(EditableAdmin):
     readonly_fields = ("is_guest", "orders_count", "total_spent_cents", "created_at", "redacted_at")
     actions_detail = ("redact",)
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        is_redacted = isinstance(obj, Customer) and obj.redacted_at is not None
-        return super().has_change_permission(request, obj) and not is_redacted
+    def refusal_to_change(self, request: HttpRequest, row: Customer) -> Refusal | None:
+        if row.redacted_at is None:
+            return None
+        return CustomerRedacted(
+            f"Nothing was saved: the customer's personal data was erased on {date_and_time(row.redacted_at)}."
+        )
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Customer:
         return operations.create_customer(fields=fields)

@@ -33,14 +33,11 @@ _FIXED_PITCH = {"spellcheck": "false", "style": "font-family: ui-monospace, mono
 
 
 class SourceField(forms.CharField):
-    """Text of several lines in a fixed pitch, as it was typed; browsers send its line breaks as CR LF."""
+    """Text of several lines in a fixed pitch, as it was typed."""
 
     def __init__(self, *, rows: int, **options: Any) -> None:
         attrs = {"rows": rows, "wrap": "off"} | _FIXED_PITCH
         super().__init__(strip=False, widget=UnfoldAdminTextareaWidget(attrs=attrs), **options)
-
-    def to_python(self, value: object) -> str:
-        return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
 def _line_field(**options: Any) -> forms.CharField:

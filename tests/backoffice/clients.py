@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from django.forms import BoundField
+from django.forms import BoundField, Widget
 from django.http import HttpResponse
 from django.test import Client, TestCase
 
@@ -94,7 +94,16 @@ def _sent(field: BoundField) -> dict[str, Any]:
         return {f"{field.html_name}_{index}": part or "" for index, part in enumerate(parts)}
     if value is None or value is False:
         return {} if value is False else {field.html_name: ""}
+    if isinstance(value, str):
+        return {field.html_name: _sent_text(field.field.widget, value)}
     return {field.html_name: "on" if value is True else value}
+
+
+def _sent_text(widget: Widget, text: str) -> str:
+    """A text with the line breaks that browsers send: CR LF from a text area, none from an input of one line."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    is_one_line = getattr(widget, "input_type", "hidden") != "hidden"
+    return ("" if is_one_line else "\r\n").join(lines)
 
 
 def messages_of(response: HttpResponse) -> list[str]:

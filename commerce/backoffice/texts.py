@@ -1,0 +1,44 @@
+"""Texts as browsers send them.
+
+Browsers end the lines of every text with CR LF, and drop the line breaks of a text in an input of one line. All forms get
+texts with plain newlines: `FORM_RENDERER` in the settings names `Renderer`.
+"""
+
+import re
+from typing import Any
+
+from django import forms
+from django.forms.renderers import DjangoTemplates
+
+_LINE_BREAK = re.compile(r"\r\n?")
+_ONE_LINE = {"text", "search", "tel", "url", "email", "password", "number"}
+
+
+def with_plain_newlines(text: str) -> str:
+    return _LINE_BREAK.sub("\n", text)
+
+
+def is_text_input(widget: forms.Widget) -> bool:
+    return isinstance(widget, forms.Textarea) or _has_one_line(widget)
+
+
+def text_left_alone(field: forms.Field, value: Any) -> str:
+    """What a text input that shows `value` sends if nobody edits it."""
+    shown = field.widget.format_value(field.prepare_value(value))
+    text = with_plain_newlines("" if shown is None else str(shown))
+    return text.replace("\n", "") if _has_one_line(field.widget) else text
+
+
+def _has_one_line(widget: forms.Widget) -> bool:
+    return isinstance(widget, forms.widgets.Input) and widget.input_type in _ONE_LINE
+
+
+class PlainTextField(forms.BoundField):
+    @property
+    def data(self) -> Any:
+        data = super().data
+        return with_plain_newlines(data) if isinstance(data, str) else data
+
+
+class Renderer(DjangoTemplates):
+    bound_field_class = PlainTextField
