@@ -145,7 +145,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL")
 
 REST_FRAMEWORK = {
-    "EXCEPTION_HANDLER": "commerce.rest.problems.exception_handler",
+    "EXCEPTION_HANDLER": "commerce.rest.exceptions.exception_handler",
     "DEFAULT_SCHEMA_CLASS": "commerce.rest.openapi.SurfaceSchema",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from rest_framework import serializers
 
 from commerce.errors import FieldError, Refusal, ValidationFailed, constraint_of
-from commerce.rest.problems import as_refusal
+from commerce.rest.exceptions import as_refusal
 
 from .shown import MergingForm, Values, as_json
 

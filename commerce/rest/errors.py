@@ -32,6 +32,12 @@ class MethodNotAllowed(Refusal):
     title = "Method Not Allowed"
 
 
+class NotAcceptable(Refusal):
+    status = 406
+    code = "not_acceptable"
+    title = "Not Acceptable"
+
+
 class UnsupportedMediaType(Refusal):
     status = 415
     code = "unsupported_media_type"

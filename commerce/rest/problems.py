@@ -1,63 +1,32 @@
 """Problem documents (RFC 9457) for every error of both surfaces."""
 
-import logging
 from collections.abc import Callable
 from functools import cache, wraps
-from http import HTTPStatus
 from typing import Any
 
 import orjson
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
-from rest_framework import exceptions
-from rest_framework.response import Response
 
 from commerce.errors import (
     BodyTooLarge,
     Busy,
     DatabaseUnreachable,
-    FieldError,
     MalformedRequest,
     NotFound,
     Refusal,
-    TooLarge,
-    ValidationFailed,
     all_refusals,
     constraint_of,
 )
 from commerce.formats import as_text
-from commerce.rest.errors import MethodNotAllowed, UnsupportedMediaType
-
-logger = logging.getLogger(__name__)
+from commerce.rest.errors import MethodNotAllowed
 
 CONTENT_TYPE = "application/problem+json"
 
 # PostgreSQL's codes for transient errors: serialization failures, deadlocks, and time-outs of locks, statements and
 # transactions.
 _TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
-
-
-class RefusedResponse(Response):
-    """A refusal as the answer of a view. The middleware runs its aftermath, and counts wrong codes by its code."""
-
-    def __init__(self, refusal: Refusal, document: dict[str, Any]) -> None:
-        super().__init__(document, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
-        self.aftermath = refusal.aftermath
-        self.refusal_code = refusal.code
-
-
-def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
-    """DRF's hook. Always rolls back, so that a refused request changes nothing."""
-    # Scopes that the action opened itself were rolled back when the error left them.
-    if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
-        transaction.set_rollback(True)
-    request = context["request"]
-    refusal = as_refusal(exc)
-    if refusal is None:
-        logger.error("Unhandled error", exc_info=exc)
-        return Response(internal_error_document(request), status=500, content_type=CONTENT_TYPE)
-    return RefusedResponse(refusal, refusal_document(refusal, request))
 
 
 def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
@@ -113,53 +82,10 @@ def _document(
 
 
 def as_refusal(exc: Exception) -> Refusal | None:
-    """The refusal that an exception stands for; None if it is a bug."""
+    """The refusal that an exception of ours, of Django or of the database stands for; None if it is a bug."""
     if isinstance(exc, Refusal):
         return exc
     return next((meaning(exc) for kinds, meaning in _MEANINGS if isinstance(exc, kinds)), None)
-
-
-def _from_drf(exc: exceptions.APIException) -> Refusal:
-    if isinstance(exc, exceptions.ValidationError):
-        errors = tuple(_field_errors(exc.detail))
-        is_size_alone = bool(errors) and all(error.code == TooLarge.code for error in errors)
-        return TooLarge(errors=errors) if is_size_alone else ValidationFailed(errors=errors)
-    if isinstance(exc, exceptions.ParseError):
-        return MalformedRequest(str(exc.detail))
-    return _HTTP_REFUSALS[exc.status_code](str(exc.detail))
-
-
-def _http_refusal(status: int, code: str) -> type[Refusal]:
-    title = HTTPStatus(status).phrase
-    return type(f"Http{status}", (Refusal,), {"status": status, "code": code, "title": title})
-
-
-_HTTP_REFUSALS: dict[int, type[Refusal]] = {
-    404: NotFound,
-    405: MethodNotAllowed,
-    406: _http_refusal(406, "not_acceptable"),
-    415: UnsupportedMediaType,
-}
-
-
-def _field_errors(detail: Any, path: str = "") -> list[FieldError]:
-    """Flatten DRF's nested details into dotted paths."""
-    if isinstance(detail, dict):
-        return [
-            error
-            for name, inner in detail.items()
-            for error in _field_errors(
-                inner, path if name == "non_field_errors" else f"{path}.{name}".strip(".")
-            )
-        ]
-    if isinstance(detail, list):
-        nested = any(isinstance(inner, dict | list) for inner in detail)
-        return [
-            error
-            for index, inner in enumerate(detail)
-            for error in _field_errors(inner, f"{path}.{index}".strip(".") if nested else path)
-        ]
-    return [FieldError(path, getattr(detail, "code", None) or "invalid", str(detail))]
 
 
 def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
@@ -194,6 +120,5 @@ _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Refusal | No
     ((RequestDataTooBig,), lambda _: BodyTooLarge()),
     ((TooManyFieldsSent,), lambda _: MalformedRequest("There are too many query parameters.")),
     ((SuspiciousOperation,), lambda _: MalformedRequest()),
-    ((exceptions.APIException,), _from_drf),
     ((DatabaseError, InterfaceError), _from_database),
 )

@@ -19,7 +19,8 @@ from rest_framework.exceptions import APIException
 from commerce.configuration.queries import effective
 from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
-from commerce.rest.problems import as_refusal, refusal_response, takes_only
+from commerce.rest.exceptions import as_refusal
+from commerce.rest.problems import refusal_response, takes_only
 from commerce.rest.rendering import JSONObjectParser
 from commerce.rest.shapes import Input
 from commerce.tenancy.scope import account_scope
