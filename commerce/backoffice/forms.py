@@ -59,7 +59,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     def lose_row(self, pk: str) -> None:
         """The row of this form is gone: nothing is saved, and an edit of it is refused."""
         self.is_gone = self.empty_permitted = True
-        self.hide_no_values()
+        self.ignore_hidden_inputs()
         self.key = key_of(self.instance, pk)
         self.marks = (self.page or {}).get(self.key, {})
         self.initial = self._from_json(self.marks) | {self.instance._meta.pk.name: pk}

@@ -102,14 +102,14 @@ class MergingForm(forms.BaseForm):
         A mark is the value itself as JSON has it, or for a secret what changes along with it.
         """
         self.is_merged = True
-        self.hide_no_values()
+        self.ignore_hidden_inputs()
         self.is_from_unknown_page = shown is None
         self.now = now
         self.marks = marks
         if shown is not None:
             self.outdated = frozenset(name for name in marks if shown.get(name) != marks[name])
 
-    def hide_no_values(self) -> None:
+    def ignore_hidden_inputs(self) -> None:
         """Compare with what the token says was shown, or with what is stored; never with hidden inputs of the page."""
         for field in self.fields.values():
             field.show_hidden_initial = False
@@ -118,9 +118,7 @@ class MergingForm(forms.BaseForm):
     def changed_data(self) -> list[str]:
         """What staff edited; not where somebody else has already set the same value."""
         edited = super().changed_data
-        return [
-            name for name in edited if name not in self.outdated or self[name].differs_from(self.now[name])
-        ]
+        return [name for name in edited if name not in self.outdated or self._differs_from_now(name)]
 
     @cached_property
     def refreshed(self) -> frozenset[str]:

@@ -273,3 +273,15 @@ def test_dialog_takes_text_with_plain_newlines(shop, owner):
 
     with shop.scope():
         assert Event.objects.get(type="voucher.revoked").data["reason"] == "Stolen\nby post"
+
+
+def test_time_that_others_set_to_the_same_second_is_no_conflict(shop, owner):
+    discount = make_page_row(shop, Discount)
+    sent = filled(owner.get(path_of(discount)))
+    theirs = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    set_meanwhile(shop, discount, starts_at=theirs)
+
+    answer = owner.post(path_of(discount), sent | {"starts_at_0": "2026-01-02", "starts_at_1": "03:04:05"})
+
+    assert answer.status_code == 302, errors_of(answer)
+    assert stored(shop, discount, "starts_at") == {"starts_at": theirs}
