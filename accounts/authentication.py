@@ -14,9 +14,9 @@ from accounts.archiving import has_debts
 from accounts.errors import AccountSuspended
 from accounts.models import Account
 from commerce.errors import InsufficientScope, NotFound, Unauthenticated
+from commerce.principal import KeyKind, Principal
 from commerce.redis import client
 from commerce.rest import limits
-from commerce.rest.principal import KeyKind, Principal
 
 # A revoked key must stop working within 5 s on every process, also when Redis is down.
 CACHE_S = 3.0

@@ -20,7 +20,7 @@ from unfold.widgets import (
 from carts.queries import LoadedCart, get_cart
 from commerce.backoffice.display import money
 from commerce.errors import NotFound
-from commerce.rest.fields import MAX_SAFE_INTEGER
+from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
 from discounts.in_force import rules_on_trial
 from discounts.models import Discount

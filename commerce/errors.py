@@ -1,6 +1,6 @@
 """Refusals: the errors that clients get. Each has a stable code, an HTTP status and named data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,6 +57,13 @@ class ValidationFailed(Refusal):
     @classmethod
     def of(cls, field: str, code: str, detail: str) -> "ValidationFailed":
         return cls(errors=(FieldError(field, code, detail),))
+
+    @classmethod
+    def of_errors(cls, errors: Iterable[FieldError]) -> "ValidationFailed":
+        """A refusal for these errors: `TooLarge` if size is all that is wrong."""
+        found = tuple(errors)
+        is_size_alone = bool(found) and all(error.code == TooLarge.code for error in found)
+        return TooLarge(errors=found) if is_size_alone else ValidationFailed(errors=found)
 
     @classmethod
     def unknown(cls, *fields: str) -> "ValidationFailed":
@@ -129,6 +136,18 @@ class Busy(Refusal):
     status = 503
     code = "busy"
     title = "Another request holds what this one needs; try again shortly"
+
+
+class RateLimited(Refusal):
+    status = 429
+    code = "rate_limited"
+    title = "Too many requests"
+
+
+def rate_limited(wait_s: int) -> RateLimited:
+    refusal = RateLimited()
+    refusal.headers["Retry-After"] = str(wait_s)
+    return refusal
 
 
 def all_refusals(base: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:

@@ -17,8 +17,8 @@ from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.errors import Refusal
 
 from . import operations
-from .api.discount_input import DiscountChanges
 from .errors import DiscountArchived
+from .field_rules import DISCOUNT
 from .forms import DiscountForm
 from .models import Discount, DiscountRedemption
 from .rules import BY_QUANTITY
@@ -43,7 +43,7 @@ def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
 @admin.register(Discount)
 class DiscountAdmin(EditableAdmin):
     form = DiscountForm
-    rules = DiscountChanges
+    rules = DISCOUNT
     together = (
         {"value_mode", "value_amount", "currency"},
         {"currency", "minimum_order_subtotal_cents"},

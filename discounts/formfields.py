@@ -6,7 +6,7 @@ from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from .api.discount_input import MAX_TIERS
+from .field_rules import MAX_TIERS
 from .models import Discount
 
 _MODES = [("", "---------"), *Discount.ValueMode.choices]

@@ -1,7 +1,7 @@
 from copy import copy
 from typing import Any
 
-from commerce.backoffice.forms import RuledModelForm, all_values
+from commerce.backoffice.forms import RuledModelForm, all_values, show_refusal
 from commerce.errors import ValidationFailed
 
 from .formfields import BogoField, BulkTiersField
@@ -34,13 +34,13 @@ class DiscountForm(RuledModelForm):
         return cleaned
 
     def _require_sound(self) -> None:
-        """Before the database's constraints are tried on the row: those would name no field."""
+        """Check how the fields fit each other before Django tries the database's constraints, which name no field."""
         draft = copy(self.instance)
         settle(draft, all_values(self))
         try:
             require_sound(draft)
         except ValidationFailed as refusal:
-            self._show(refusal)
+            show_refusal(self, refusal)
 
 
 def _of_hidden(chosen: str | None) -> dict[str, Any]:

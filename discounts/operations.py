@@ -4,6 +4,7 @@ from typing import Any
 from commerce.errors import NotFound, ValidationFailed
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
+from .field_rules import DISCOUNT
 from .in_use import is_entered
 from .models import Discount
 from .queries import get_discount, require_known_ids
@@ -13,11 +14,12 @@ from .vouchers.queries import is_voucher_code
 
 
 def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Discount:
-    """A new discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
+    """Create a discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
 
-    Raises `ValidationFailed` for fields that do not fit each other and for ids that name nothing, and
+    Raises `ValidationFailed`, also for fields that do not fit each other and for unknown ids, and
     `DiscountCodeTaken`, also through the unique key.
     """
+    fields = DISCOUNT.check(fields)
     require_known_ids(fields)
     discount = Discount(type=fields["type"])
     settle(discount, {"applies_to": None} | fields)
@@ -33,9 +35,10 @@ def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Dis
 def update_discount(*, discount_id: int, changes: dict[str, Any]) -> Discount:
     """Change a discount that is not archived, all but its type; null resets a field to its default.
 
-    Raises `NotFound`, `DiscountArchived`, `DiscountInUse` where it would lose a code that is entered, and as
-    `create_discount` does for what the discount would become.
+    Raises `NotFound`, `DiscountArchived`, `DiscountInUse` if it would lose a code that shoppers have entered, and as
+    `create_discount` does for the changed discount.
     """
+    changes = DISCOUNT.check(changes, partial=True)
     loses_code = "code" in changes and changes["code"] is None
     discount = _lock_discount(discount_id, against_entering=loses_code)
     if discount.status == Discount.Status.ARCHIVED:

@@ -11,15 +11,15 @@ from commerce.backoffice.display import label_column
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline
 
 from . import operations
-from .api.serializers import MethodInput, RateInput, ZoneInput
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
+from .rules import METHOD, RATE, ZONE
 from .zone_tester import ZoneTester
 
 
 @admin.register(ShippingZone)
 class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     deletable = True
-    rules = ZoneInput
+    rules = ZONE
     together = ({"country_codes", "zip_patterns"},)
     list_display = ("name", "handle", "market", "countries", "method_count")
     list_filter = ("market",)
@@ -51,7 +51,7 @@ class ShippingZoneAdmin(ZoneTester, EditableAdmin):
 
 class RateRows(RowsInline):
     model = ShippingRate
-    rules = RateInput
+    rules = RATE
     together = tuple(
         {"currency", name} for name in ("price_cents", "min_subtotal_cents", "max_subtotal_cents")
     )
@@ -85,7 +85,7 @@ class RateRows(RowsInline):
 @admin.register(ShippingMethod)
 class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     deletable = True
-    rules = MethodInput
+    rules = METHOD
     together = ({"carrier", "service_code", "carrier_config"},)
     list_display = ("name", "zone", "carrier", "service_code", "rate_mode", "rate_count", "is_cod_compatible")
     list_filter = ("rate_mode", "is_cod_compatible", "requires_pickup_point")

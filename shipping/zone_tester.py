@@ -17,7 +17,7 @@ from accounts.models import Market
 from accounts.queries import markets
 from commerce.backoffice.display import money
 from commerce.reference import country_names, currencies
-from commerce.rest.fields import MAX_SAFE_INTEGER
+from commerce.rules import MAX_SAFE_INTEGER
 
 from .explanations import Offer, RefusedRate, RefusedZone, explain
 from .matching import Method, Parcel

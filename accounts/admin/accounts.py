@@ -11,16 +11,12 @@ from unfold.dataclasses import UnfoldAction
 from unfold.enums import ActionVariant
 
 from accounts import operations
-from accounts.api.serializers import AccountUpdate
 from accounts.models import Account
+from accounts.rules import ACCOUNT
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.membership import membership_of
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
-
-
-class AccountRules(AccountUpdate):
-    expected_version = None  # type: ignore[assignment]  # pages compare field by field
 
 
 @admin.register(Account)
@@ -28,7 +24,7 @@ class AccountAdmin(EditableAdmin):
     """The account in scope. Its list page redirects to the account itself."""
 
     owners_only = True
-    rules = AccountRules
+    rules = ACCOUNT
     actions_detail = ("suspend", "lift_suspension")
     readonly_fields = ("handle", "status", "created_at", "updated_at")
     fields = (

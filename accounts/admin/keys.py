@@ -1,4 +1,3 @@
-from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -20,12 +19,11 @@ from unfold.widgets import (
 
 from accounts import operations, queries
 from accounts.models import ApiKey
+from accounts.rules import MAX_GRACE_S, MAX_NAME
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.options import ReadOnlyAdmin
-from commerce.rest.principal import SCOPES
+from commerce.principal import SCOPES
 from commerce.tenancy.scope import current_account_id
-
-_YEAR_S = 31_536_000
 
 
 class IssueForm(BaseDialogForm):
@@ -34,7 +32,7 @@ class IssueForm(BaseDialogForm):
         choices=[(ApiKey.Kind.ADMIN, "Admin"), (ApiKey.Kind.STOREFRONT, "Storefront")],
         widget=UnfoldAdminSelectWidget,
     )
-    name = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget)
+    name = forms.CharField(max_length=MAX_NAME, widget=UnfoldAdminTextInputWidget)
     scopes = forms.MultipleChoiceField(
         label="Scopes (none means all; Ctrl adds one)",
         required=False,
@@ -43,24 +41,12 @@ class IssueForm(BaseDialogForm):
     )
     expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
 
-    def clean_expires_at(self) -> datetime | None:
-        expires_at = self.cleaned_data["expires_at"]
-        if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError("The expiry must be in the future.")
-        return expires_at
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("kind") == ApiKey.Kind.STOREFRONT and cleaned.get("scopes"):
-            self.add_error("scopes", "Storefront keys have no scopes.")
-        return cleaned
-
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
         label="Seconds that the old key still works",
         min_value=0,
-        max_value=_YEAR_S,
+        max_value=MAX_GRACE_S,
         initial=0,
         widget=UnfoldAdminIntegerFieldWidget,
     )
@@ -118,8 +104,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         icon="autorenew",
     )
     def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
-        grace = timedelta(seconds=fields["grace_seconds"])
-        issued = operations.rotate_key(issuer=operations.OWNER, key=key, grace=grace, now=timezone.now())
+        issued = operations.rotate_key(
+            issuer=operations.OWNER, key=key, grace_seconds=fields["grace_seconds"], now=timezone.now()
+        )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return _show_once(request, issued)
 

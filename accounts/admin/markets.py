@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import operations
-from accounts.api.serializers import MarketChanges
 from accounts.models import Market
+from accounts.rules import MARKET
 from commerce.backoffice.display import label_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.options import EditableAdmin
@@ -16,7 +16,7 @@ from commerce.backoffice.options import EditableAdmin
 
 @admin.register(Market)
 class MarketAdmin(EditableAdmin):
-    rules = MarketChanges
+    rules = MARKET
     list_display = (
         "name",
         "handle",

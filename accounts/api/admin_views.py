@@ -1,4 +1,3 @@
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -106,9 +105,11 @@ class ApiKeysViewSet(AdminViewSet):
 
     @answers(one("api_key", shapes.IssuedKeyOutput), request=shapes.RotationInput, status=201)
     def rotate(self, request: Request, key_id: int) -> Response:
-        grace = timedelta(seconds=self.valid(shapes.RotationInput)["grace_seconds"])
+        grace_seconds = self.valid(shapes.RotationInput)["grace_seconds"]
         key = queries.get_key(key_id)
-        issued = operations.rotate_key(issuer=self._issuer, key=key, grace=grace, now=timezone.now())
+        issued = operations.rotate_key(
+            issuer=self._issuer, key=key, grace_seconds=grace_seconds, now=timezone.now()
+        )
         return Response({"api_key": _issued(issued)}, status=201)
 
     @answers(one("api_key", shapes.ApiKeyOutput))

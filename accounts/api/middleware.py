@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import authentication
 from accounts.authentication import Grant
-from commerce.errors import BodyTooLarge, Refusal, lacking
+from commerce.client_address import client_address
+from commerce.errors import BodyTooLarge, Refusal, lacking, rate_limited
 from commerce.rest import guessing, idempotency, limits
-from commerce.rest.client_address import client_address
 from commerce.rest.errors import IdempotencyKeyRequired
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.requests import ApiRequest
@@ -97,7 +97,7 @@ class AccountScopeMiddleware:
         if allowance:
             request.rate_limit_headers = allowance.headers()
             if allowance.is_spent:
-                raise limits.rate_limited(allowance.reset_s)
+                raise rate_limited(allowance.reset_s)
         return authentication.refresh_grant(grant, secret, handle=handle, version=version)
 
 

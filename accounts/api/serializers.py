@@ -1,41 +1,27 @@
-from typing import Any
-
 from rest_framework import serializers
 
 from accounts.models import Account, ApiKey, Market
+from accounts.rules import MAX_GRACE_S, MAX_NAME, MAX_VAT_NUMBER, account_handle
+from commerce.principal import SCOPES
 from commerce.rest import fields
-from commerce.rest.principal import SCOPES
 from commerce.rest.shapes import Input, Output, TimestampField
 
-RESERVED_HANDLES = {"accounts", "shipping", "webhooks", "storefront", "openapi"}
 
-
-class AccountHandleField(fields.HandleField):
-    default_error_messages = {
-        "reserved": "This handle is reserved.",
-        "needs_letter": "A handle has at least one letter, so that it never looks like an id.",
-    }
-
-    def to_internal_value(self, data: Any) -> str:
-        handle = super().to_internal_value(data)
-        if handle in RESERVED_HANDLES:
-            self.fail("reserved")
-        if not any(character.isalpha() for character in handle):
-            self.fail("needs_letter")
-        return handle
+class AccountHandleField(fields.FormattedField):
+    rule = staticmethod(account_handle)
 
 
 class AccountDetails(Input):
     default_locale = fields.LocaleField(required=False)
     default_timezone = fields.TimeZoneField(required=False)
     country_code = fields.CountryField(required=False, allow_null=True)
-    vat_number = fields.TextField(required=False, allow_null=True, max_length=32)
+    vat_number = fields.TextField(required=False, allow_null=True, max_length=MAX_VAT_NUMBER)
     email_from = fields.EmailField(required=False, allow_null=True)
 
 
 class AccountInput(AccountDetails):
-    handle = AccountHandleField(min_length=2)
-    name = fields.TextField(max_length=200)
+    handle = AccountHandleField()
+    name = fields.TextField(max_length=MAX_NAME)
     default_currency = fields.CurrencyField()
 
 
@@ -43,7 +29,7 @@ class AccountUpdate(AccountDetails):
     """Any of an account's fields except the handle, with the version that the caller has read."""
 
     expected_version = fields.IntegerField(min_value=1, max_value=2_147_483_647)
-    name = fields.TextField(max_length=200, required=False)
+    name = fields.TextField(max_length=MAX_NAME, required=False)
     default_currency = fields.CurrencyField(required=False)
 
 
@@ -71,7 +57,7 @@ class AccountOutput(Output):
 
 class MarketInput(Input):
     handle = fields.HandleField()
-    name = fields.TextField(max_length=200)
+    name = fields.TextField(max_length=MAX_NAME)
     currency = fields.CurrencyField()
     locale = fields.LocaleField()
     country_code = fields.CountryField()
@@ -99,7 +85,7 @@ class MarketOutput(Output):
 
 class ApiKeyInput(Input):
     kind = serializers.ChoiceField(ApiKey.Kind.choices)
-    name = fields.TextField(max_length=200)
+    name = fields.TextField(max_length=MAX_NAME)
     scopes = fields.ListField(
         child=serializers.ChoiceField(SCOPES), required=False, allow_null=True, max_length=len(SCOPES)
     )
@@ -107,8 +93,7 @@ class ApiKeyInput(Input):
 
 
 class RotationInput(Input):
-    # In seconds, at most a year. A day to a month is usual.
-    grace_seconds = fields.IntegerField(required=False, default=0, max_value=31_536_000)
+    grace_seconds = fields.IntegerField(required=False, default=0, max_value=MAX_GRACE_S)
 
 
 class ApiKeyOutput(Output):

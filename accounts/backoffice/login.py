@@ -9,8 +9,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from unfold.forms import AuthenticationForm
 
-from commerce.rest.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
-from commerce.rest.client_address import client_address
+from commerce.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
+from commerce.client_address import client_address
 
 PER_NAME_AND_ADDRESS = Limit(5, 15 * 60)
 PER_ADDRESS = Limit(50, 15 * 60)

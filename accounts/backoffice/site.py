@@ -74,7 +74,9 @@ class BackOfficeSite(UnfoldAdminSite):
 
         return scoped
 
-    def _render_refusal(self, request: HttpRequest, error: Exception) -> HttpResponse:
+    def _render_refusal(
+        self, request: HttpRequest, error: PermissionDenied | Http404 | Refusal | DatabaseError
+    ) -> HttpResponse:
         """Show a page that explains the refusal. Raises the error again if it is a bug."""
         if isinstance(error, PermissionDenied):
             status, title, reason = 403, "Not allowed", "Your role in this shop doesn't allow this."

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError, OutputWrapper
 from django.utils.dateparse import parse_datetime
 
 from accounts.queries import account_id_of
+from commerce.errors import Refusal
 
 
 def find_account_id(handle: str) -> int:
@@ -31,6 +32,16 @@ def moment(text: str) -> datetime:
     if found is None or found.tzinfo is None:
         raise ArgumentTypeError("must be ISO 8601 with an offset, such as 2027-01-31T00:00:00Z")
     return found
+
+
+@contextmanager
+def refusals_shown() -> Iterator[None]:
+    """Turn what an operation refuses into a `CommandError` that names each field."""
+    try:
+        yield
+    except Refusal as refusal:
+        details = [f"{error.field}: {error.detail}" for error in refusal.errors] or [refusal.detail]
+        raise CommandError(" ".join(details)) from None
 
 
 @contextmanager

@@ -12,16 +12,17 @@ from accounts.archiving import end_business, wait_for_business
 from accounts.authentication import forget_grants
 from accounts.errors import VersionConflict
 from accounts.models import Account
+from accounts.rules import ACCOUNT, NEW_ACCOUNT
 from commerce.errors import NotFound
 from commerce.inventory.operations import create_location
 from commerce.tenancy.scope import account_scope
 
 
 def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
-    """Create a shop with its first location. Raises `HandleTaken` through the unique key."""
-    account = Account.objects.create(workspace_id=workspace_id, **fields)
+    """Create a shop with its first location. Raises `ValidationFailed`, and `HandleTaken` through the unique key."""
+    account = Account.objects.create(workspace_id=workspace_id, **NEW_ACCOUNT.check(fields))
     with account_scope(account.id):
-        create_location(handle="main", name="Main", priority=1)
+        create_location(fields={"handle": "main", "name": "Main"})
     transaction.on_commit(lambda: forget_grants(workspace_id))
     return account
 
@@ -31,8 +32,9 @@ def update_account(
 ) -> Account:
     """Change an account unless somebody has changed it since it was read, in one conditional UPDATE.
 
-    Raises `VersionConflict`, and `NotFound` for an archived account.
+    Raises `ValidationFailed`, `VersionConflict`, and `NotFound` for an archived account.
     """
+    changes = ACCOUNT.check(changes, partial=True)
     updated = Account.objects.filter(pk=account.pk, version=expected_version).exclude(
         status=Account.Status.ARCHIVED
     )

@@ -12,8 +12,9 @@ from django.db import transaction
 
 from accounts.authentication import forget_grants, hash_secret
 from accounts.models import ApiKey
+from accounts.rules import KEY, ROTATION
 from commerce.errors import InsufficientScope, NotFound, Unauthenticated, ValidationFailed
-from commerce.rest.principal import KeyKind, covers
+from commerce.principal import KeyKind, covers
 from commerce.tokens import base62
 
 _SECRET_LENGTH = 32
@@ -74,8 +75,12 @@ def issue_key(
 ) -> IssuedKey:
     """Issue a workspace key (without an account), or an admin or storefront key of an account.
 
-    Raises `InsufficientScope` if it may do more than the issuer's key, or outlives it.
+    Raises `ValidationFailed`, and `InsufficientScope` if it may do more than the issuer's key, or outlives it.
     """
+    key = KEY.check({"kind": kind, "name": name, "scopes": scopes, "expires_at": expires_at})
+    if (account_id is None) != (kind == ApiKey.Kind.WORKSPACE):
+        detail = "Admin and storefront keys need an account, workspace keys have none."
+        raise ValidationFailed.of("kind", "account_mismatch", detail)
     if expires_at is not None and expires_at <= now:
         raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")
     if kind == ApiKey.Kind.STOREFRONT and scopes:
@@ -86,18 +91,18 @@ def issue_key(
     return _make_key(
         workspace_id=workspace_id,
         account_id=account_id,
-        kind=kind,
-        name=name,
-        scopes=scopes or [],
-        expires_at=expires_at,
+        **key | {"scopes": scopes or []},
     )
 
 
-def rotate_key(*, issuer: Issuer, key: ApiKey, grace: timedelta, now: datetime) -> IssuedKey:
+def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime) -> IssuedKey:
     """Replace a live key, which ends after the grace period at the latest.
 
-    Raises `NotFound` for a key that has ended, and `InsufficientScope` as `issue_key` does.
+    Raises `ValidationFailed` for a grace period that is too long, `NotFound` for a key that has ended, and
+    `InsufficientScope` as `issue_key` does.
     """
+    ROTATION.check({"grace_seconds": grace_seconds})
+    grace = timedelta(seconds=grace_seconds)
     rows = _lock_keys(issuer, key)
     limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(old.kind, old.scopes)

@@ -3,16 +3,22 @@ from typing import Any
 
 from accounts.domains import require_free_domain
 from accounts.models import Market
+from accounts.rules import MARKET, NEW_MARKET
 
 
 def create_market(*, fields: dict[str, Any]) -> Market:
-    """Create a market. Raises `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys."""
+    """Create a market.
+
+    Raises `ValidationFailed`, `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys.
+    """
+    fields = NEW_MARKET.check(fields)
     require_free_domain(fields.get("domain"))
     return Market.objects.create(**fields)
 
 
 def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
     """Change a market. It may keep a domain that another account has verified since. Raises as `create_market` does."""
+    changes = MARKET.check(changes, partial=True)
     if changes.get("domain") != market.domain:
         require_free_domain(changes.get("domain"))
     for name, value in changes.items():

@@ -3,13 +3,15 @@ import uuid
 from django.utils import timezone
 
 from accounts.models import ApiKey, Workspace
+from accounts.rules import WORKSPACE
 from commerce.tenancy.scope import workspace_scope
 
 from .keys import OPERATOR, IssuedKey, issue_key
 
 
 def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
-    """Create a workspace and a workspace key."""
+    """Create a workspace with a key for it. Raises `ValidationFailed`."""
+    name = WORKSPACE.check({"name": name})["name"]
     workspace_id = uuid.uuid4()
     with workspace_scope(workspace_id):
         workspace = Workspace.objects.create(id=workspace_id, name=name)

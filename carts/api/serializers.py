@@ -27,7 +27,7 @@ class CustomAttributesField(fields.ObjectField):
         attributes = canonical(super().to_internal_value(data))
         # Some characters take more bytes once they are composed as Unicode wants it.
         if attributes:
-            self.require_bounds(attributes)
+            fields.apply_rule(self.rule, attributes)
         return attributes
 
 

@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from checkouts import operations, queries
 from checkouts.queries import LoadedCheckout
+from commerce.attempts import Counter, Limit, digest, limited_times
+from commerce.client_address import client_address
 from commerce.rest import idempotency
-from commerce.rest.attempts import Counter, Limit, digest, limited_times
-from commerce.rest.client_address import client_address
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from commerce.tenancy.scope import current_account_id

@@ -9,7 +9,7 @@ from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.totals import AMOUNTS, Charge, Line, compute_totals
 from commerce.payments.connectors import get_connector
-from commerce.rest.fields import MAX_SAFE_INTEGER
+from commerce.rules import MAX_SAFE_INTEGER
 from commerce.taxes.vat import country_of, is_reverse_charge
 
 from .discounting import apply_discounts, pay_by_gift_card

@@ -10,13 +10,14 @@ from django.contrib.admin.utils import unquote
 from django.db import DatabaseError, transaction
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from commerce.errors import Refusal
 
-from .forms import refusal_of
+from .forms import refusal_of, show_refusal
 from .options import AccountModelAdmin
 
 # What an action answers: the sentence that staff see and the log keeps, None where nothing was left to do, or a
@@ -36,7 +37,7 @@ def asking(
 ) -> Callable[[Callable[..., Outcome]], Any]:
     """Turn `act(self, request, row, fields)` into an action on one row, or on the list, where `row` is None.
 
-    It happens whole or not at all; what refuses it is shown.
+    It happens whole or not at all. A refusal of a field is shown beside it in the dialog, any other as a message.
     """
     dialog = {
         "title": title,
@@ -52,7 +53,16 @@ def asking(
             self: AccountModelAdmin, request: HttpRequest, form: forms.Form, object_id: str | None = None
         ) -> HttpResponse:
             row = None if object_id is None else _visible(self, request, object_id)
-            return _answer(self, request, row, lambda: act(self, request, row, form.cleaned_data))
+            refusal, response = _attempt(
+                self, request, row, lambda: act(self, request, row, form.cleaned_data)
+            )
+            if refusal is None:
+                return response
+            if refusal.errors and show_refusal(form, refusal):
+                context = {"dialog": dialog, "form": form, "form_submit_text": submit}
+                return render(request, "unfold/helpers/dialog.html", context)
+            self.message_user(request, refusal.detail, messages.ERROR)
+            return response
 
         return asked
 
@@ -66,19 +76,20 @@ def _visible(model_admin: AccountModelAdmin, request: HttpRequest, object_id: st
     return row
 
 
-def _answer(
+def _attempt(
     model_admin: AccountModelAdmin, request: HttpRequest, row: Model | None, act: Callable[[], Outcome]
-) -> HttpResponse:
+) -> tuple[Refusal | None, HttpResponse]:
+    """The refusal, if there was one, and the answer to the dialog."""
+    reload = HttpResponse(headers={"HX-Refresh": "true"})
     try:
         with transaction.atomic():
             outcome = act()
             if isinstance(outcome, HttpResponse):
-                return outcome
+                return None, outcome
             if row is not None and outcome is not None:
                 model_admin.log_change(request, row, outcome)
     except (Refusal, DatabaseError) as error:
-        model_admin.message_user(request, refusal_of(error).detail, messages.ERROR)
-    else:
-        if outcome is not None:
-            model_admin.message_user(request, outcome, messages.SUCCESS)
-    return HttpResponse(headers={"HX-Refresh": "true"})
+        return refusal_of(error), reload
+    if outcome is not None:
+        model_admin.message_user(request, outcome, messages.SUCCESS)
+    return None, reload

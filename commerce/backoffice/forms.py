@@ -1,9 +1,8 @@
-"""Forms that keep the rules of the API, and can show what an operation or the database has refused."""
+"""Forms that check the rules of the operations, and show what an operation or the database has refused."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -11,10 +10,10 @@ from django.contrib.admin.utils import display_for_field
 from django.db import DatabaseError, DataError, IntegrityError, models
 from django.forms.utils import ErrorDict
 from django.http import HttpRequest
-from rest_framework import serializers
 
-from commerce.errors import FieldError, Refusal, ValidationFailed, constraint_of
-from commerce.rest.exceptions import as_refusal
+from commerce.database_errors import refusal_from_database
+from commerce.errors import Refusal, ValidationFailed, constraint_of
+from commerce.rules import Fields
 
 from .shown import MergingForm, Values, as_json
 
@@ -31,12 +30,12 @@ class FormRefused(Exception):
 
 
 class RuledModelForm(MergingForm, forms.ModelForm):
-    """A model form checked by the API's serializer too; if it is the one `refused`, it is invalid and shows why.
+    """A model form that checks the rules of its operations; if it is the one `refused`, it is invalid and shows why.
 
     `row` is the stored row; Django sets the form's values on `instance`.
     """
 
-    rules: type[serializers.Serializer] | None = None
+    rules: Fields | None = None
     refused: FormRefused | None = None
     # What the submitted page showed, by row; None if it was no page of ours.
     page: dict[str, Values] | None = {}
@@ -88,42 +87,43 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         if self.rules is not None:
             self._apply(self.rules)
         if self.refused is not None and self.refused.prefix == self.prefix:
-            self._show(self.refused.refusal)
+            show_refusal(self, self.refused.refusal)
         return cleaned
 
-    def _apply(self, rules: type[serializers.Serializer]) -> None:
-        """Check what was filled in, and take it on in the form that the API would keep it in."""
-        sent = {
-            self._column(name): _as_sent(self.cleaned_data[name])
+    def _apply(self, rules: Fields) -> None:
+        """Check what was filled in, and keep it as the operation will store it."""
+        filled_in = {
+            self._column(name): _plain(self.cleaned_data[name])
             for name in self.base_fields.keys() & self.cleaned_data.keys()
-            if self.cleaned_data[name] not in (None, "")
+            if self.cleaned_data[name] not in (None, "") and self._column(name) in rules.rules
         }
-        serializer = rules(data=sent)
-        if serializer.is_valid():
-            kept = serializer.validated_data
+        try:
+            kept = rules.check(filled_in, partial=True)
+        except ValidationFailed as refusal:
+            show_refusal(self, refusal)
+        else:
             self.cleaned_data |= {name: kept[name] for name in self.base_fields if name in kept}
-            return
-        refusal = as_refusal(serializers.ValidationError(serializer.errors))
-        if refusal is not None:
-            self._show(refusal)
 
     def _column(self, name: str) -> str:
         return self._meta.model._meta.get_field(name).attname
 
-    def _show(self, refusal: Refusal) -> None:
-        if not refusal.errors:
-            self.add_error(None, refusal.detail)
-        for error in refusal.errors:
-            self._show_error(error)
 
-    def _show_error(self, error: FieldError) -> None:
+def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
+    """Add each error to the field that it names, and the others to the form. Returns whether a field got one."""
+    named = False
+    if not refusal.errors:
+        form.add_error(None, forms.ValidationError(refusal.detail, code=refusal.code))
+    for error in refusal.errors:
         column, _, rest = error.field.partition(".")
         detail = f"{rest}: {error.detail}" if rest else error.detail
-        field = next((name for name in self.fields if column in {name, f"{name}_id"}), None)
+        field = next((name for name in form.fields if column in {name, f"{name}_id"}), None)
+        named = named or field is not None
         if field is None:
-            self.add_error(None, f"{error.field}: {error.detail}")
-        elif field not in self.errors:
-            self.add_error(field, detail)
+            text = f"{error.field}: {error.detail}" if error.field else error.detail
+            form.add_error(None, forms.ValidationError(text, code=error.code))
+        elif field not in form.errors:
+            form.add_error(field, forms.ValidationError(detail, code=error.code))
+    return named
 
 
 def key_of(row: models.Model, pk: Any) -> str:
@@ -150,20 +150,18 @@ def _plain(value: Any) -> Any:
     return value.pk if isinstance(value, models.Model) else value
 
 
-def _as_sent(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else _plain(value)
-
-
 class RuledFields:
     """For model admins and inlines: forms with the rules of `rules`, and the unit of a number beside it."""
 
     form = RuledModelForm
-    rules: type[serializers.Serializer] | None = None
+    rules: Fields | None = None
     together: Sequence[set[str]] = ()
 
     def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
-        """Give a form what it needs to know of the page."""
+        """Give a form what it needs to know about the page."""
         form_class.rules = self.rules
+        if self.rules is not None:
+            _require_fields(form_class, self.rules)
         form_class.together = self.together
         form_class.refused = getattr(request, "refused", None)
         form_class.page = getattr(request, "shown", {})
@@ -177,6 +175,13 @@ class RuledFields:
         return field
 
 
+def _require_fields(form_class: type[RuledModelForm], rules: Fields) -> None:
+    """Mark the fields that the rules require, also where the column may be empty."""
+    for name, field in form_class.base_fields.items():
+        if form_class._meta.model._meta.get_field(name).attname in rules.required:
+            field.required = True
+
+
 @contextmanager
 def refused_as(form: forms.ModelForm) -> Iterator[None]:
     """Turn what is refused here into a refusal of this form; raises `FormRefused`."""
@@ -186,9 +191,11 @@ def refused_as(form: forms.ModelForm) -> Iterator[None]:
         raise FormRefused(refusal_of(error), prefix=form.prefix) from error
 
 
-def refusal_of(error: Exception) -> Refusal:
+def refusal_of(error: Refusal | DatabaseError) -> Refusal:
     """What to tell staff about a write that was refused; an error that is a bug is raised again."""
-    refusal = as_refusal(error)
+    if isinstance(error, Refusal):
+        return error
+    refusal = refusal_from_database(error)
     if refusal is not None:
         return refusal
     if isinstance(error, IntegrityError):

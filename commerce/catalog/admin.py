@@ -18,15 +18,15 @@ from commerce.backoffice.options import EditableAdmin, RowsInline
 from commerce.errors import ValidationFailed
 
 from . import operations, queries
-from .api.serializers import MarketPricingInput, ProductChanges, VariantChanges
 from .models import Product, Variant, VariantPricing
+from .rules import PRICING, PRODUCT, VARIANT
 
 _LIVE = Q(archived_at__isnull=True)
 
 
 class VariantRows(RowsInline):
     model = Variant
-    rules = VariantChanges
+    rules = VARIANT
     verbose_name_plural = "Variants (deleting one archives it)"
     hide_title = True
     ordering = ("pk",)
@@ -58,7 +58,7 @@ class VariantRows(RowsInline):
 
 @admin.register(Product)
 class ProductAdmin(EditableAdmin):
-    rules = ProductChanges
+    rules = PRODUCT
     list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
     list_filter = ("status", "updated_at")
     search_fields = ("title", "handle", "variants__sku")
@@ -92,7 +92,7 @@ class ProductAdmin(EditableAdmin):
 
 class PricingRows(RowsInline):
     model = VariantPricing
-    rules = MarketPricingInput
+    rules = PRICING
     together = ({"currency", "price_cents", "compare_at_price_cents"},)
     deletable = False
     hide_title = True
@@ -109,7 +109,7 @@ class PricingRows(RowsInline):
         return field
 
     def create_row(self, owner: Variant, fields: dict[str, Any], now: datetime) -> VariantPricing:
-        return operations.add_pricing(variant=owner, **fields)
+        return operations.add_pricing(variant=owner, fields=fields | {"currency": fields["currency"] or None})
 
     def update_row(self, row: VariantPricing, changes: dict[str, Any], now: datetime) -> VariantPricing:
         if "market_id" in changes:
@@ -118,13 +118,16 @@ class PricingRows(RowsInline):
                 "read_only_field",
                 "A price can't be moved to another market. Add a new one instead.",
             )
-        kept = {name: getattr(row, name) for name in ("currency", "price_cents", "compare_at_price_cents")}
-        return operations.set_pricing(variant=row.variant, market_id=row.market_id, **kept | changes)
+        columns = ("market_id", "currency", "price_cents", "compare_at_price_cents")
+        kept = {name: getattr(row, name) for name in columns} | changes
+        return operations.set_pricing(
+            variant=row.variant, fields=kept | {"currency": kept["currency"] or None}
+        )
 
 
 @admin.register(Variant)
 class VariantAdmin(EditableAdmin):
-    rules = VariantChanges
+    rules = VARIANT
     list_display = ("sku", "title", "product", "weight_grams", "tax_class", "is_live")
     list_filter = (("archived_at", admin.EmptyFieldListFilter), "track_inventory", "allow_backorder")
     list_select_related = ("product",)

@@ -12,10 +12,9 @@ from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
 
 from . import operations
-from .api.segment_input import SegmentInput
-from .api.serializers import CustomerInput
 from .errors import CustomerRedacted
 from .models import Customer, Segment
+from .rules import CUSTOMER, SEGMENT
 
 _PERSON = (("email", "phone"), ("first_name", "last_name"), ("locale", "country_code"), "tags")
 _FIGURES = (("is_guest", "orders_count", "total_spent_cents"), ("created_at", "redacted_at"))
@@ -23,7 +22,7 @@ _FIGURES = (("is_guest", "orders_count", "total_spent_cents"), ("created_at", "r
 
 @admin.register(Customer)
 class CustomerAdmin(EditableAdmin):
-    rules = CustomerInput
+    rules = CUSTOMER
     list_display = (
         "__str__",
         "first_name",
@@ -69,7 +68,7 @@ class CustomerAdmin(EditableAdmin):
 @admin.register(Segment)
 class SegmentAdmin(EditableAdmin):
     deletable = True
-    rules = SegmentInput
+    rules = SEGMENT
     list_display = ("name", "handle", "updated_at")
     search_fields = ("name", "handle")
     fields = ("handle", "name", "filter")

@@ -15,13 +15,13 @@ from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, ReadOnlyRo
 from commerce.catalog.models import Variant
 
 from . import operations
-from .api.serializers import MAX_DELTA, LocationInput
 from .models import InventoryAdjustment, InventoryLevel, Location
+from .rules import LOCATION, MAX_DELTA
 
 
 @admin.register(Location)
 class LocationAdmin(EditableAdmin):
-    rules = LocationInput
+    rules = LOCATION
     list_display = ("name", "handle", "priority", "is_active")
     list_filter = ("is_active",)
     search_fields = ("name", "handle")
@@ -29,7 +29,7 @@ class LocationAdmin(EditableAdmin):
     fields = ("handle", "name", "priority", "is_active")
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Location:
-        return operations.create_location(**fields)
+        return operations.create_location(fields=fields)
 
     def update_row(self, row: Location, changes: dict[str, Any], now: datetime) -> Location:
         return operations.update_location(location=row, changes=changes)
@@ -43,12 +43,6 @@ class AdjustmentForm(BaseDialogForm):
         widget=UnfoldAdminIntegerFieldWidget,
     )
     reason = forms.ChoiceField(choices=InventoryAdjustment.Reason.choices, widget=UnfoldAdminSelectWidget)
-
-    def clean_delta(self) -> int:
-        delta = self.cleaned_data["delta"]
-        if delta == 0:
-            raise forms.ValidationError("Nothing would change.")
-        return delta
 
 
 class StockingForm(AdjustmentForm):

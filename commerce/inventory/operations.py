@@ -9,15 +9,17 @@ from commerce.errors import ValidationFailed
 from .errors import StockBelowCommitted
 from .levels import ensure_levels, locked_levels
 from .models import InventoryAdjustment, InventoryLevel, Location
+from .rules import ADJUSTMENT, LOCATION
 
 
-def create_location(*, handle: str, name: str, priority: int = 1, is_active: bool = True) -> Location:
-    """Create a location. Raises `LocationHandleTaken` by the unique constraint."""
-    return Location.objects.create(handle=handle, name=name, priority=priority, is_active=is_active)
+def create_location(*, fields: dict[str, Any]) -> Location:
+    """Create a location. Raises `ValidationFailed`, and `LocationHandleTaken` by the unique constraint."""
+    return Location.objects.create(**LOCATION.check(fields))
 
 
 def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
-    """Change a location. Raises `LocationHandleTaken` by the unique constraint."""
+    """Change a location. Raises as `create_location` does."""
+    changes = LOCATION.check(changes, partial=True)
     for name, value in changes.items():
         setattr(location, name, value)
     location.save(update_fields=[*changes, "updated_at"])
@@ -27,9 +29,11 @@ def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
 def adjust_level(
     *, variant_id: int, location_id: int, delta: int, reason: str, now: datetime
 ) -> InventoryLevel:
-    """Change the units on hand, and record the reason. Raises `StockBelowCommitted`, and
-    `ValidationFailed` for unknown ids.
+    """Add units on hand or remove them, and record the reason.
+
+    Raises `ValidationFailed`, also for unknown ids, and `StockBelowCommitted`.
     """
+    ADJUSTMENT.check({"variant_id": variant_id, "location_id": location_id, "delta": delta, "reason": reason})
     _require_place(variant_id, location_id)
     ensure_levels(location_id=location_id, variant_ids=[variant_id], now=now)
     (level,) = locked_levels(Q(location_id=location_id, variant_id=variant_id))

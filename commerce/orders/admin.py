@@ -5,7 +5,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from rest_framework import serializers
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -14,10 +13,10 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
-from commerce.rest.fields import HttpUrlField
 
 from . import operations
 from .models import Order, OrderLineItem
+from .rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
 from .timeline import timeline_of
 
 # The amounts of an order or a checkout, formatted for staff.
@@ -71,24 +70,19 @@ class OrderLineRows(ReadOnlyRows):
 
 
 class ParcelForm(BaseDialogForm):
-    carrier = forms.CharField(required=False, max_length=64, widget=UnfoldAdminTextInputWidget)
-    tracking_number = forms.CharField(required=False, max_length=100, widget=UnfoldAdminTextInputWidget)
+    carrier = forms.CharField(required=False, max_length=MAX_CARRIER, widget=UnfoldAdminTextInputWidget)
+    tracking_number = forms.CharField(
+        required=False, max_length=MAX_TRACKING_NUMBER, widget=UnfoldAdminTextInputWidget
+    )
     tracking_url = forms.CharField(
         required=False, label="Address where the parcel can be followed", widget=UnfoldAdminTextInputWidget
     )
-
-    def clean_tracking_url(self) -> str:
-        url = self.cleaned_data["tracking_url"]
-        try:
-            return url and HttpUrlField().run_validation(url)
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(detail) for detail in error.detail]) from None
 
 
 class ReasonForm(BaseDialogForm):
     reason = forms.CharField(
         required=False,
-        max_length=1000,
+        max_length=MAX_REASON,
         help_text="For the staff; the customer is not told.",
         widget=UnfoldAdminTextareaWidget,
     )

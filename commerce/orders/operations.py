@@ -12,6 +12,7 @@ from .cancellation import Cancellation, take_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
 from .notifications import CANCELLED, SHIPPED, enqueue_notice
+from .rules import CANCELLATION, PARCEL
 
 Status = Order.Status
 PaymentStatus = Order.PaymentStatus
@@ -37,8 +38,9 @@ _CHANGING = (
 def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: datetime) -> Order:
     """Cancel an order that hasn't been shipped: free its units, and give back discounts and gift cards.
 
-    Raises `NotFound` and `OrderNotOpen`.
+    Raises `ValidationFailed`, `NotFound` and `OrderNotOpen`.
     """
+    reason = CANCELLATION.check({"reason": reason})["reason"]
     order = _lock(order_id)
     if order.status == Status.CANCELLED:
         return order
@@ -94,8 +96,11 @@ def fulfill_order(
 ) -> Order:
     """Record that the parcel was shipped: take its units out of stock, and email the tracking to the customer.
 
-    Raises `NotFound`, `OrderNotOpen`, and `InsufficientInventory` for backorders that aren't in stock yet.
+    Raises `ValidationFailed`, `NotFound`, `OrderNotOpen`, and `InsufficientInventory` for backorders not yet in stock.
     """
+    parcel = PARCEL.check(
+        {"carrier": carrier, "tracking_number": tracking_number, "tracking_url": tracking_url}
+    )
     order = _lock(order_id)
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         return order
@@ -103,7 +108,8 @@ def fulfill_order(
     fulfill(checkout_id=order.checkout_id)
     order.fulfillment_status = FulfillmentStatus.FULFILLED
     order.fulfilled_at = now
-    order.carrier, order.tracking_number, order.tracking_url = carrier, tracking_number, tracking_url
+    for name, value in parcel.items():
+        setattr(order, name, value)
     _close_if_settled(order)
     _save(order, "order.fulfilled", now=now)
     enqueue_notice(SHIPPED, order, now=now)

@@ -1,12 +1,6 @@
 from commerce.errors import Refusal
 
 
-class RateLimited(Refusal):
-    status = 429
-    code = "rate_limited"
-    title = "Too many requests"
-
-
 class IdempotencyKeyRequired(Refusal):
     status = 400
     code = "idempotency_key_required"

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from commerce.errors import FieldError, MalformedRequest, NotFound, Refusal, TooLarge, ValidationFailed
+from commerce.errors import FieldError, MalformedRequest, NotFound, Refusal, ValidationFailed
 
 from . import problems
 from .errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
@@ -45,9 +45,7 @@ def as_refusal(exc: Exception) -> Refusal | None:
 
 def _from_drf(exc: exceptions.APIException) -> Refusal:
     if isinstance(exc, exceptions.ValidationError):
-        errors = tuple(_field_errors(exc.detail))
-        is_size_alone = bool(errors) and all(error.code == TooLarge.code for error in errors)
-        return TooLarge(errors=errors) if is_size_alone else ValidationFailed(errors=errors)
+        return ValidationFailed.of_errors(_field_errors(exc.detail))
     if isinstance(exc, exceptions.ParseError):
         return MalformedRequest(str(exc.detail))
     return _HTTP_REFUSALS[exc.status_code](str(exc.detail))

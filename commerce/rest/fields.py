@@ -4,48 +4,44 @@ Answers carry ids and cents as decimal strings. Requests may send integers or th
 what they have read. Floats and booleans are refused.
 """
 
-import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
-import orjson
 from rest_framework import serializers
 
-from commerce.reference import countries, currencies, time_zones
+from commerce import rules
+from commerce.errors import ValidationFailed
+from commerce.rules import MAX_SAFE_INTEGER
+from commerce.rules.formats import MAX_EMAIL, MAX_URL
+from commerce.rules.objects import MAX_BYTES, MAX_NODES
 
-from .objects import MAX_SAFE_INTEGER, ObjectField  # noqa: F401  a field like the others
 
-_DECIMAL = re.compile(r"-?[0-9]{1,16}")
-_HTTP_URL = re.compile(r"https?://[^\s/?#@]+([/?#]\S*)?")
-_LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
-_DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+def apply_rule(rule: Callable[[Any], Any], value: Any) -> Any:
+    """The value as the rule keeps it. Raises DRF's `ValidationError`, so that other fields are validated as well."""
+    try:
+        return rule(value)
+    except ValidationFailed as refusal:
+        details: dict[str, list[serializers.ErrorDetail]] = {}
+        for error in refusal.errors:
+            details.setdefault(error.field, []).append(serializers.ErrorDetail(error.detail, error.code))
+        # An error of the value itself has no path below it.
+        raise serializers.ValidationError(details[""] if details.keys() == {""} else details) from None
 
 
 class IntegerField(serializers.Field):
     """A JSON integer within the safe range, and within bounds that default to 0 and 2^53 - 1."""
 
-    default_error_messages = {
-        "invalid": "A JSON integer is required.",
-        "min_value": "Must be at least {min_value}.",
-        "max_value": "Must be at most {max_value}.",
-    }
     takes_strings = False
 
     def __init__(self, *, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, **kwargs: Any) -> None:
         self.min_value = min_value
         self.max_value = max_value
+        self.rule = rules.integer(min_value=min_value, max_value=max_value, takes_strings=self.takes_strings)
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if self.takes_strings and isinstance(data, str) and _DECIMAL.fullmatch(data):
-            data = int(data)
-        if not isinstance(data, int) or isinstance(data, bool):
-            self.fail("invalid")
-        if data < self.min_value:
-            self.fail("min_value", min_value=self.min_value)
-        if data > self.max_value:
-            self.fail("max_value", max_value=self.max_value)
-        return data
+        return apply_rule(self.rule, data)
 
     def to_representation(self, value: int) -> Any:
         return value
@@ -72,6 +68,21 @@ class CentsField(IntegerField):
         return str(value)
 
 
+class ObjectField(serializers.Field):
+    """A free-form JSON object, within the bounds of `rules.json_object`."""
+
+    def __init__(self, *, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES, **kwargs: Any) -> None:
+        self.max_bytes = max_bytes
+        self.rule = rules.json_object(max_bytes=max_bytes, max_nodes=max_nodes)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        return apply_rule(self.rule, data)
+
+    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+
 class TextField(serializers.CharField):
     """Text. A number isn't converted."""
 
@@ -88,49 +99,34 @@ class OptionalTextField(TextField):
         super().__init__(required=False, allow_blank=True, allow_null=True, **kwargs)
 
 
-class HttpUrlField(TextField):
+class FormattedField(TextField):
+    """Text in a format that a rule of the domain checks."""
+
+    rule: Callable[[Any], Any]
+
+    def to_internal_value(self, data: Any) -> str:
+        return apply_rule(self.rule, super().to_internal_value(data))
+
+
+class HttpUrlField(FormattedField):
     """An absolute http(s) URL of at most 2,048 characters."""
 
-    default_error_messages = {"invalid_url": "An absolute http or https URL is required."}
+    rule = staticmethod(rules.http_url)
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=2048, **kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        url = super().to_internal_value(data)
-        if not _HTTP_URL.fullmatch(url):
-            self.fail("invalid_url")
-        return url
+        super().__init__(max_length=MAX_URL, **kwargs)
 
 
-class TokenField(TextField):
+class TokenField(FormattedField):
     """A machine name such as a carrier code: `^[a-z0-9_-]{1,64}$`."""
 
-    default_error_messages = {"invalid_token": "Lower-case letters, digits, _ and - only, 64 at the most."}
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
-            self.fail("invalid_token")
-        return text
+    rule = staticmethod(rules.token)
 
 
-class HandleField(TextField):
+class HandleField(FormattedField):
     """A name for use in URLs and imports: `^[a-z0-9][a-z0-9-]{0,62}$`."""
 
-    default_error_messages = {
-        "invalid_handle": "Lower-case letters, digits and hyphens, beginning with none of the latter."
-    }
-
-    def __init__(self, *, min_length: int = 1, **kwargs: Any) -> None:
-        self.shortest = min_length
-        super().__init__(**kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", text) or len(text) < self.shortest:
-            self.fail("invalid_handle")
-        return text
+    rule = staticmethod(rules.handle)
 
 
 class BooleanField(serializers.BooleanField):
@@ -157,69 +153,37 @@ class QueryIntegerField(IntegerField):
     takes_strings = True
 
 
-class CurrencyField(TextField):
-    default_error_messages = {"unknown_currency": "Not an ISO 4217 currency code."}
-
-    def to_internal_value(self, data: Any) -> str:
-        code = super().to_internal_value(data).upper()
-        if code not in currencies():
-            self.fail("unknown_currency")
-        return code
+class CurrencyField(FormattedField):
+    rule = staticmethod(rules.currency)
 
 
-class CountryField(TextField):
-    default_error_messages = {"unknown_country": "Not an ISO 3166 country code."}
-
-    def to_internal_value(self, data: Any) -> str:
-        code = super().to_internal_value(data).upper()
-        if code not in countries():
-            self.fail("unknown_country")
-        return code
+class CountryField(FormattedField):
+    rule = staticmethod(rules.country)
 
 
-class LocaleField(TextField):
+class LocaleField(FormattedField):
     """A locale in language-REGION form; with `bare_language` also `de` alone."""
 
-    default_error_messages = {"invalid_locale": "A locale has the form language-REGION, such as en-US."}
-
     def __init__(self, *, bare_language: bool = False, **kwargs: Any) -> None:
-        self.pattern = _LANGUAGE if bare_language else _LANGUAGE_REGION
+        self.rule = partial(rules.locale, may_be_language=bare_language)
         super().__init__(**kwargs)
 
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if not self.pattern.fullmatch(text):
-            self.fail("invalid_locale")
-        return text
+
+class TimeZoneField(FormattedField):
+    rule = staticmethod(rules.time_zone)
 
 
-class TimeZoneField(TextField):
-    default_error_messages = {"unknown_time_zone": "Not a time zone of the tz database."}
-
-    def to_internal_value(self, data: Any) -> str:
-        name = super().to_internal_value(data)
-        if name not in time_zones():
-            self.fail("unknown_time_zone")
-        return name
-
-
-class DomainField(TextField):
+class DomainField(FormattedField):
     """A host name, stored in lower case."""
 
-    default_error_messages = {"invalid_domain": "Not a host name."}
-
-    def to_internal_value(self, data: Any) -> str:
-        domain = super().to_internal_value(data).lower()
-        if len(domain) > 253 or not _DOMAIN.fullmatch(domain):
-            self.fail("invalid_domain")
-        return domain
+    rule = staticmethod(rules.domain)
 
 
 class EmailField(serializers.EmailField):
     """An email address of at most 254 characters, stored as typed."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 254)
+        kwargs.setdefault("max_length", MAX_EMAIL)
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
@@ -244,19 +208,17 @@ class ListField(serializers.ListField):
 
 
 class WholeField(serializers.Field):
-    """A nested object that is always replaced as a whole, also by a PATCH."""
+    """A nested object that is always replaced as a whole, also by a PATCH.
+
+    A rule of the domain checks it; `shape` describes it in the OpenAPI document.
+    """
 
     shape: ClassVar[type[serializers.Serializer]]
-    max_bytes: ClassVar[int] = 128 * 1024
-
-    default_error_messages = {"too_large": "The object takes more than {max_bytes} bytes."}
+    rule: Callable[[Any], Any]
+    max_bytes: ClassVar[int]
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        serializer = self.shape(data=data)
-        serializer.is_valid(raise_exception=True)
-        if len(orjson.dumps(serializer.validated_data)) > self.max_bytes:
-            self.fail("too_large", max_bytes=self.max_bytes)
-        return serializer.validated_data
+        return apply_rule(self.rule, data)
 
 
 class DateTimeField(serializers.DateTimeField):

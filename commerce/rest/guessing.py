@@ -5,10 +5,11 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpResponse
 
-from .attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
-from .client_address import client_address
-from .limits import rate_limited
-from .principal import Principal
+from commerce.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
+from commerce.client_address import client_address
+from commerce.errors import rate_limited
+from commerce.principal import Principal
+
 from .requests import ApiRequest
 from .views import SurfaceViewSet
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import redis
 from django.conf import settings
 
+from commerce.errors import rate_limited
+from commerce.principal import Principal
 from commerce.redis import client
-
-from .errors import RateLimited
-from .principal import Principal
 
 logger = logging.getLogger(__name__)
 
@@ -150,12 +149,6 @@ def refuse_if_spent(bucket: Bucket) -> None:
         is_spent = _tally.window == now // WINDOW_S and _tally.remaining(bucket) <= 0
     if bucket.limit and is_spent:
         raise rate_limited(WINDOW_S - now % WINDOW_S)
-
-
-def rate_limited(wait_s: int) -> RateLimited:
-    refusal = RateLimited()
-    refusal.headers["Retry-After"] = str(wait_s)
-    return refusal
 
 
 def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:

@@ -1,32 +1,25 @@
 """Problem documents (RFC 9457) for every error of both surfaces."""
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from typing import Any
 
 import orjson
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
 
+from commerce.database_errors import refusal_from_database
 from commerce.errors import (
     BodyTooLarge,
-    Busy,
-    DatabaseUnreachable,
     MalformedRequest,
     NotFound,
     Refusal,
-    all_refusals,
-    constraint_of,
 )
 from commerce.formats import as_text
 from commerce.rest.errors import MethodNotAllowed
 
 CONTENT_TYPE = "application/problem+json"
-
-# PostgreSQL's codes for transient errors: serialization failures, deadlocks, and time-outs of locks, statements and
-# transactions.
-_TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
 
 
 def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
@@ -88,37 +81,11 @@ def as_refusal(exc: Exception) -> Refusal | None:
     return next((meaning(exc) for kinds, meaning in _MEANINGS if isinstance(exc, kinds)), None)
 
 
-def _from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
-    cause = exc.__cause__
-    sqlstate = getattr(cause, "sqlstate", None)
-    if isinstance(exc, IntegrityError):
-        refusal_class = _refusals_by_constraint().get(constraint_of(exc))
-        return refusal_class() if refusal_class else None
-    if sqlstate in _TRANSIENT_SQLSTATES:
-        return _retry_after(Busy())
-    # Lost and failed connections have no SQLSTATE, or one of class 08 or 57P.
-    if isinstance(exc, OperationalError | InterfaceError) and (
-        sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
-    ):
-        return _retry_after(DatabaseUnreachable())
-    return None
-
-
-def _retry_after(refusal: Refusal) -> Refusal:
-    refusal.headers["Retry-After"] = "1"
-    return refusal
-
-
-@cache
-def _refusals_by_constraint() -> dict[str, type[Refusal]]:
-    return {name: refusal for refusal in all_refusals() for name in refusal.constraints}
-
-
 # The first match wins.
 _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Refusal | None]], ...] = (
     ((Http404,), lambda _: NotFound()),
     ((RequestDataTooBig,), lambda _: BodyTooLarge()),
     ((TooManyFieldsSent,), lambda _: MalformedRequest("There are too many query parameters.")),
     ((SuspiciousOperation,), lambda _: MalformedRequest()),
-    ((DatabaseError, InterfaceError), _from_database),
+    ((DatabaseError, InterfaceError), refusal_from_database),
 )

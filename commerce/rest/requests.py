@@ -3,9 +3,8 @@ from contextlib import AbstractContextManager
 
 from django.http import HttpRequest
 
+from commerce.principal import Principal
 from commerce.versions import ApiVersion
-
-from .principal import Principal
 
 
 class ApiRequest(HttpRequest):

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from commerce.paging import Cursor
+from commerce.principal import Principal
 from commerce.versions import ApiVersion, Json
 
 from .errors import UnknownField
-from .principal import Principal
 from .problems import as_refusal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
 from .requests import ApiRequest

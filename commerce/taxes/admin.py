@@ -7,14 +7,14 @@ from commerce.backoffice.display import rate_column
 from commerce.backoffice.options import EditableAdmin
 
 from . import operations
-from .api.serializers import TaxRateInput
 from .models import TaxRate
+from .rules import TAX_RATE
 
 
 @admin.register(TaxRate)
 class TaxRateAdmin(EditableAdmin):
     deletable = True
-    rules = TaxRateInput
+    rules = TAX_RATE
     together = ({"country_code", "tax_class", "rate_bp"},)
     list_display = ("country_code", "tax_class", rate_column("rate_bp", "Rate"), "name", "updated_at")
     list_filter = ("tax_class",)

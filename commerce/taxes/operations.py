@@ -3,15 +3,17 @@ from typing import Any
 from commerce.errors import NotFound
 
 from .models import TaxRate
+from .rules import TAX_RATE
 
 
 def create_tax_rate(*, fields: dict[str, Any]) -> TaxRate:
-    """Create a rate. Raises `TaxRateExists` by the unique constraint."""
-    return TaxRate.objects.create(**fields)
+    """Create a tax rate. Raises `ValidationFailed`, and `TaxRateExists` by the unique constraint."""
+    return TaxRate.objects.create(**TAX_RATE.check(fields))
 
 
 def update_tax_rate(*, tax_rate: TaxRate, changes: dict[str, Any]) -> TaxRate:
-    """Change a rate; existing orders keep theirs. Raises `TaxRateExists` by the unique constraint."""
+    """Change a tax rate. Orders keep the rate they were placed with. Raises as `create_tax_rate` does."""
+    changes = TAX_RATE.check(changes, partial=True)
     for name, value in changes.items():
         setattr(tax_rate, name, value)
     tax_rate.save(update_fields=[*changes, "updated_at"])
@@ -19,7 +21,7 @@ def update_tax_rate(*, tax_rate: TaxRate, changes: dict[str, Any]) -> TaxRate:
 
 
 def delete_tax_rate(*, tax_rate_id: int) -> None:
-    """Delete a rate: its class is then taxed at 0. Raises `NotFound`."""
+    """Delete a tax rate; its class is then taxed at 0. Raises `NotFound`."""
     deleted, _ = TaxRate.objects.filter(pk=tax_rate_id).delete()
     if not deleted:
         raise NotFound

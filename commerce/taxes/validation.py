@@ -9,11 +9,10 @@ import orjson
 import redis
 from django.conf import settings
 
-from commerce.errors import TooManyOutsideCalls
+from commerce.attempts import Counter, Limit, begin_attempt, digest
+from commerce.errors import TooManyOutsideCalls, rate_limited
 from commerce.formats import as_text
 from commerce.redis import client
-from commerce.rest.attempts import Counter, Limit, begin_attempt, digest
-from commerce.rest.limits import rate_limited
 from commerce.waiting import Call, waiting_call
 
 from . import vies

@@ -1,4 +1,3 @@
-from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -18,15 +17,14 @@ from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
 from . import operations
 from .models import WebhookDelivery, WebhookEndpoint
-
-_MONTH_S = 2_592_000
+from .rules import MAX_GRACE_S
 
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
         label="Seconds that messages are signed with the old secret too",
         min_value=0,
-        max_value=_MONTH_S,
+        max_value=MAX_GRACE_S,
         initial=86_400,
         widget=UnfoldAdminIntegerFieldWidget,
     )
@@ -119,8 +117,9 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     def rotate_secret(
         self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]
     ) -> HttpResponse:
-        grace = timedelta(seconds=fields["grace_seconds"])
-        rotated = operations.rotate_secret(endpoint_id=endpoint.pk, grace=grace, now=timezone.now())
+        rotated = operations.rotate_secret(
+            endpoint_id=endpoint.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
+        )
         self.log_change(request, endpoint, "secret rotated")
         return _shown_once(request, rotated)
 

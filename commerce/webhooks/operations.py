@@ -17,6 +17,7 @@ from .errors import TooManyEndpoints
 from .messages import new_secret
 from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints, get_endpoint
+from .rules import ENDPOINT, ROTATION
 
 MAX_ENDPOINTS = 20
 
@@ -28,8 +29,9 @@ _HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": Non
 def create_endpoint(*, fields: dict[str, Any], version: ApiVersion) -> WebhookEndpoint:
     """Create an endpoint and its secret. Its messages will stay in this version of the API.
 
-    Raises `TooManyEndpoints`, and `EndpointExists` by its constraint.
+    Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` by its constraint.
     """
+    fields = ENDPOINT.check(fields)
     _lock_account()
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
@@ -37,11 +39,12 @@ def create_endpoint(*, fields: dict[str, Any], version: ApiVersion) -> WebhookEn
 
 
 def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime) -> WebhookEndpoint:
-    """Change an endpoint. `status` may be active or paused. Raises `NotFound`.
+    """Change an endpoint. `status` may be active or paused. Raises `ValidationFailed` and `NotFound`.
 
     Failures are reset when it becomes active again or gets another URL. Events that happen while it is paused aren't
     sent later; they are in the feed.
     """
+    changes = ENDPOINT.check(changes, partial=True)
     endpoint = endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
     if endpoint is None:
         raise NotFound
@@ -75,12 +78,16 @@ def delete_endpoint(*, endpoint_id: int) -> None:
     endpoint.delete()
 
 
-def rotate_secret(*, endpoint_id: int, grace: timedelta, now: datetime) -> WebhookEndpoint:
-    """Replace the secret. During the grace period, messages are signed with the previous one as well. Raises `NotFound`."""
-    has_grace = grace > timedelta()
+def rotate_secret(*, endpoint_id: int, grace_seconds: int, now: datetime) -> WebhookEndpoint:
+    """Replace the secret. During the grace period, messages are signed with the previous one as well.
+
+    Raises `ValidationFailed` for a grace period that is too long, and `NotFound`.
+    """
+    ROTATION.check({"grace_seconds": grace_seconds})
+    has_grace = grace_seconds > 0
     endpoints().filter(pk=endpoint_id).update(
         previous_secret=F("secret") if has_grace else "",
-        previous_secret_until=now + grace if has_grace else None,
+        previous_secret_until=now + timedelta(seconds=grace_seconds) if has_grace else None,
         secret=new_secret(),
         updated_at=now,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-from commerce.rest.client_address import address_of
+from commerce.client_address import address_of
 from config.front.bodies import KEPT_IN_MEMORY, Body
 
 _WITH_TOKEN = re.compile(r"/storefront/[^/]+/(?:carts|checkouts)/([^/]+?)(?:\.json)?(?:/|$)")

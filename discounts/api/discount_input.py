@@ -1,7 +1,5 @@
 """What a request may say of a discount, field by field; how fields fit each other is in `discounts.rules`."""
 
-import re
-from operator import itemgetter
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -9,35 +7,32 @@ from rest_framework import serializers
 
 from commerce.rest import fields
 from commerce.rest.shapes import Input
+from discounts.field_rules import (
+    BOGO_CONFIG,
+    BULK_TIERS,
+    MAX_CODE,
+    MAX_COUNT,
+    MAX_IDS,
+    MAX_MECHANICS_BYTES,
+    MAX_QUANTITY,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TIERS,
+    MAX_TITLE,
+    SCOPES,
+    STATUSES,
+    discount_code,
+)
 from discounts.models import Discount
-from discounts.rules import normalise_code
-
-MAX_IDS = 1000
-MAX_TAGS = 100
-MAX_QUANTITY = 9999
-MAX_TIERS = 20
-MAX_COUNT = 2**31 - 1
-STATUSES = (Discount.Status.ACTIVE, Discount.Status.DISABLED)
-
-# What people print on leaflets. A code is part of a path, so there is no slash, no space and nothing invisible.
-_CODE = re.compile(r"(?=.*[^\W_])[\w.%+&!*@$€£-]+")
 
 
-class CodeField(fields.TextField):
+class CodeField(fields.FormattedField):
     """A discount code, kept as it was typed, in one Unicode form."""
 
-    default_error_messages = {
-        "invalid_code": "Letters, digits and any of - _ . % + & ! * @ $ € £, at least one letter or digit."
-    }
+    rule = staticmethod(discount_code)
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=64, **kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        code = normalise_code(super().to_internal_value(data))
-        if not _CODE.fullmatch(code):
-            self.fail("invalid_code")
-        return code
+        super().__init__(max_length=MAX_CODE, **kwargs)
 
 
 class IdsField(fields.ListField):
@@ -69,33 +64,28 @@ class TierInput(ValueInput):
 
 
 class BulkTiersInput(Input):
-    scope = serializers.ChoiceField(["line", "order"])
+    scope = serializers.ChoiceField(SCOPES)
     tiers = fields.ListField(child=TierInput(), allow_empty=False, max_length=MAX_TIERS)
-
-    def validate_tiers(self, tiers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Any order comes in, and the rising one is kept."""
-        quantities = [tier["min_quantity"] for tier in tiers]
-        for index, quantity in enumerate(quantities):
-            if quantity in quantities[:index]:
-                detail = serializers.ErrorDetail("Another tier has it.", "duplicate")
-                raise serializers.ValidationError({str(index): {"min_quantity": detail}})
-        return sorted(tiers, key=itemgetter("min_quantity"))
 
 
 @extend_schema_field(BogoInput)
 class BogoField(fields.WholeField):
     shape = BogoInput
+    rule = staticmethod(BOGO_CONFIG)
+    max_bytes = MAX_MECHANICS_BYTES
 
 
 @extend_schema_field(BulkTiersInput)
 class BulkTiersField(fields.WholeField):
     shape = BulkTiersInput
+    rule = staticmethod(BULK_TIERS)
+    max_bytes = MAX_MECHANICS_BYTES
 
 
 class DiscountChanges(Input):
     type = serializers.ChoiceField(Discount.Type.choices, required=False)
     code = CodeField(required=False, allow_null=True)
-    title = fields.TextField(max_length=200)
+    title = fields.TextField(max_length=MAX_TITLE)
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices, required=False, allow_null=True)
     value_amount = fields.IntegerField(
         required=False, allow_null=True, help_text="Basis points for `percentage`, else cents."
@@ -111,7 +101,7 @@ class DiscountChanges(Input):
         Discount.Eligibility.choices, required=False, allow_null=True
     )
     customer_tags = fields.ListField(
-        child=fields.TextField(max_length=64), required=False, allow_null=True, max_length=MAX_TAGS
+        child=fields.TextField(max_length=MAX_TAG), required=False, allow_null=True, max_length=MAX_TAGS
     )
     segment_ids = IdsField(required=False, allow_null=True)
     customer_ids = IdsField(required=False, allow_null=True)
@@ -134,11 +124,11 @@ class DiscountInput(DiscountChanges):
 class DiscountFilter(Input):
     type = serializers.ChoiceField(Discount.Type.choices, required=False)
     status = serializers.ChoiceField(Discount.Status.choices, required=False)
-    code = fields.TextField(required=False, max_length=64)
+    code = fields.TextField(required=False, max_length=MAX_CODE)
 
 
 class DiscountRedemptionFilter(Input):
     discount_id = fields.IdField(required=False)
     order_id = fields.IdField(required=False)
     customer_id = fields.IdField(required=False)
-    code = fields.TextField(required=False, max_length=64)
+    code = fields.TextField(required=False, max_length=MAX_CODE)

@@ -5,6 +5,7 @@ from rest_framework import serializers
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
+from discounts.vouchers.rules import MAX_CODE, MAX_REASON
 from discounts.vouchers.statuses import status_shown
 
 
@@ -25,13 +26,13 @@ class VoucherFilter(Input):
 
 
 class RedeemInput(Input):
-    code = fields.TextField(max_length=64)
+    code = fields.TextField(max_length=MAX_CODE)
     amount_cents = fields.CentsField(min_value=1)
     order_id = fields.IdField(required=False, allow_null=True)
 
 
 class RevokeInput(Input):
-    reason = fields.TextField(max_length=1000)
+    reason = fields.TextField(max_length=MAX_REASON)
 
 
 class VoucherRedemptionFilter(Input):

@@ -1,4 +1,3 @@
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -6,7 +5,6 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
-from rest_framework import serializers
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -22,11 +20,12 @@ from unfold.widgets import (
 from commerce.backoffice.dialogs import asking
 from commerce.backoffice.display import label_column, money_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
-from commerce.rest import fields as rest
+from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 
 from . import operations
 from .codes import canonical_code
+from .rules import MAX_REASON
 from .statuses import status_shown, with_status
 
 
@@ -87,7 +86,7 @@ class IssueForm(BaseDialogForm):
     initial_balance_cents = forms.IntegerField(
         label="Balance in minor units",
         min_value=1,
-        max_value=rest.MAX_SAFE_INTEGER,
+        max_value=MAX_SAFE_INTEGER,
         widget=UnfoldAdminIntegerFieldWidget,
     )
     currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
@@ -97,27 +96,9 @@ class IssueForm(BaseDialogForm):
     )
     expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
 
-    def clean_currency(self) -> str:
-        try:
-            return rest.CurrencyField().run_validation(self.cleaned_data["currency"])
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(detail) for detail in error.detail]) from None
-
-    def clean_send_email(self) -> bool:
-        send_email = self.cleaned_data["send_email"]
-        if send_email and not self.data.get("recipient_email"):
-            raise forms.ValidationError("The gift card has no recipient.")
-        return send_email
-
-    def clean_expires_at(self) -> datetime | None:
-        expires_at = self.cleaned_data["expires_at"]
-        if expires_at is not None and expires_at <= timezone.now():
-            raise forms.ValidationError("The expiry must be in the future.")
-        return expires_at
-
 
 class RevokeForm(BaseDialogForm):
-    reason = forms.CharField(max_length=1000, widget=UnfoldAdminTextareaWidget)
+    reason = forms.CharField(max_length=MAX_REASON, widget=UnfoldAdminTextareaWidget)
 
 
 class StatusFilter(admin.SimpleListFilter):

@@ -16,13 +16,14 @@ from .codes import canonical_code, new_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
 from .notifications import enqueue_voucher_email
 from .occurrences import ended, issued, redeemed
+from .rules import REDEMPTION, REVOCATION, check_voucher
 from .statuses import FINAL, Status, status_shown
 
 # Codes are unique across accounts. A code that is taken inserts no row, and the caller draws another one.
 _INSERT = """
     INSERT INTO vouchers (account_id, code, currency, initial_balance_cents, balance_cents, held_cents,
                           recipient_email, order_id, status, expires_at, revocation_reason, created_at, updated_at)
-    SELECT %(account)s, fresh.code, %(currency)s, %(cents)s, %(cents)s, 0, %(recipient)s, %(order)s::bigint,
+    SELECT %(account)s, fresh.code, %(currency)s, %(initial_balance_cents)s, %(initial_balance_cents)s, 0, %(recipient_email)s, %(order_id)s::bigint,
            'active', %(expires_at)s::timestamptz, '', %(now)s, %(now)s
       FROM unnest(%(codes)s::text[]) AS fresh (code)
         ON CONFLICT (code) DO NOTHING
@@ -79,17 +80,15 @@ def issue_vouchers(
     actor: str,
     now: datetime,
 ) -> list[Voucher]:
-    """Issue gift cards with their first ledger entries. Raises `ValidationFailed`."""
-    if expires_at is not None and expires_at <= now:
-        raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")
-    fields = {
+    """New gift cards with the first entries of their ledgers, in cents. Raises `ValidationFailed`."""
+    card = {
+        "initial_balance_cents": initial_balance_cents,
         "currency": currency,
-        "cents": initial_balance_cents,
-        "recipient": recipient_email,
+        "recipient_email": recipient_email,
         "expires_at": expires_at,
-        "order": order_id,
-        "now": now,
+        "order_id": order_id,
     }
+    fields = check_voucher(card, now=now) | {"now": now}
     vouchers: list[Voucher] = []
     while len(vouchers) < count:
         vouchers += _insert(count - len(vouchers), fields)
@@ -103,10 +102,11 @@ def redeem_voucher(
 ) -> Redeemed:
     """Pay an amount with a gift card, optionally towards an order.
 
-    Raises `NotFound`, and `ValidationFailed` for an unknown order. Also raises `VoucherNotActive`, `OrderNotOpen`,
-    `CurrencyMismatch` and `InsufficientBalance`, which are recorded as failed attempts.
+    Raises `NotFound`, `ValidationFailed`, also for an unknown order, and, keeping the attempt, `VoucherNotActive`,
+    `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
     """
-    # Lock the order before the gift card, in the same order as its cancellation, which returns the amounts.
+    REDEMPTION.check({"code": code, "amount_cents": amount_cents})
+    # The order comes first, as for its cancellation, which returns what was taken.
     order = None if order_id is None else _lock_order(order_id)
     voucher = _lock(code=canonical_code(code))
     if order_id is not None and order is None:
@@ -132,8 +132,9 @@ def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
 def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
     """Revoke a gift card for fraud, whatever its status: fraud may be noticed late. Repeated, nothing changes.
 
-    Orders already paid with it stay paid. Raises `NotFound`.
+    What its orders have taken stays taken. Raises `ValidationFailed` and `NotFound`.
     """
+    reason = REVOCATION.check({"reason": reason})["reason"]
     voucher = _lock(pk=voucher_id)
     if voucher.status != Status.REVOKED:
         voucher.status = Status.REVOKED

@@ -3,15 +3,15 @@ from rest_framework import serializers
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from emails.own_templates.models import EmailTemplateVersion
-
-from .serializers import MAX_CTX_BYTES
-
-# Together they leave room for an order with 500 lines in the renderer's 256 KiB.
-MAX_BODY_SOURCE = 64 * 1024
-MAX_BODY_TEXT = 24 * 1024
-MAX_LINE = 1000
-MAX_NOTE = 500
-MAX_VERSION = 2**31 - 2
+from emails.own_templates.rules import (
+    MAX_BODY_SOURCE,
+    MAX_BODY_TEXT,
+    MAX_CTX_BYTES,
+    MAX_CTX_NODES,
+    MAX_LINE,
+    MAX_NOTE,
+    MAX_VERSION,
+)
 
 
 class ContextField(fields.ObjectField):
@@ -20,7 +20,7 @@ class ContextField(fields.ObjectField):
     def __init__(self) -> None:
         super().__init__(
             max_bytes=MAX_CTX_BYTES,
-            max_nodes=5000,
+            max_nodes=MAX_CTX_NODES,
             required=False,
             help_text="The variables. Default: the sample.",
         )

@@ -1,10 +1,9 @@
-"""The editor's forms. They keep the limits of the API."""
+"""The editor's forms."""
 
 from typing import Any
 
 import orjson
 from django import forms
-from rest_framework import serializers
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
@@ -12,17 +11,17 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from commerce.errors import FieldError, Refusal
-from commerce.rest.fields import LocaleField
-from emails.api.template_serializers import (
+from commerce.errors import FieldError, Refusal, ValidationFailed
+from commerce.rules import locale
+from emails.own_templates.queries import TemplateInForce
+from emails.own_templates.rules import (
+    CTX,
     MAX_BODY_SOURCE,
     MAX_BODY_TEXT,
     MAX_LINE,
     MAX_NOTE,
     MAX_VERSION,
-    ContextField,
 )
-from emails.own_templates.queries import TemplateInForce
 from emails.own_templates.samples import sample_ctx
 from emails.template_sources import TemplateSource, platform_templates
 
@@ -91,11 +90,11 @@ class TemplateForm(forms.Form):
 
     def clean_ctx(self) -> dict[str, object]:
         try:
-            return ContextField().run_validation(orjson.loads(self.cleaned_data["ctx"]))
+            return CTX(orjson.loads(self.cleaned_data["ctx"]))
         except orjson.JSONDecodeError as error:
             raise forms.ValidationError(f"Line {error.lineno}: this is not JSON.") from error
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(detail) for detail in error.detail]) from error
+        except ValidationFailed as refusal:
+            raise forms.ValidationError([error.detail for error in refusal.errors]) from refusal
 
     def draft(self) -> TemplateSource:
         """What was filled in, to be saved or shown in the template's own locale."""
@@ -153,6 +152,6 @@ class OpenForm(forms.Form):
 
     def clean_locale(self) -> str:
         try:
-            return LocaleField(bare_language=True).run_validation(self.cleaned_data["locale"])
-        except serializers.ValidationError as error:
+            return locale(self.cleaned_data["locale"], may_be_language=True)
+        except ValidationFailed as error:
             raise forms.ValidationError("A language such as de, or with a region: de-AT.") from error

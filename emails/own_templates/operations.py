@@ -26,6 +26,7 @@ from emails.own_templates.queries import (
     source_of,
 )
 from emails.own_templates.rendering import render_draft
+from emails.own_templates.rules import CHANGE, TEST_MESSAGE, check_draft
 from emails.own_templates.samples import sample_ctx
 from emails.renderer_client import Rendered
 from emails.template_sources import TemplateSource
@@ -62,6 +63,7 @@ def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: d
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`, `ValidationFailed`, `TemplateInvalid`, `RendererFailed`.
     """
+    draft = check_draft(draft)
     with scope():
         _check_change(change)
         account = current_account()
@@ -126,12 +128,13 @@ def preview_template(
 def send_test(
     *, template_key: str, locale: str, to_email: str, ctx: dict[str, object] | None, now: datetime
 ) -> OutboxDispatch:
-    """Enqueue a test message of the current template to any address. Raises `TemplateNotFound`."""
+    """Send a message of the template in force to any address. Raises `TemplateNotFound` and `ValidationFailed`."""
     require_template(template_key)
+    message = TEST_MESSAGE.check({"to_email": to_email, "ctx": ctx})
     key = f"{TEST_REFERENCE}/{uuid4()}"
     enqueue_email(
         EmailKind[dict[str, object]](template_key, TEST_REFERENCE),
-        to_email=to_email,
+        to_email=message["to_email"],
         customer_id=None,
         locale=locale,
         variables=sample_ctx(template_key) if ctx is None else ctx,
@@ -151,6 +154,7 @@ def _check_change(change: Change) -> None:
 
 
 def _check_version(change: Change) -> None:
+    CHANGE.check({"expected_version": change.expected_version, "note": change.note})
     number = _last_number(change)
     if number != change.expected_version:
         raise TemplateVersionConflict(current_version=number)

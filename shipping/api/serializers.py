@@ -7,39 +7,31 @@ from commerce.formats import as_text
 from commerce.rest import fields
 from commerce.rest.errors import ReadOnlyField
 from commerce.rest.shapes import Input, Output, TimestampField
-from shipping.matching import Option, normalise_zip
+from shipping.matching import Option
 from shipping.models import PickupPoint, ShippingMethod
+from shipping.rules import (
+    MAX_COUNTRIES,
+    MAX_DAYS,
+    MAX_NAME,
+    MAX_ZIP_PATTERN,
+    MAX_ZIP_PATTERNS,
+    zip_pattern,
+)
 
-MAX_COUNTRIES = 249
-MAX_ZIP_PATTERNS = 500
-MAX_DAYS = 32_767
 
+class ZipPatternField(fields.FormattedField):
+    rule = staticmethod(zip_pattern)
 
-class ZipPatternField(fields.TextField):
-    """A postcode, or the beginning of one followed by `*`."""
-
-    default_error_messages = {"invalid_zip_pattern": "A postcode, or a prefix with one * at its end."}
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        pattern = normalise_zip(text)
-        if not pattern or "*" in pattern[:-1]:
-            self.fail("invalid_zip_pattern")
-        return text
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_ZIP_PATTERN, **kwargs)
 
 
 class ZoneInput(Input):
     handle = fields.HandleField()
-    name = fields.TextField(max_length=200)
+    name = fields.TextField(max_length=MAX_NAME)
     market_id = fields.IdField(required=False, allow_null=True)
     country_codes = fields.ListField(child=fields.CountryField(), allow_empty=False, max_length=MAX_COUNTRIES)
-    zip_patterns = fields.ListField(
-        child=ZipPatternField(max_length=16), required=False, max_length=MAX_ZIP_PATTERNS
-    )
-
-    def validate_country_codes(self, value: list[str]) -> list[str]:
-        """Each code once, in the order given."""
-        return list(dict.fromkeys(value))
+    zip_patterns = fields.ListField(child=ZipPatternField(), required=False, max_length=MAX_ZIP_PATTERNS)
 
 
 class ZoneOutput(Output):
@@ -55,7 +47,7 @@ class ZoneOutput(Output):
 
 class MethodInput(Input):
     handle = fields.HandleField()
-    name = fields.TextField(max_length=200)
+    name = fields.TextField(max_length=MAX_NAME)
     zone_id = fields.IdField()
     carrier = fields.TokenField()
     service_code = fields.TokenField()
@@ -73,7 +65,7 @@ class RateInput(Input):
 
     price_cents = fields.CentsField()
     currency = fields.CurrencyField()
-    display_name = fields.TextField(required=False, allow_null=True, max_length=200)
+    display_name = fields.TextField(required=False, allow_null=True, max_length=MAX_NAME)
     min_weight_grams = fields.IntegerField(required=False, allow_null=True)
     max_weight_grams = fields.IntegerField(required=False, allow_null=True)
     min_subtotal_cents = fields.CentsField(required=False, allow_null=True)

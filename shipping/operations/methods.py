@@ -7,6 +7,7 @@ from shipping.errors import RateModeConflict, RateModeNotAvailable
 from shipping.locks import lock_method, lock_zone
 from shipping.models import LIVE, ShippingMethod, ShippingRate
 from shipping.queries import get_method
+from shipping.rules import METHOD
 
 from .rates import retire_automatic_rates
 
@@ -14,11 +15,12 @@ RateMode = ShippingMethod.RateMode
 
 
 def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
-    """A new service in a live zone.
+    """Create a method in a live zone.
 
-    Raises `ValidationFailed` for an unknown zone or impossible days, `RateModeNotAvailable`, and
-    `HandleTaken` through the key.
+    Raises `ValidationFailed`, also for an unknown zone or impossible days, `RateModeNotAvailable`, and `HandleTaken`
+    through the key.
     """
+    fields = METHOD.check(fields)
     _require_zone(fields)
     method = ShippingMethod(**fields)
     _require_sound(method)
@@ -28,6 +30,7 @@ def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
 
 def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> ShippingMethod:
     """Change a live method. Raises `NotFound`, `RateModeConflict`, and as `create_method` does."""
+    changes = METHOD.check(changes, partial=True)
     _require_zone(changes)
     method = lock_method(method_id)
     mode_before = method.rate_mode

@@ -5,6 +5,7 @@ from commerce.errors import FieldError, NotFound, ValidationFailed
 from shipping.errors import RateMustBeFree, TooManyRates
 from shipping.locks import lock_method, lock_rate
 from shipping.models import BOUNDED, LIVE, ShippingMethod, ShippingRate
+from shipping.rules import RATE
 
 RateMode = ShippingMethod.RateMode
 # Of one method: a quote compares all of them.
@@ -12,11 +13,12 @@ MAX_RATES = 1_000
 
 
 def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
-    """A new tier of a live method.
+    """Create a rate of a live method.
 
-    Raises `NotFound`, `ValidationFailed` for bounds that are inverted or that a flat rate can't have,
+    Raises `NotFound`, `ValidationFailed`, also for bounds that are inverted or that a flat rate can't have,
     `RateMustBeFree`, `TooManyRates`, and `FlatRateExists` through the key.
     """
+    fields = RATE.check(fields)
     method = lock_method(method_id)
     rate = ShippingRate(method=method, is_flat=method.rate_mode == RateMode.FLAT, **fields)
     _require_sound(rate, mode=method.rate_mode)
@@ -29,6 +31,7 @@ def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> Shi
 
 def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> ShippingRate:
     """Change a live rate; one that a quote has made becomes the merchant's own. Raises as `create_rate` does."""
+    changes = RATE.check(changes, partial=True)
     method, rate = lock_rate(rate_id)
     for name, value in changes.items():
         setattr(rate, name, value)

@@ -5,16 +5,19 @@ from shipping.errors import ZoneInUse
 from shipping.locks import lock_zone
 from shipping.models import LIVE, ShippingMethod, ShippingZone
 from shipping.queries import require_market
+from shipping.rules import ZONE
 
 
 def create_zone(*, fields: dict[str, Any]) -> ShippingZone:
-    """A new destination filter. Raises `ValidationFailed` for an unknown market, `HandleTaken` through the key."""
+    """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` through the key."""
+    fields = ZONE.check(fields)
     require_market(fields.get("market_id"))
     return ShippingZone.objects.create(**fields)
 
 
 def update_zone(*, zone_id: int, changes: dict[str, Any]) -> ShippingZone:
     """Change a live zone. Raises `NotFound`, and as `create_zone` does."""
+    changes = ZONE.check(changes, partial=True)
     zone = lock_zone(zone_id)
     require_market(changes.get("market_id"))
     for name, value in changes.items():

@@ -90,12 +90,21 @@ def test_keys_issue_takes_scopes_and_expiry(shop, run):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("admin", "App"), "require --account"),
-        (("workspace", "App", "--account", "SHOP"), "workspace keys don't allow it"),
+        (("admin", "App"), "need an account"),
+        (("workspace", "App", "--account", "SHOP"), "workspace keys have none"),
         (("admin", "App", "--account", "no-shop"), "no account 'no-shop'"),
         (("admin", "App", "--account", "OTHER"), "no account 'shop-"),
         (("storefront", "App", "--account", "SHOP", "--scope", "read_orders"), "have no scopes"),
         (("admin", "App", "--account", "SHOP", "--scope", "read_all"), "invalid choice"),
+        (
+            ("admin", "x" * 201, "--account", "SHOP"),
+            "name: Ensure this field has no more than 200 characters",
+        ),
+        (("admin", " ", "--account", "SHOP"), "name: This field may not be blank"),
+        (
+            ("admin", "App", "--account", "SHOP", "--expires-at", "2020-01-01T00:00:00Z"),
+            "expires_at: The expiry must be in the future",
+        ),
         (("admin", "App", "--account", "SHOP", "--expires-at", "2040-01-01T00:00:00"), "with an offset"),
     ],
 )
@@ -149,6 +158,25 @@ def test_keys_rotate_of_a_dead_key_is_refused(shop, run):
 
     with pytest.raises(CommandError, match="revoked or expired"):
         run("keys", shop.workspace_id, "rotate", made["id"])
+
+
+@pytest.mark.parametrize("grace", ["-1", "31536001", "1" + "0" * 30])
+def test_keys_rotate_with_a_grace_period_out_of_bounds_is_refused(shop, run, grace):
+    made = shown(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
+
+    with pytest.raises(CommandError, match="grace_seconds: Must be at"):
+        run("keys", shop.workspace_id, "rotate", made["id"], f"--grace={grace}")
+
+    assert keys_of(shop) == 5
+    assert ApiClient.admin(made["key"], shop.handle).get("markets.json").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201])
+def test_bootstrap_with_a_bad_name_makes_nothing(db, run, name):
+    with pytest.raises(CommandError, match="name: "):
+        run("bootstrap", name, "--staff-user", "ann", "--staff-password", "a long password")
+
+    assert (User.objects.count(), Workspace.objects.count()) == (0, 0)
 
 
 def test_suspend_account_and_lift(shop, run):

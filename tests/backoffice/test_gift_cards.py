@@ -77,7 +77,7 @@ def test_gift_card_is_issued_and_sent(shop, owner):
 def test_gift_card_without_a_recipient_can_not_be_sent(shop, owner):
     answer = owner.confirm(ISSUE, initial_balance_cents=5000, currency="EUR", send_email="on")
 
-    assert set(answer.context["form"].errors) == {"send_email"}
+    assert set(answer.context["form"].errors) == {"recipient_email"}
     with shop.scope():
         assert not Voucher.objects.exists()
 

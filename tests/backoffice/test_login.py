@@ -5,10 +5,10 @@ import redis
 from django.test import Client, RequestFactory
 
 from accounts.backoffice import login
+from commerce import attempts
+from commerce.attempts import Limit, begin_attempt
+from commerce.client_address import client_address
 from commerce.redis import client as redis_client
-from commerce.rest import attempts
-from commerce.rest.attempts import Limit, begin_attempt
-from commerce.rest.client_address import client_address
 from tests.backoffice.clients import make_user
 from tests.servers import closed_port
 from tests.threads import run_threads

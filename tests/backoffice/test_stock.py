@@ -37,7 +37,7 @@ def test_adjustment_by_nothing_is_a_form_error(shop, owner):
 
     answer = owner.confirm(adjust(level), delta=0, reason="count")
 
-    assert answer.context["form"].errors == {"delta": ["Nothing would change."]}
+    assert answer.context["form"].errors == {"delta": ["Must not be 0."]}
     with shop.scope():
         assert InventoryAdjustment.objects.get().delta == 5
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from accounts.operations import set_suspended
-from commerce.rest.principal import AREAS
+from commerce.principal import AREAS
 from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
 from tests.problems import problem

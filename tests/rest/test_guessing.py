@@ -118,7 +118,7 @@ def test_zero_is_no_limit(shop, checkout, settings):
 def test_guesses_are_not_limited_without_redis(shop, checkout, settings, monkeypatch, caplog):
     settings.WRONG_CODES_PER_CHECKOUT = 1
     unreachable = redis.Redis(host="127.0.0.1", port=closed_port(), retry=None)
-    monkeypatch.setattr("commerce.rest.attempts.client", lambda: unreachable)
+    monkeypatch.setattr("commerce.attempts.client", lambda: unreachable)
 
     assert [enter(shop, checkout, code).status_code for code in ("WRONG", "WRONG", "RIGHT")] == [
         422,

@@ -4,12 +4,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError, transaction
 
+from accounts.management.terminal import refusals_shown
 from accounts.models import User
 from accounts.operations import bootstrap_workspace
+from accounts.rules import WORKSPACE
 
 
 class Command(BaseCommand):
-    help = "Creates a workspace with a key, and optionally a superuser for the back office."
+    help = "Makes a workspace with a key, and on request the first user of the back office."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="name of the workspace")
@@ -17,6 +19,9 @@ class Command(BaseCommand):
         parser.add_argument("--staff-password", metavar="PASSWORD", help="the superuser's password")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with refusals_shown():
+            # Before the superuser is created, in a transaction of its own.
+            WORKSPACE.check({"name": options["name"]})
         if options["staff_user"]:
             self._make_superuser(options["staff_user"], options["staff_password"])
         workspace, issued = bootstrap_workspace(name=options["name"])

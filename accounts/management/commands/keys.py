@@ -1,7 +1,4 @@
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +6,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from accounts.management.terminal import refusals_shown
 from accounts.models import Account, ApiKey, Workspace
 from accounts.operations import OPERATOR, IssuedKey, issue_key, revoke_key, rotate_key
-from commerce.errors import Refusal
-from commerce.rest.principal import SCOPES
+from commerce.principal import SCOPES
 from commerce.tenancy.scope import workspace_scope
 
 
@@ -46,15 +43,13 @@ class Command(BaseCommand):
         revoke.add_argument("key", type=int, help="id of the key")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with workspace_scope(options["workspace"]), _refusals_shown():
+        with workspace_scope(options["workspace"]), refusals_shown():
             if not Workspace.objects.exists():
                 raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
             getattr(self, f"_{options['action']}")(options)
 
     def _issue(self, options: dict[str, Any]) -> None:
         account = _account(options["account"]) if options["account"] else None
-        if (account is None) != (options["kind"] == ApiKey.Kind.WORKSPACE):
-            raise CommandError("Admin and storefront keys require --account; workspace keys don't allow it.")
         issued = issue_key(
             issuer=OPERATOR,
             now=timezone.now(),
@@ -74,9 +69,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{key.pk}\t{key.kind}\t{owner}\t{key.prefix}\t{state}\t{key.name}")
 
     def _rotate(self, options: dict[str, Any]) -> None:
-        grace = timedelta(seconds=options["grace"])
         key = _key(options["key"])
-        self._show(rotate_key(issuer=OPERATOR, key=key, grace=grace, now=timezone.now()))
+        self._show(rotate_key(issuer=OPERATOR, key=key, grace_seconds=options["grace"], now=timezone.now()))
 
     def _revoke(self, options: dict[str, Any]) -> None:
         key = revoke_key(issuer=OPERATOR, key=_key(options["key"]), now=timezone.now())
@@ -85,15 +79,6 @@ class Command(BaseCommand):
     def _show(self, issued: IssuedKey) -> None:
         self.stdout.write(f"id {issued.key.pk}")
         self.stdout.write(f"key {issued.secret}")
-
-
-@contextmanager
-def _refusals_shown() -> Iterator[None]:
-    try:
-        yield
-    except Refusal as refusal:
-        details = [error.detail for error in refusal.errors] or [refusal.detail]
-        raise CommandError(" ".join(details)) from None
 
 
 def _account(handle: str) -> Account:

@@ -99,6 +99,6 @@ class VariantPricingViewSet(AdminViewSet):
     @answers(one("variant_pricing", serializers.VariantPricingOutput), request=serializers.PricingInput)
     def update(self, request: Request, variant_id: int, market_id: int) -> Response:
         variant = queries.get_variant(variant_id)
-        fields = self.valid(serializers.PricingInput)
-        pricing = operations.set_pricing(variant=variant, market_id=market_id, **fields)
+        fields = self.valid(serializers.PricingInput) | {"market_id": market_id}
+        pricing = operations.set_pricing(variant=variant, fields=fields)
         return Response({"variant_pricing": shapes.variant_pricing(pricing)})

@@ -1,16 +1,18 @@
-from typing import Any
-
 from rest_framework import serializers
 
 from commerce.catalog.models import Product
+from commerce.catalog.rules import (
+    MAX_DESCRIPTION,
+    MAX_PRICE_CENTS,
+    MAX_PRICES,
+    MAX_SKU,
+    MAX_TITLE,
+    MAX_VARIANTS,
+    MAX_WEIGHT_GRAMS,
+    NEW_STATUSES,
+)
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
-
-# With these limits, the total of a full cart including tax fits in 64 bits.
-MAX_PRICE_CENTS = 100_000_000_000
-MAX_WEIGHT_GRAMS = 100_000_000
-MAX_VARIANTS = 100
-MAX_PRICES = 100
 
 
 class PricingInput(Input):
@@ -24,8 +26,8 @@ class MarketPricingInput(PricingInput):
 
 
 class VariantChanges(Input):
-    sku = fields.TextField(max_length=64)
-    title = fields.TextField(required=False, allow_blank=True, max_length=255)
+    sku = fields.TextField(max_length=MAX_SKU)
+    title = fields.TextField(required=False, allow_blank=True, max_length=MAX_TITLE)
     weight_grams = fields.IntegerField(required=False, max_value=MAX_WEIGHT_GRAMS)
     tax_class = fields.TokenField(required=False)
     track_inventory = fields.BooleanField(required=False)
@@ -35,21 +37,16 @@ class VariantChanges(Input):
 class VariantInput(VariantChanges):
     pricing = fields.ListField(child=MarketPricingInput(), required=False, max_length=MAX_PRICES)
 
-    def validate_pricing(self, pricing: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if len({price["market_id"] for price in pricing}) < len(pricing):
-            raise serializers.ValidationError("A market may have only one price.", code="duplicate")
-        return pricing
-
 
 class ProductChanges(Input):
     handle = fields.HandleField()
-    title = fields.TextField(max_length=255)
-    description = fields.TextField(required=False, allow_blank=True, max_length=50_000)
+    title = fields.TextField(max_length=MAX_TITLE)
+    description = fields.TextField(required=False, allow_blank=True, max_length=MAX_DESCRIPTION)
     status = serializers.ChoiceField(Product.Status.values, required=False)
 
 
 class ProductInput(ProductChanges):
-    status = serializers.ChoiceField([Product.Status.DRAFT, Product.Status.ACTIVE], required=False)
+    status = serializers.ChoiceField(NEW_STATUSES, required=False)
     variants = fields.ListField(child=VariantInput(), required=False, max_length=MAX_VARIANTS)
 
 

@@ -2,29 +2,17 @@ from typing import Any
 
 from commerce.catalog import queries
 from commerce.catalog.models import Variant, VariantPricing
+from commerce.catalog.rules import PRICING
 from commerce.errors import NotFound, ValidationFailed
 
 
-def set_pricing(
-    *,
-    variant: Variant,
-    market_id: int,
-    price_cents: int,
-    compare_at_price_cents: int | None = None,
-    currency: str | None = None,
-) -> VariantPricing:
-    """Create or replace a variant's price in a market, by default in the market's currency.
+def set_pricing(*, variant: Variant, fields: dict[str, Any]) -> VariantPricing:
+    """Set the price of a variant in a market, in the market's currency unless another is given.
 
-    Raises `NotFound` for an unknown market.
+    Raises `ValidationFailed`, and `NotFound` for an unknown market.
     """
-    market_currency = _market_currency(market_id)
-    pricing = VariantPricing(
-        variant=variant,
-        market_id=market_id,
-        currency=currency or market_currency,
-        price_cents=price_cents,
-        compare_at_price_cents=compare_at_price_cents,
-    )
+    fields = _with_currency(PRICING.check(fields))
+    pricing = VariantPricing(variant=variant, **fields)
     VariantPricing.objects.bulk_create(
         [pricing],
         update_conflicts=True,
@@ -34,11 +22,10 @@ def set_pricing(
     return pricing
 
 
-def add_pricing(
-    *, variant: Variant, market_id: int, currency: str | None = None, **amounts: Any
-) -> VariantPricing:
-    """Create a variant's price in a market. Raises `NotFound`, and `ValidationFailed` if it has one already."""
-    fields = {"currency": currency or _market_currency(market_id), **amounts}
+def add_pricing(*, variant: Variant, fields: dict[str, Any]) -> VariantPricing:
+    """Set the first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
+    fields = _with_currency(PRICING.check(fields))
+    market_id = fields.pop("market_id")
     pricing, is_new = VariantPricing.objects.get_or_create(
         variant=variant, market_id=market_id, defaults=fields
     )
@@ -51,8 +38,8 @@ def add_pricing(
     return pricing
 
 
-def _market_currency(market_id: int) -> str:
-    currency = queries.market_currencies([market_id]).get(market_id)
-    if currency is None:
+def _with_currency(fields: dict[str, Any]) -> dict[str, Any]:
+    market_currency = queries.market_currencies([fields["market_id"]]).get(fields["market_id"])
+    if market_currency is None:
         raise NotFound
-    return currency
+    return fields | {"currency": fields.get("currency") or market_currency}

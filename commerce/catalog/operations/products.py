@@ -2,22 +2,27 @@ from datetime import datetime
 from typing import Any
 
 from commerce.catalog.models import Product
+from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
 
 from .variants import insert_variants
 
 
 def create_product(*, fields: dict[str, Any], variants: list[dict[str, Any]]) -> Product:
-    """Create a product with its variants, each of which may contain its `pricing`.
+    """Create a product; each variant may have its `pricing`.
 
-    Raises `ProductHandleTaken` and `SkuTaken` through the unique keys, and `ValidationFailed` for unknown markets.
+    Raises `ValidationFailed`, also for unknown markets, and `ProductHandleTaken` and `SkuTaken` through the unique
+    keys.
     """
+    fields = NEW_PRODUCT.check(fields | {"variants": variants})
+    variants = fields.pop("variants")
     product = Product.objects.create(**fields)
     insert_variants(product, {f"variants.{index}.": variant for index, variant in enumerate(variants)})
     return product
 
 
 def update_product(*, product: Product, changes: dict[str, Any], now: datetime) -> None:
-    """Change a product. Its status also archives or restores it. Raises `ProductHandleTaken`."""
+    """Change a product; its status takes it to the archive, and back. Raises as `create_product` does."""
+    changes = PRODUCT.check(changes, partial=True)
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
     _archive_variants(locked, changes.get("status", locked.status), now)
     for name, value in changes.items():

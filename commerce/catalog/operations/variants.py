@@ -4,6 +4,7 @@ from typing import Any
 from commerce.catalog import queries
 from commerce.catalog.errors import ProductArchived, TooManyVariants
 from commerce.catalog.models import Product, Variant, VariantPricing
+from commerce.catalog.rules import NEW_VARIANT, VARIANT
 from commerce.errors import ValidationFailed
 
 # Per product, since an answer contains all of them.
@@ -11,11 +12,12 @@ MAX_VARIANTS = 2_000
 
 
 def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
-    """Add a variant to a product. It may contain its `pricing`.
+    """Add a variant, which may have its `pricing`, to a product.
 
-    Raises `ProductArchived`, `TooManyVariants`, `SkuTaken` through the unique key, and `ValidationFailed` for unknown
-    markets.
+    Raises `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, and `SkuTaken` through
+    the unique key.
     """
+    fields = NEW_VARIANT.check(fields)
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
@@ -28,8 +30,9 @@ def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
 def update_variant(*, variant: Variant, changes: dict[str, Any], now: datetime) -> None:
     """Change a variant, and the backorder rule of its stock levels.
 
-    Raises `SkuTaken`, and `StockBelowCommitted` if backorders are switched off while stock doesn't cover all of them.
+    Raises `ValidationFailed`, `SkuTaken`, and `StockBelowCommitted` when backorders end that the stock does not cover.
     """
+    changes = VARIANT.check(changes, partial=True)
     locked = Variant.objects.select_for_update(no_key=True).get(pk=variant.pk)
     for name, value in changes.items():
         setattr(locked, name, value)
@@ -52,7 +55,9 @@ def insert_variants(product: Product, drafts: dict[str, dict[str, Any]]) -> list
         for draft in drafts.values()
     )
     VariantPricing.objects.bulk_create(
-        VariantPricing(variant=variant, **{"currency": currencies[price["market_id"]]} | price)
+        VariantPricing(
+            variant=variant, **price | {"currency": price.get("currency") or currencies[price["market_id"]]}
+        )
         for variant, draft in zip(variants, drafts.values(), strict=True)
         for price in draft.get("pricing", [])
     )

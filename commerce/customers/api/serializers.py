@@ -1,23 +1,18 @@
 from rest_framework import serializers
 
-from commerce.mail import email_folders
+from commerce.customers.rules import MAX_NAME, MAX_PHONE, MAX_TAG, MAX_TAGS
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
-
-MAX_TAGS = 100
 
 
 class CustomerInput(Input):
     email = fields.EmailField()
-    first_name = fields.TextField(required=False, allow_blank=True, max_length=100)
-    last_name = fields.TextField(required=False, allow_blank=True, max_length=100)
-    phone = fields.TextField(required=False, allow_blank=True, max_length=40)
+    first_name = fields.TextField(required=False, allow_blank=True, max_length=MAX_NAME)
+    last_name = fields.TextField(required=False, allow_blank=True, max_length=MAX_NAME)
+    phone = fields.TextField(required=False, allow_blank=True, max_length=MAX_PHONE)
     locale = fields.LocaleField(required=False, allow_null=True)
     country_code = fields.CountryField(required=False, allow_null=True)
-    tags = fields.ListField(child=fields.TextField(max_length=64), required=False, max_length=MAX_TAGS)
-
-    def validate_tags(self, tags: list[str]) -> list[str]:
-        return list(dict.fromkeys(tags))
+    tags = fields.ListField(child=fields.TextField(max_length=MAX_TAG), required=False, max_length=MAX_TAGS)
 
 
 class CustomerFilter(Input):
@@ -43,17 +38,6 @@ class CustomerOutput(Output):
 
 class PreferencesInput(Input):
     notification_preferences = serializers.DictField(child=fields.BooleanField())
-
-    def validate_notification_preferences(self, preferences: dict[str, bool]) -> dict[str, bool]:
-        unknown = preferences.keys() - email_folders().keys()
-        if unknown:
-            raise serializers.ValidationError(
-                {
-                    key: serializers.ErrorDetail("There is no such template.", "unknown_template")
-                    for key in unknown
-                }
-            )
-        return preferences
 
 
 class SegmentOutput(Output):

@@ -7,6 +7,7 @@ from django.db.models.functions import Greatest, Least
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
 from commerce.customers.redaction import erase_person
+from commerce.customers.rules import CUSTOMER, require_known_templates
 from commerce.tenancy.scope import current_account_id
 
 _MAX_CENTS = 2**63 - 1
@@ -23,12 +24,14 @@ _UPSERT_GUEST = """
 
 
 def create_customer(*, fields: dict[str, Any]) -> Customer:
-    """Create a customer. Raises `CustomerEmailTaken` by the unique constraint."""
+    """Create a customer. Raises `ValidationFailed`, and `CustomerEmailTaken` by the unique constraint."""
+    fields = CUSTOMER.check(fields)
     return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
 
 
 def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetime) -> Customer:
-    """Change a customer. Raises `CustomerRedacted`, and `CustomerEmailTaken` by the unique constraint."""
+    """Change a customer. Raises as `create_customer` does, and `CustomerRedacted`."""
+    changes = CUSTOMER.check(changes, partial=True)
     if "email" in changes:
         changes = changes | {"normalised_email": normalise_email(changes["email"])}
     live = Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True)
@@ -62,7 +65,8 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
 
 
 def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
-    """Change the given preferences; the others stay as they are. Raises `CustomerRedacted`."""
+    """Set which messages a customer wants; other preferences stay. Raises `ValidationFailed`, `CustomerRedacted`."""
+    require_known_templates(preferences)
     locked = Customer.objects.select_for_update(no_key=True).get(pk=customer.pk)
     if locked.redacted_at is not None:
         raise CustomerRedacted

@@ -1,16 +1,18 @@
 from typing import Any
 
 from commerce.customers.models import Segment
+from commerce.customers.rules import SEGMENT
 from commerce.errors import NotFound
 
 
 def create_segment(*, fields: dict[str, Any]) -> Segment:
-    """Create a segment. Raises `SegmentHandleTaken` by the unique constraint."""
-    return Segment.objects.create(**fields)
+    """Create a segment. Raises `ValidationFailed`, and `SegmentHandleTaken` by the unique constraint."""
+    return Segment.objects.create(**SEGMENT.check(fields))
 
 
 def update_segment(*, segment: Segment, changes: dict[str, Any]) -> Segment:
-    """Change a segment, effective at once. Raises `SegmentHandleTaken` by the unique constraint."""
+    """Change a segment; its members change at once. Raises as `create_segment` does."""
+    changes = SEGMENT.check(changes, partial=True)
     for name, value in changes.items():
         setattr(segment, name, value)
     segment.save(update_fields=[*changes, "updated_at"])
@@ -18,7 +20,7 @@ def update_segment(*, segment: Segment, changes: dict[str, Any]) -> Segment:
 
 
 def delete_segment(*, segment_id: int) -> None:
-    """Delete a segment. Discounts that name it then apply to nobody. Raises `NotFound`."""
+    """Delete a segment. Discounts for it no longer match anyone by it. Raises `NotFound`."""
     deleted, _ = Segment.objects.filter(pk=segment_id).delete()
     if not deleted:
         raise NotFound

@@ -22,7 +22,7 @@ class LocationsViewSet(AdminViewSet):
 
     @answers(one("location", shapes.LocationOutput), request=shapes.LocationInput, status=201)
     def create(self, request: Request) -> Response:
-        location = operations.create_location(**self.valid(shapes.LocationInput))
+        location = operations.create_location(fields=self.valid(shapes.LocationInput))
         return Response({"location": _location(location)}, status=201)
 
     @answers(one("location", shapes.LocationOutput))

@@ -1,18 +1,14 @@
-from typing import Any
-
 from rest_framework import serializers
 
 from commerce.inventory.models import InventoryAdjustment
+from commerce.inventory.rules import MAX_DELTA, MAX_NAME, MAX_PRIORITY
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
-
-MAX_DELTA = 1_000_000_000
-MAX_PRIORITY = 2_147_483_647
 
 
 class LocationInput(Input):
     handle = fields.HandleField()
-    name = fields.TextField(max_length=200)
+    name = fields.TextField(max_length=MAX_NAME)
     priority = fields.IntegerField(required=False, min_value=1, max_value=MAX_PRIORITY)
     is_active = fields.BooleanField(required=False)
 
@@ -37,11 +33,6 @@ class AdjustmentInput(Input):
     location_id = fields.IdField()
     delta = fields.IntegerField(min_value=-MAX_DELTA, max_value=MAX_DELTA)
     reason = serializers.ChoiceField(InventoryAdjustment.Reason.values)
-
-    def validate_delta(self, delta: int) -> Any:
-        if delta == 0:
-            raise serializers.ValidationError("Must not be 0.", code="zero")
-        return delta
 
 
 class LevelOutput(Output):

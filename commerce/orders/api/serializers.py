@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.models import Order, OrderLineItem
+from commerce.orders.rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
 from commerce.orders.shapes import line_answer, totals_answer
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
@@ -90,12 +91,12 @@ class OrderFilter(Input):
 
 
 class CancelInput(Input):
-    reason = fields.OptionalTextField(max_length=1000)
+    reason = fields.OptionalTextField(max_length=MAX_REASON)
 
 
 class FulfillInput(Input):
-    carrier = fields.OptionalTextField(max_length=64)
-    tracking_number = fields.OptionalTextField(max_length=100)
+    carrier = fields.OptionalTextField(max_length=MAX_CARRIER)
+    tracking_number = fields.OptionalTextField(max_length=MAX_TRACKING_NUMBER)
     tracking_url = fields.HttpUrlField(required=False, allow_null=True)
 
 

@@ -9,7 +9,7 @@ from commerce.outbox import operations, queries
 from commerce.outbox.handlers import area_of, tasks_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.paging import newest_first
-from commerce.rest.principal import Principal
+from commerce.principal import Principal
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import Access, AdminViewSet
 

@@ -1,5 +1,4 @@
 from contextlib import nullcontext
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -72,8 +71,10 @@ class EndpointsViewSet(AdminViewSet):
         one("webhook_endpoint", shapes.WebhookEndpointWithSecretOutput), request=shapes.WebhookSecretRotation
     )
     def rotate_secret(self, request: Request, webhook_endpoint_id: int) -> Response:
-        grace = timedelta(seconds=self.valid(shapes.WebhookSecretRotation)["grace_seconds"])
-        endpoint = operations.rotate_secret(endpoint_id=webhook_endpoint_id, grace=grace, now=timezone.now())
+        grace_seconds = self.valid(shapes.WebhookSecretRotation)["grace_seconds"]
+        endpoint = operations.rotate_secret(
+            endpoint_id=webhook_endpoint_id, grace_seconds=grace_seconds, now=timezone.now()
+        )
         return Response({"webhook_endpoint": _with_secret(endpoint)})
 
     @answers(one("webhook_ping", shapes.WebhookPingOutput), status=201)

@@ -6,13 +6,14 @@ from commerce.events.types import EventType
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
+from commerce.webhooks.rules import MAX_DESCRIPTION, MAX_GRACE_S, STATUSES, endpoint_url
 
 _Status = WebhookEndpoint.Status
 
 
 class WebhookEndpointInput(Input):
     url = fields.HttpUrlField(help_text="At a public address, and on port 80, 443, or from 1024 up.")
-    description = fields.OptionalTextField(max_length=200)
+    description = fields.OptionalTextField(max_length=MAX_DESCRIPTION)
     topics = fields.ListField(
         child=serializers.ChoiceField(EventType.choices),
         required=False,
@@ -21,26 +22,17 @@ class WebhookEndpointInput(Input):
     )
 
     def validate_url(self, url: str) -> str:
-        if len(url) > 1000:
-            raise serializers.ValidationError("At most 1000 characters are taken.", code="max_length")
-        return url
-
-    def validate_description(self, description: str | None) -> str:
-        return description or ""
-
-    def validate_topics(self, topics: list[str]) -> list[str]:
-        return sorted(set(topics))
+        return fields.apply_rule(endpoint_url, url)
 
 
 class WebhookEndpointChanges(WebhookEndpointInput):
     """An endpoint that is paused, or disabled after failures, is sent nothing until it is active again."""
 
-    status = serializers.ChoiceField([_Status.ACTIVE, _Status.PAUSED], required=False)
+    status = serializers.ChoiceField(STATUSES, required=False)
 
 
 class WebhookSecretRotation(Input):
-    # A day is usual, a month the maximum.
-    grace_seconds = fields.IntegerField(required=False, default=0, max_value=2_592_000)
+    grace_seconds = fields.IntegerField(required=False, default=0, max_value=MAX_GRACE_S)
 
 
 class DeliveryFilters(Input):

@@ -4,17 +4,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils import timezone
 from tqdm import tqdm
 
-from accounts.management.terminal import csv_writer, find_account_id, moment
+from accounts.management.terminal import csv_writer, find_account_id, moment, refusals_shown
 from commerce.formats import timestamp
-from commerce.reference import currencies
-from commerce.rest.fields import MAX_SAFE_INTEGER
 from commerce.tenancy.scope import account_scope
 from discounts.models import Voucher
 from discounts.vouchers.operations import issue_vouchers
+from discounts.vouchers.rules import check_voucher
 
 _BATCH = 500
 
@@ -26,9 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("account", metavar="HANDLE", help="the account that issues them")
         parser.add_argument("--count", type=_number, required=True, help="number of gift cards")
         parser.add_argument(
-            "--amount", type=_number, required=True, metavar="CENTS", help="balance of each gift card"
+            "--amount", type=int, required=True, metavar="CENTS", help="balance of each gift card"
         )
-        parser.add_argument("--currency", type=_currency, required=True, help="ISO 4217 code")
+        parser.add_argument("--currency", required=True, help="ISO 4217 code")
         parser.add_argument(
             "--expires-at",
             type=moment,
@@ -41,8 +40,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_id, now = find_account_id(options["account"]), timezone.now()
-        if options["expires_at"] is not None and options["expires_at"] <= now:
-            raise CommandError("--expires-at is in the past.")
+        with refusals_shown():
+            # Before a file is made for the codes.
+            check_voucher(_card(options), now=now)
         with (
             csv_writer(options["output"], self.stdout) as writer,
             tqdm(total=options["count"], unit="card", disable=None) as bar,
@@ -59,13 +59,19 @@ def _issue(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterat
         with account_scope(account_id):
             vouchers = issue_vouchers(
                 count=min(_BATCH, options["count"] - start),
-                initial_balance_cents=options["amount"],
-                currency=options["currency"],
-                expires_at=options["expires_at"],
+                **_card(options),
                 actor="command:issue_vouchers",
                 now=now,
             )
         yield vouchers
+
+
+def _card(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "initial_balance_cents": options["amount"],
+        "currency": options["currency"],
+        "expires_at": options["expires_at"],
+    }
 
 
 def _row(voucher: Voucher) -> tuple[object, ...]:
@@ -78,13 +84,6 @@ def _row(voucher: Voucher) -> tuple[object, ...]:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MAX_SAFE_INTEGER:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise ArgumentTypeError("must be an integer of at least 1")
     return int(text)
-
-
-def _currency(text: str) -> str:
-    code = text.upper()
-    if code not in currencies():
-        raise ArgumentTypeError("must be an ISO 4217 currency code")
-    return code

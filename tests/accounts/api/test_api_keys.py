@@ -8,7 +8,7 @@ import time_machine
 
 from accounts.authentication import hash_secret
 from accounts.models import ApiKey
-from commerce.rest.principal import SCOPES
+from commerce.principal import SCOPES
 from tests.clients import ApiClient
 from tests.problems import field_errors, problem
 

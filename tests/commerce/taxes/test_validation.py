@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from commerce.errors import RateLimited
 from commerce.redis import client
-from commerce.rest.errors import RateLimited
 from commerce.taxes.validation import UNAVAILABLE, Asker, Validation, validate
 from commerce.taxes.vat import VatNumber
 from commerce.waiting import Call, waiting_call

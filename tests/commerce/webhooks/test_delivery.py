@@ -207,9 +207,7 @@ def test_delivery_to_a_private_address_is_not_made(shop, endpoint, receiver, set
 def test_delivery_is_signed_with_both_secrets_while_they_rotate(shop, endpoint, receiver, verified):
     old = endpoint.secret
     with shop.scope():
-        new = operations.rotate_secret(
-            endpoint_id=endpoint.pk, grace=timedelta(hours=1), now=timezone.now()
-        ).secret
+        new = operations.rotate_secret(endpoint_id=endpoint.pk, grace_seconds=3600, now=timezone.now()).secret
     make_event(shop)
 
     run_due()
@@ -224,7 +222,7 @@ def test_delivery_is_signed_with_the_new_secret_alone_after_the_grace(shop, endp
     old = endpoint.secret
     long_ago = timezone.now() - timedelta(hours=2)
     with shop.scope():
-        new = operations.rotate_secret(endpoint_id=endpoint.pk, grace=timedelta(hours=1), now=long_ago).secret
+        new = operations.rotate_secret(endpoint_id=endpoint.pk, grace_seconds=3600, now=long_ago).secret
     make_event(shop)
 
     run_due()

@@ -80,6 +80,23 @@ def test_vouchers_that_make_no_sense_are_refused(shop, changes):
         assert not Voucher.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (("--currency", "XXX"), "currency: Not an ISO 4217 currency code."),
+        (("--expires-at", "2020-01-01T00:00:00Z"), "expires_at: The expiry must be in the future."),
+        (("--amount", "0"), "initial_balance_cents: Must be at least 1."),
+    ],
+)
+def test_card_that_the_operation_refuses_leaves_no_file(shop, tmp_path, changes, complaint):
+    path = tmp_path / "codes.csv"
+
+    with pytest.raises(CommandError, match=complaint):
+        run("issue_vouchers", shop.handle, *CARDS, *changes, "--output", path)
+
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("command", [("issue_vouchers", *CARDS), ("export_voucher_redemptions",)])
 def test_unknown_account_is_refused(shop, command):
     name, *options = command

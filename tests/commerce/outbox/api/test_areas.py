@@ -4,7 +4,7 @@ import pytest
 
 from commerce.outbox.handlers import _registrations, area_of
 from commerce.outbox.models import OutboxDispatch
-from commerce.rest.principal import AREAS
+from commerce.principal import AREAS
 from tests.factories import make_dispatch
 from tests.problems import problem
 

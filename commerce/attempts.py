@@ -14,9 +14,8 @@ from typing import Any
 
 import redis
 
+from commerce.errors import rate_limited
 from commerce.redis import client
-
-from .limits import rate_limited
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,103 @@
+"""What customers and segments must be like, whichever interface they come through."""
+
+from typing import Any
+
+from commerce.errors import FieldError, ValidationFailed
+from commerce.formats import timestamp as timestamp_text
+from commerce.mail import email_folders
+from commerce.rules import (
+    Fields,
+    Rule,
+    cents,
+    choice,
+    country,
+    domain,
+    each_once,
+    email,
+    errors_below,
+    handle,
+    integer,
+    items,
+    locale,
+    nullable,
+    refuse,
+    text,
+    timestamp,
+    within_bytes,
+)
+
+from .segments import FIELDS
+
+MAX_NAME = 100
+MAX_PHONE = 40
+MAX_TAG = 64
+MAX_TAGS = 100
+MAX_SEGMENT_NAME = 200
+MAX_CONDITIONS = 20
+MAX_VALUES = 100
+# Checkouts compare their customers with it.
+MAX_FILTER_BYTES = 64 * 1024
+OPERATORS = ("eq", "neq", "in", "gte", "lte")
+
+CUSTOMER = Fields(
+    required={"email": email},
+    optional={
+        "first_name": text(MAX_NAME, may_be_blank=True),
+        "last_name": text(MAX_NAME, may_be_blank=True),
+        "phone": text(MAX_PHONE, may_be_blank=True),
+        "locale": nullable(locale),
+        "country_code": nullable(country),
+        "tags": each_once(items(text(MAX_TAG), max_length=MAX_TAGS)),
+    },
+)
+
+_VALUES: dict[str, Rule] = {
+    "tag": text(MAX_TAG),
+    "email_domain": domain,
+    "country_code": country,
+    "orders_count": integer(),
+    "total_spent_cents": cents(),
+    # Kept as text, in the form in which timestamps are answered.
+    "created_at": lambda value: timestamp_text(timestamp(value)),
+}
+
+
+def _given(value: Any) -> Any:
+    """A value whose type depends on another field; checked once that one is known."""
+    if value is None:
+        refuse("null", "This field may not be null.")
+    return value
+
+
+def _condition(condition: dict[str, Any]) -> dict[str, Any]:
+    """One of the operators of the field, with a value of the field's type."""
+    operators = FIELDS[condition["field"]]
+    if condition["op"] not in operators:
+        raise ValidationFailed.of("op", "op_not_allowed", f"This field takes: {', '.join(operators)}.")
+    rule = _VALUES[condition["field"]]
+    if condition["op"] == "in":
+        rule = items(rule, max_length=MAX_VALUES, may_be_empty=False)
+    try:
+        return condition | {"value": rule(condition["value"])}
+    except ValidationFailed as refusal:
+        raise ValidationFailed(errors=tuple(errors_below("value", refusal))) from None
+
+
+_CONDITION = Fields(
+    required={"field": choice(FIELDS), "op": choice(OPERATORS), "value": _given}, then=_condition
+)
+FILTER = within_bytes(
+    Fields(required={"all": items(_CONDITION, max_length=MAX_CONDITIONS)}), MAX_FILTER_BYTES
+)
+SEGMENT = Fields(required={"handle": handle, "name": text(MAX_SEGMENT_NAME), "filter": FILTER})
+
+
+def require_known_templates(preferences: dict[str, bool]) -> None:
+    """Raises `ValidationFailed` for keys of templates that customers can't switch off."""
+    errors = tuple(
+        FieldError(f"notification_preferences.{key}", "unknown_template", "There is no such template.")
+        for key in preferences
+        if key not in email_folders()
+    )
+    if errors:
+        raise ValidationFailed(errors=errors)

@@ -1,0 +1,38 @@
+"""What errors of the database mean: lost races, time-outs and lost connections."""
+
+from functools import cache
+
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+
+from commerce.errors import Busy, DatabaseUnreachable, Refusal, all_refusals, constraint_of
+
+# PostgreSQL's codes for transient errors: serialization failures, deadlocks, and time-outs of locks, statements and
+# transactions.
+_TRANSIENT_SQLSTATES = {"40001", "40P01", "55P03", "57014", "25P03", "25P04"}
+
+
+def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None:
+    """The refusal that an error of the database stands for; None if it is a bug."""
+    cause = exc.__cause__
+    sqlstate = getattr(cause, "sqlstate", None)
+    if isinstance(exc, IntegrityError):
+        refusal_class = _refusals_by_constraint().get(constraint_of(exc))
+        return refusal_class() if refusal_class else None
+    if sqlstate in _TRANSIENT_SQLSTATES:
+        return _retry_after(Busy())
+    # Lost and failed connections have no SQLSTATE, or one of class 08 or 57P.
+    if isinstance(exc, OperationalError | InterfaceError) and (
+        sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
+    ):
+        return _retry_after(DatabaseUnreachable())
+    return None
+
+
+def _retry_after(refusal: Refusal) -> Refusal:
+    refusal.headers["Retry-After"] = "1"
+    return refusal
+
+
+@cache
+def _refusals_by_constraint() -> dict[str, type[Refusal]]:
+    return {name: refusal for refusal in all_refusals() for name in refusal.constraints}

@@ -1,0 +1,113 @@
+"""Rules for text in a format: handles, codes of countries and currencies, email addresses and URLs."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import EmailValidator
+from django.utils.dateparse import parse_datetime
+
+from commerce.reference import countries, currencies, time_zones
+
+from .fields import refuse
+from .values import filled_text, moment, text
+
+MAX_URL = 2048
+MAX_EMAIL = 254
+
+_HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_TOKEN = re.compile(r"[a-z0-9_-]{1,64}")
+_HTTP_URL = re.compile(r"https?://[^\s/?#@]+([/?#]\S*)?")
+_LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+_DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
+
+_is_email = EmailValidator()
+
+
+def handle(value: Any, *, min_length: int = 1) -> str:
+    """A name for use in URLs and imports."""
+    kept = filled_text(value)
+    if not _HANDLE.fullmatch(kept) or len(kept) < min_length:
+        refuse("invalid_handle", "Lower-case letters, digits and hyphens, beginning with none of the latter.")
+    return kept
+
+
+def token(value: Any) -> str:
+    """A machine name, such as a carrier's code."""
+    kept = filled_text(value)
+    if not _TOKEN.fullmatch(kept):
+        refuse("invalid_token", "Lower-case letters, digits, _ and - only, 64 at the most.")
+    return kept
+
+
+def http_url(value: Any) -> str:
+    kept = filled_text(value)
+    if not _HTTP_URL.fullmatch(kept):
+        refuse("invalid_url", "An absolute http or https URL is required.")
+    return text(MAX_URL)(kept)
+
+
+def currency(value: Any) -> str:
+    code = filled_text(value).upper()
+    if code not in currencies():
+        refuse("unknown_currency", "Not an ISO 4217 currency code.")
+    return code
+
+
+def country(value: Any) -> str:
+    code = filled_text(value).upper()
+    if code not in countries():
+        refuse("unknown_country", "Not an ISO 3166 country code.")
+    return code
+
+
+def locale(value: Any, *, may_be_language: bool = False) -> str:
+    """A locale such as de-AT; where it may be a language, also de alone."""
+    kept = filled_text(value)
+    if not (_LANGUAGE if may_be_language else _LANGUAGE_REGION).fullmatch(kept):
+        refuse("invalid_locale", "A locale has the form language-REGION, such as en-US.")
+    return kept
+
+
+def time_zone(value: Any) -> str:
+    kept = filled_text(value)
+    if kept not in time_zones():
+        refuse("unknown_time_zone", "Not a time zone of the tz database.")
+    return kept
+
+
+def domain(value: Any) -> str:
+    """A host name, stored in lower case."""
+    kept = filled_text(value).lower()
+    if len(kept) > 253 or not _DOMAIN.fullmatch(kept):
+        refuse("invalid_domain", "Not a host name.")
+    return kept
+
+
+def email(value: Any) -> str:
+    """An email address, stored as typed."""
+    kept = text(MAX_EMAIL)(value)
+    # Also stored in lower case, where some letters become two.
+    text(MAX_EMAIL)(kept.lower())
+    try:
+        _is_email(kept)
+    except ValidationError:
+        refuse("invalid", "Enter a valid email address.")
+    return kept
+
+
+def timestamp(value: Any) -> datetime:
+    """ISO 8601 with an offset, as a point in time."""
+    wanted = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
+    try:
+        parsed = parse_datetime(filled_text(value))
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        refuse("invalid", f"Datetime has wrong format. Use one of these formats instead: {wanted}.")
+    try:
+        return moment(parsed).astimezone(UTC)
+    except OverflowError:
+        refuse("overflow", "Datetime value out of range.")

@@ -1,0 +1,81 @@
+"""Rules for JSON objects. Free-form ones of clients, such as a line's custom attributes, are stored as sent."""
+
+import math
+from typing import Any, NoReturn
+
+import orjson
+
+from .fields import Rule, refuse, require_given
+from .values import MAX_SAFE_INTEGER
+
+# Objects are copied and printed recursively.
+MAX_DEPTH = 50
+MAX_BYTES = 16 * 1024
+MAX_NODES = 500
+
+
+def json_object(*, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES) -> Rule:
+    """A JSON object without NUL characters, bounded in bytes (of compact JSON in UTF-8), values and depth.
+
+    Numbers past 2^53 - 1 are refused, as they might not come back as sent.
+    """
+
+    def check(value: Any) -> dict[str, Any]:
+        require_given(value)
+        if not isinstance(value, dict):
+            refuse("invalid", "A JSON object is required.")
+        if value:
+            _require_bounds(value, max_bytes, max_nodes)
+        return value
+
+    return check
+
+
+def within_bytes(rule: Rule, max_bytes: int) -> Rule:
+    """The rule, for an object that takes at most so many bytes as it is stored."""
+
+    def check(value: Any) -> Any:
+        kept = rule(value)
+        if len(orjson.dumps(kept)) > max_bytes:
+            refuse("too_large", f"The object takes more than {max_bytes} bytes.")
+        return kept
+
+    return check
+
+
+def _require_bounds(value: dict[str, Any], max_bytes: int, max_nodes: int) -> None:
+    pending: list[tuple[Any, int]] = [(value, 1)]
+    seen = digits = 0
+    while pending:
+        node, depth = pending.pop()
+        seen += 1
+        if seen > max_nodes:
+            _refuse_size(max_bytes, max_nodes)
+        if depth > MAX_DEPTH:
+            refuse("too_deep", "The object is nested too deeply.")
+        if isinstance(node, dict | list):
+            pending += [(part, depth + 1) for part in _parts(node)]
+        elif isinstance(node, str) and "\x00" in node:
+            refuse("null_characters_not_allowed", "Null characters are not allowed.")
+        elif isinstance(node, int | float):
+            if abs(node) > MAX_SAFE_INTEGER:
+                refuse("number_too_large", "Numbers go up to 2^53 - 1.")
+            digits += _digits_before(node)
+    if len(orjson.dumps(value)) + digits > max_bytes:
+        _refuse_size(max_bytes, max_nodes)
+
+
+def _refuse_size(max_bytes: int, max_nodes: int) -> NoReturn:
+    refuse(
+        "too_large",
+        f"The object takes more than {max_bytes} bytes, or has more than {max_nodes} names and values.",
+    )
+
+
+def _parts(node: dict[str, Any] | list[Any]) -> list[Any]:
+    return [*node.keys(), *node.values()] if isinstance(node, dict) else node
+
+
+def _digits_before(number: float) -> int:
+    """How many digits PostgreSQL writes: it prints 1e-300 with all its zeros."""
+    return -math.floor(math.log10(abs(number))) if number and abs(number) < 1 else 0

@@ -1,0 +1,100 @@
+"""Rules for plain values: text, integers, choices and points in time."""
+
+from collections.abc import Container
+from datetime import datetime
+from typing import Any
+
+from .fields import Rule, refuse, require_given
+
+# The largest integer that every JSON parser keeps exactly.
+MAX_SAFE_INTEGER = 2**53 - 1
+
+
+def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True) -> Rule:
+    """Text of so many characters at the most."""
+
+    def check(value: Any) -> str:
+        kept = _text(value, is_trimmed=is_trimmed, may_be_blank=may_be_blank)
+        if len(kept) > max_length:
+            refuse("max_length", f"Ensure this field has no more than {max_length} characters.")
+        if "\x00" in kept:
+            refuse("null_characters_not_allowed", "Null characters are not allowed.")
+        lone = next((ord(character) for character in kept if 0xD800 <= ord(character) <= 0xDFFF), None)
+        if lone is not None:
+            refuse("surrogate_characters_not_allowed", f"Surrogate characters are not allowed: U+{lone:X}.")
+        return kept
+
+    return check
+
+
+def filled_text(value: Any) -> str:
+    """Text that isn't blank, trimmed: the beginning of every rule for a format."""
+    return _text(value, is_trimmed=True, may_be_blank=False)
+
+
+def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_strings: bool = False) -> Rule:
+    """An integer between bounds; where it `takes_strings`, also in decimal digits, as ids and cents are answered."""
+
+    def check(value: Any) -> int:
+        require_given(value)
+        if takes_strings and isinstance(value, str) and _is_decimal(value):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            refuse("invalid", "A JSON integer is required.")
+        if value < min_value:
+            refuse("min_value", f"Must be at least {min_value}.")
+        if value > max_value:
+            refuse("max_value", f"Must be at most {max_value}.")
+        return value
+
+    return check
+
+
+def cents(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER) -> Rule:
+    """An amount in minor units."""
+    return integer(min_value=min_value, max_value=max_value, takes_strings=True)
+
+
+row_id = integer(min_value=1, takes_strings=True)
+
+
+def choice(choices: Container[str]) -> Rule:
+    def check(value: Any) -> str:
+        require_given(value)
+        if not isinstance(value, str) or value not in choices:
+            refuse("invalid_choice", f'"{value}" is not a valid choice.')
+        return value
+
+    return check
+
+
+def boolean(value: Any) -> bool:
+    require_given(value)
+    if not isinstance(value, bool):
+        refuse("invalid", "Must be a valid boolean.")
+    return value
+
+
+def moment(value: Any) -> datetime:
+    """A point in time; one without an offset is ambiguous."""
+    require_given(value)
+    if not isinstance(value, datetime):
+        refuse("invalid", "A point in time is required.")
+    if value.tzinfo is None:
+        refuse("no_offset", "A timestamp needs an offset, such as Z.")
+    return value
+
+
+def _text(value: Any, *, is_trimmed: bool, may_be_blank: bool) -> str:
+    require_given(value)
+    if not isinstance(value, str):
+        refuse("invalid", "Not a valid string.")
+    kept = value.strip() if is_trimmed else value
+    if not kept and not may_be_blank:
+        refuse("blank", "This field may not be blank.")
+    return kept
+
+
+def _is_decimal(value: str) -> bool:
+    digits = value.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= 16

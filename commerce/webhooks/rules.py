@@ -1,0 +1,36 @@
+"""What webhook endpoints must be like, whichever interface they come through."""
+
+from typing import Any
+
+from commerce.events.types import EventType
+from commerce.rules import Fields, choice, http_url, integer, items, refuse, text
+
+from .models import WebhookEndpoint
+
+MAX_URL = 1000
+MAX_DESCRIPTION = 200
+# How long messages are signed with the previous secret as well. A day is usual.
+MAX_GRACE_S = 2_592_000
+# Endpoints are disabled by their failures alone.
+STATUSES = (WebhookEndpoint.Status.ACTIVE, WebhookEndpoint.Status.PAUSED)
+
+_description = text(MAX_DESCRIPTION, may_be_blank=True)
+_topics = items(choice(EventType.values), max_length=len(EventType))
+
+
+def endpoint_url(value: Any) -> str:
+    url = http_url(value)
+    if len(url) > MAX_URL:
+        refuse("max_length", f"At most {MAX_URL} characters are taken.")
+    return url
+
+
+ENDPOINT = Fields(
+    required={"url": endpoint_url},
+    optional={
+        "description": lambda value: _description("" if value is None else value),
+        "topics": lambda value: sorted(set(_topics(value))),
+        "status": choice(STATUSES),
+    },
+)
+ROTATION = Fields(required={"grace_seconds": integer(max_value=MAX_GRACE_S)})
