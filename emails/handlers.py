@@ -17,7 +17,7 @@ from commerce.outbox.models import OutboxDispatch
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
-from emails.paces import rendering_turn
+from emails.paces import Lane, lane_of, must_wait
 from emails.providers import (
     MessageRefused,
     OutcomeUnknown,
@@ -35,12 +35,18 @@ from emails.sender import Draft, Sender, current_sender
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
 # The shortest wait for a busy renderer.
-RENDERER_BUSY_S = 2
+RENDERER_BUSY_S = 2.0
+# The shortest and the longest wait for its slow lane.
+SLOW_LANE_BUSY_S = 5.0
+MAX_SLOW_LANE_BUSY_S = 60.0
 
 
 @handles(SEND_EMAIL, area="emails")
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     request = EmailRequest.from_payload(dispatch.payload)
+    if dispatch.message is None and must_wait(_account_of(dispatch)) and not _is_old(dispatch):
+        # Many may be waiting, so this comes before anything is read from the database.
+        raise _postpone(_wait_for_renderer(dispatch), RendererBusy("The slow lane of the renderer is taken."))
     with open_scope(dispatch):
         if delivery_of(dispatch).exists():
             return Outcome()
@@ -72,17 +78,28 @@ def _forget(customer_id: int) -> None:
 
 def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, draft: Draft) -> Message:
     try:
-        with rendering_turn(sender.account.pk):
-            message = sender.render(request, draft)
+        message = sender.render(request, draft)
     except TemplateRefused as error:
         raise PermanentFailure(str(error)) from error
     except RendererBusy as error:
         if _is_old(dispatch):
             raise
-        raise _postpone(RENDERER_BUSY_S, error) from error
+        raise _postpone(_wait_for_renderer(dispatch), error) from error
     with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message
+
+
+def _wait_for_renderer(dispatch: OutboxDispatch) -> float:
+    """The wait for the slow lane grows with the age of the message: many may wait, and each claim costs time."""
+    if lane_of(_account_of(dispatch)) is Lane.QUICK:
+        return RENDERER_BUSY_S
+    age_s = (timezone.now() - dispatch.created_at).total_seconds()
+    return min(max(SLOW_LANE_BUSY_S, age_s / 2), MAX_SLOW_LANE_BUSY_S)
+
+
+def _account_of(dispatch: OutboxDispatch) -> int:
+    return dispatch.account_id  # type: ignore[return-value]  # its default makes it look nullable
 
 
 def _hand_off(

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 import requests
+from urllib3.exceptions import ProtocolError
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
@@ -26,7 +27,19 @@ class RendererUnavailable(Exception):
 
 
 class RendererBusy(RendererUnavailable):
-    """The renderer had no free worker for this message in time."""
+    """There is no free place for this message in the renderer."""
+
+
+class RendererLate(RendererBusy):
+    """The renderer did not answer in time. The message may be slow."""
+
+
+class MessageTooSlow(RendererBusy):
+    """The message takes more processor time than the quick lane allows."""
+
+
+class RendererLost(RendererUnavailable):
+    """The renderer closed the connection without an answer. The message may have made it kill its worker."""
 
 
 class TemplateRefused(Exception):
@@ -76,17 +89,17 @@ class Rendered:
     processor_s: float = 0.0
 
 
-def render(*, url: str, message: RenderRequest, is_slow: bool = False) -> Rendered:
-    """Render a message. `url` is the renderer's base address. Slow messages share one worker.
+def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rendered:
+    """Render a message. `url` is the renderer's base address; emails/renderer/lanes.py describes the lanes.
 
     Raises `RendererUnavailable`, `TemplateRefused`.
     """
     with deadline(TOTAL_TIMEOUT_S) as limit:
         try:
-            response = _post(url, message, is_slow=is_slow)
+            response = _post(url, message, lane=lane)
             document = response.json()
         except requests.RequestException as error:
-            kind = RendererBusy if limit.is_over else RendererUnavailable
+            kind = RendererLate if limit.is_over else _kind_of(error)
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:
@@ -98,10 +111,17 @@ def render(*, url: str, message: RenderRequest, is_slow: bool = False) -> Render
         ) from error
 
 
-def _post(url: str, message: RenderRequest, *, is_slow: bool) -> requests.Response:
+def _kind_of(error: requests.RequestException) -> type[RendererUnavailable]:
+    """urllib3 raises `ProtocolError` for a connection that broke, and requests wraps it."""
+    reason = error.args[0] if error.args else None
+    was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
+    return RendererLost if was_connected else RendererUnavailable
+
+
+def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Response:
     headers = {"Content-Type": "application/json"}
-    if is_slow:
-        headers["X-Render-Lane"] = "slow"
+    if lane:
+        headers["X-Render-Lane"] = lane
     return _session_of(os.getpid(), threading.get_ident()).post(
         f"{url.rstrip('/')}/render",
         # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
@@ -144,5 +164,7 @@ def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | Temp
         code, detail, errors = problem["code"], problem["detail"], problem.get("errors")
         field = errors[0]["field"] if errors else None
         return TemplateRefused(code=code, detail=detail, line=problem.get("line"), field=field)
-    kind = RendererBusy if status == HTTPStatus.SERVICE_UNAVAILABLE else RendererUnavailable
+    if status != HTTPStatus.SERVICE_UNAVAILABLE:
+        return RendererUnavailable(f"The renderer answered {status}.")
+    kind = MessageTooSlow if problem.get("code") == "too_slow_for_lane" else RendererBusy
     return kind(f"The renderer answered {status}.")

@@ -1,7 +1,6 @@
 """An account as a sender: what is read while its scope is open, and the calls made after it is closed."""
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from django.conf import settings as django_settings
 from django.utils import timezone
@@ -10,14 +9,13 @@ from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
 from commerce.outbox.models import KeySpace, OutboxDispatch
-from emails import renderer_client
 from emails.mail_settings import MailSettings, mail_settings
 from emails.messages import Message, Origin
 from emails.origins import origin_of
 from emails.own_templates.queries import template_in_force
-from emails.paces import is_slow, note_pace
 from emails.providers import MessageRefused, ProviderUnavailable, provider_of
 from emails.renderer_client import TemplateRefused
+from emails.rendering import render_in_turn
 from emails.requests import EmailRequest
 from emails.shortening import LIMIT_CODES, shorten
 from emails.template_sources import TemplateSource, prepare_rendering
@@ -51,22 +49,17 @@ class Sender:
         Raises `TemplateRefused`, `RendererUnavailable`.
         """
         for ctx in shorten(request.ctx):
+            message = prepare_rendering(draft.source, ctx, account=self.account)
             try:
-                rendered = renderer_client.render(
-                    url=django_settings.RENDERER_URL,
-                    message=prepare_rendering(draft.source, ctx, account=self.account),
-                    is_slow=is_slow(self.account.pk),
-                )
+                rendered = render_in_turn(message, account_id=self.account.pk, source=draft.source)
             except TemplateRefused as refused:
                 if refused.code not in LIMIT_CODES:
                     raise
-                note_pace(self.account.pk, inf)
                 failure = refused
             else:
                 break
         else:
             raise failure
-        note_pace(self.account.pk, rendered.processor_s)
         return Message(
             from_name=self.origin.name,
             from_email=self.origin.email,

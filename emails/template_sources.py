@@ -69,6 +69,10 @@ def platform_templates() -> dict[str, dict[str, TemplateSource]]:
     return _read_templates(tuple(settings.EMAIL_FOLDERS))
 
 
+def is_of_platform(source: TemplateSource) -> bool:
+    return platform_templates().get(source.template_key, {}).get(source.locale) == source
+
+
 def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account: Account) -> RenderRequest:
     """What the renderer needs for an email. All templates may use `account`, besides the variables in `ctx`."""
     variables = {"name": account.name, "timezone": account.default_timezone}

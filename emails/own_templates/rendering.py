@@ -12,6 +12,7 @@ from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, too_many, waiting_call
 from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid
+from emails.paces import Lane
 from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, RenderRequest, TemplateRefused
 from emails.template_sources import TemplateSource, prepare_rendering
 
@@ -62,7 +63,7 @@ def _render_in_turn(message: RenderRequest, limit: Deadline) -> Rendered:
     """Drafts count as slow, and the renderer takes slow messages one at a time: wait for a turn."""
     while True:
         try:
-            return renderer_client.render(url=settings.RENDERER_URL, message=message, is_slow=True)
+            return renderer_client.render(url=settings.RENDERER_URL, message=message, lane=Lane.SLOW)
         except RendererBusy:
             if limit.left_s < RENDERING_S:
                 raise

@@ -4,7 +4,6 @@ import hashlib
 from email.errors import MessageError
 from email.header import Header
 from email.headerregistry import Address
-from email.message import Message as MimeMessage
 from email.utils import parseaddr
 from typing import Any
 
@@ -24,10 +23,10 @@ class _Mail(EmailMultiAlternatives):
         super().__init__(*args, **options)
         self._sender_name = sender_name
 
-    def message(self) -> MimeMessage:
-        mime: MimeMessage = super().message()
-        if _looks_encoded(self.subject):
-            mime.replace_header("Subject", _encoded(self.subject))
+    def message(self, **options: Any) -> Any:
+        mime, subject = super().message(**options), str(self.subject)
+        if _looks_encoded(subject):
+            mime.replace_header("Subject", _encoded(subject))
         if _looks_encoded(self._sender_name):
             _, address = parseaddr(str(mime["From"]))
             mime.replace_header("From", f"{_encoded(self._sender_name)} <{address}>")

@@ -1,4 +1,7 @@
-"""One worker at a time for messages that may be slow, so that the others stay free for quick ones.
+"""The lanes of the renderer, which a request names in `X-Render-Lane`.
+
+`quick` allows little processor time. `slow` allows the full limit, but one worker at a time, so that the others stay
+free for quick messages. A request without a lane gets the full limit from any worker.
 
 The file is opened before gunicorn forks its workers, so all of them share it. A lock belongs to one process and is
 released when the process ends.

@@ -1,7 +1,7 @@
 """Sandboxed Liquid: no files, no raw HTML from variables, no attribute access, and a limit on every cost."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from functools import lru_cache
 
 from liquid import BoundTemplate, Environment, Token
 from liquid.builtin.expressions.primitive import RangeLiteral
@@ -13,9 +13,10 @@ from emails.renderer.problems import FieldError, Problem, TemplateLimitExceeded,
 _FORBIDDEN_TAGS = ("include", "render")
 _FORBIDDEN_FILTERS = ("safe", "escapejs")
 
-# A parsed template takes up to 140 times the memory of its source; a full cache stays below 150 MiB.
-_CACHED_TEMPLATES = 64
-_MAX_CACHED_CHARACTERS = 16 * 1024
+# A parsed template takes up to 140 times the memory of its source: all that are kept stay below 54 MiB.
+_MAX_KEPT_CHARACTERS = 384 * 1024
+# Of one template that is kept.
+_MAX_CHARACTERS = 16 * 1024
 
 
 class _SandboxedEnvironment(Environment):
@@ -80,7 +81,7 @@ def render_text(source: str, variables: Mapping[str, object], *, field: str) -> 
 
 def _render(environment: Environment, source: str, variables: Mapping[str, object], field: str) -> str:
     try:
-        return _parse(environment, source).render(variables)
+        return _parsed.get(environment, source).render(variables)
     except (MemoryError, RecursionError):
         raise
     except LiquidError as error:
@@ -91,15 +92,27 @@ def _render(environment: Environment, source: str, variables: Mapping[str, objec
         raise _problem(TemplateSyntaxError, detail, field) from error
 
 
-def _parse(environment: Environment, source: str) -> BoundTemplate:
-    if len(source) > _MAX_CACHED_CHARACTERS:
-        return environment.from_string(source)
-    return _parse_cached(environment, source)
+class _ParsedTemplates:
+    """The templates used last, up to a number of characters."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Environment, str], BoundTemplate] = OrderedDict()
+
+    def get(self, environment: Environment, source: str) -> BoundTemplate:
+        key = environment, source
+        template = self._kept.pop(key, None) or environment.from_string(source)
+        if len(source) <= _MAX_CHARACTERS:
+            self._kept[key] = template
+            while self.characters > _MAX_KEPT_CHARACTERS:
+                self._kept.popitem(last=False)
+        return template
+
+    @property
+    def characters(self) -> int:
+        return sum(len(source) for _, source in self._kept)
 
 
-@lru_cache(maxsize=_CACHED_TEMPLATES)
-def _parse_cached(environment: Environment, source: str) -> BoundTemplate:
-    return environment.from_string(source)
+_parsed = _ParsedTemplates()
 
 
 def _translate(error: LiquidError, field: str) -> Exception:

@@ -104,6 +104,12 @@ class RendererBusy(Problem):
     title = "The renderer is busy; try again shortly"
 
 
+class TooSlowForLane(Problem):
+    status = 503
+    code = "too_slow_for_lane"
+    title = "The message takes more than the quick lane allows; use the slow one"
+
+
 class InternalError(Problem):
     status = 500
     code = "internal_error"

@@ -1,6 +1,7 @@
 """The renderer's HTTP interface: `POST /render` and `GET /healthz`."""
 
 import logging
+import socket
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -20,6 +21,7 @@ from emails.renderer.problems import (
     MethodNotAllowed,
     NotFound,
     Problem,
+    RendererBusy,
     UnsupportedMediaType,
 )
 from emails.renderer.rendering import render_message
@@ -69,12 +71,27 @@ def _health(_environ: WSGIEnvironment) -> _Result:
 def _render(environ: WSGIEnvironment) -> _Result:
     """`Server-Timing` gives the processor time in milliseconds."""
     message = parse_message(_read_object(environ))
+    if _has_hung_up(environ):
+        raise RendererBusy("The caller has gone.")
     began = time.process_time()
-    is_slow = environ.get("HTTP_X_RENDER_LANE") == "slow"
-    with slow_lane() if is_slow else nullcontext(), resource_limits():
+    lane = environ.get("HTTP_X_RENDER_LANE")
+    with slow_lane() if lane == "slow" else nullcontext(), resource_limits(is_quick=lane == "quick"):
         document = asdict(render_message(message))
     took_ms = (time.process_time() - began) * 1000
     return document, {"Server-Timing": f"cpu;dur={took_ms:.1f}"}
+
+
+def _has_hung_up(environ: WSGIEnvironment) -> bool:
+    """Whether the caller has closed the connection, while it waited for a worker: nobody needs the message then."""
+    connection: socket.socket | None = environ.get("gunicorn.socket")
+    if connection is None:
+        return False
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 _ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], _Result]]] = {

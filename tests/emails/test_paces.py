@@ -1,7 +1,9 @@
 """Slow templates of one account don't hold up the messages of others."""
 
 import threading
-from contextlib import ExitStack
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import pytest
@@ -11,7 +13,8 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import finish_running, run_due
 from emails import paces
 from emails.models import EmailDelivery
-from emails.paces import is_slow, note_pace, rendering_turn
+from emails.paces import Lane, lane_of, note_pace, note_slow, rendering_turn
+from emails.renderer.limits import QUICK_PROCESSOR_SECONDS
 from emails.renderer_client import RendererBusy
 from tests.emails.api.test_send import is_untouched, send
 from tests.emails.conftest import Renderer, serving
@@ -19,6 +22,8 @@ from tests.factories import make_customer
 from tests.problems import problem
 
 PATIENCE_S = 60
+# A wait that a test would not outlive.
+FOREVER_S = 600
 HELD = {"order": {"number": "held"}}
 
 
@@ -123,29 +128,98 @@ def test_busy_renderer_uses_up_tries_after_a_day(shop, renderer, mail_dir, enque
     assert (waiting.status, waiting.attempts) == ("pending", 1)
 
 
-def test_slow_accounts_share_one_turn(monkeypatch):
-    monkeypatch.setattr(paces, "WAIT_S", 0.01)
+@contextmanager
+def turn(account_id, *, lane, template=1, **options):
+    with rendering_turn((account_id, template), **options) as given:
+        assert given is lane
+        yield
+
+
+def is_busy(account_id, **options):
+    try:
+        with rendering_turn((account_id, 1), **options):
+            return False
+    except RendererBusy:
+        return True
+
+
+def test_slow_accounts_share_one_turn_and_do_not_wait_for_it(monkeypatch):
+    monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
     for account_id in (1, 2):
-        note_pace(account_id, paces.SLOW_S + 0.01)
+        note_slow(account_id)
 
-    with ExitStack() as turns:
-        turns.enter_context(rendering_turn(1))
-        with pytest.raises(RendererBusy):
-            turns.enter_context(rendering_turn(2))
-        turns.enter_context(rendering_turn(3))
-        with pytest.raises(RendererBusy):
-            turns.enter_context(rendering_turn(3))
-    with rendering_turn(2):
-        pass
+    with turn(1, lane=Lane.SLOW):
+        assert is_busy(2)
+        with turn(3, lane=Lane.QUICK):
+            pass
+    assert not is_busy(2)
 
 
-def test_quick_message_ends_slowness():
-    note_pace(1, 0.5)
-    assert is_slow(1)
+def test_account_has_one_turn_at_a_time(monkeypatch):
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", 0.01)
 
-    note_pace(1, 0.1)
+    with turn(1, lane=Lane.QUICK):
+        assert is_busy(1)
+    assert not is_busy(1)
 
-    assert not is_slow(1)
+
+def test_quick_place_is_kept_for_templates_that_are_known_to_be_quick(monkeypatch):
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", 0.01)
+    monkeypatch.setattr(paces, "WAIT_S", 0.01)
+    note_pace((4, 1), 0.01)
+
+    with turn(1, lane=Lane.QUICK):
+        assert is_busy(2)
+        with turn(3, lane=Lane.QUICK, is_known_quick=True):
+            assert is_busy(4)
+        with turn(4, lane=Lane.QUICK):
+            assert is_busy(3, is_known_quick=True)
+        with turn(5, lane=Lane.QUICK, is_known_quick=True):
+            pass
+        assert is_busy(4) is False
+        with ExitStack() as stack, pytest.raises(RendererBusy):
+            stack.enter_context(rendering_turn((4, 2)))
+
+
+def test_few_messages_wait_for_a_trial(monkeypatch):
+    """Each holds a thread. The others go back to the outbox at once."""
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
+    with ThreadPoolExecutor(paces.WAITING_TRIALS) as others, turn(1, lane=Lane.QUICK):
+        waiting = [others.submit(is_busy, 2 + number) for number in range(paces.WAITING_TRIALS)]
+        while len(paces._waiting_trials) < paces.WAITING_TRIALS:
+            time.sleep(0.01)
+
+        assert is_busy(9)
+        assert len(paces._waiting_trials) == paces.WAITING_TRIALS
+        for number in range(paces.WAITING_TRIALS):
+            note_slow(2 + number)
+        for each in waiting:
+            each.result(PATIENCE_S)
+    assert not is_busy(9)
+
+
+def test_waiting_message_of_an_account_that_turns_slow_waits_no_longer(monkeypatch):
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
+    with ThreadPoolExecutor(1) as other, turn(1, lane=Lane.QUICK):
+        waiting = other.submit(is_busy, 1)
+
+        note_slow(1)
+
+        assert waiting.result(PATIENCE_S)
+
+
+def test_slowness_ends_with_time_and_not_with_a_quick_message(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(paces.time, "monotonic", lambda: now[0])
+    note_pace((1, 1), QUICK_PROCESSOR_SECONDS + 0.001)
+    note_pace((1, 1), 0.01)
+    now[0] += paces.SLOW_FOR_S - 1
+    assert lane_of(1) is Lane.SLOW
+
+    now[0] += 1
+
+    assert lane_of(1) is Lane.QUICK
 
 
 def test_message_of_a_slow_account_is_marked_as_slow(shop, renderer, mail_dir, enqueue_email):
@@ -154,7 +228,107 @@ def test_message_of_a_slow_account_is_marked_as_slow(shop, renderer, mail_dir, e
         enqueue_email(shop, key=f"number-{index}")
         run_due()
 
-    assert renderer.lanes == [None, "slow"]
+    assert renderer.lanes == ["quick", "slow"]
+
+
+class Lanes(Renderer):
+    """Answers in the slow lane, and in the quick lane that a message is too slow for it, or not at all."""
+
+    may_hang_up = False
+
+    def hold(self, request: dict) -> None:
+        is_quick = self.lanes[-1] == "quick"
+        if is_quick and self.may_hang_up:
+            raise ConnectionError
+        self.status = 503 if is_quick else 200
+        self.answer = {"code": "too_slow_for_lane"} if is_quick else self.usual
+
+
+@pytest.fixture
+def lanes(settings):
+    server = Lanes()
+    server.usual = server.answer
+    settings.RENDERER_URL = server.url
+    with serving(server):
+        yield server
+
+
+@pytest.mark.parametrize("may_hang_up", [False, True])
+def test_message_that_is_too_slow_for_the_quick_lane_moves_to_the_slow_one(
+    shop, lanes, mail_dir, enqueue_email, may_hang_up
+):
+    """Also if it has cost the renderer a worker. Its account's next messages go there at once."""
+    lanes.may_hang_up = may_hang_up
+    for index in range(2):
+        enqueue_email(shop, key=f"number-{index}")
+        run_due()
+
+    assert [(row.status, row.attempts) for row in rows(shop)] == [("succeeded", 0)] * 2
+    assert lanes.lanes == ["quick", "slow", "slow"]
+
+
+def test_slow_message_that_costs_a_worker_uses_up_a_try(shop, lanes, mail_dir, enqueue_email):
+    lanes.hold = lambda request: 1 / 0
+    enqueue_email(shop)
+
+    run_due()
+
+    assert [(row.status, row.attempts) for row in rows(shop)] == [("pending", 1)]
+    assert lanes.lanes == ["quick", "slow"]
+
+
+def test_message_without_an_answer_in_time_makes_its_account_slow(
+    shop, holding, mail_dir, enqueue_email, monkeypatch
+):
+    monkeypatch.setattr("emails.renderer_client.TOTAL_TIMEOUT_S", 0.3)
+    enqueue_email(shop, ctx=HELD)
+
+    run_due()
+
+    assert lane_of(shop.id) is Lane.SLOW
+
+
+def test_slow_messages_hold_neither_threads_nor_the_messages_of_others(
+    make_shop, shop, holding, mail_dir, enqueue_email, settings, monkeypatch
+):
+    """One of them is being rendered, and the others wait in the outbox, without using up tries."""
+    settings.OUTBOX_THREADS = 8
+    monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
+    slow_shops = [make_shop() for _ in range(3)]
+    for slow in slow_shops:
+        note_slow(slow.id)
+        for index in range(3):
+            enqueue_email(slow, key=f"slow-{index}", ctx=HELD)
+    while not holding.asked.wait(0.1):
+        run_due(within=timedelta(seconds=0))
+    enqueue_email(shop)
+
+    while [row.status for row in rows(shop)] != ["succeeded"]:
+        run_due(within=timedelta(seconds=0.1))
+
+    held = [row for slow in slow_shops for row in rows(slow)]
+    lanes = list(holding.lanes)
+    holding.may_answer.set()
+    finish_running()
+    assert sorted(lanes) == ["quick", "slow"]
+    assert {row.status for row in held} <= {"pending", "processing"}
+    assert {row.attempts for row in held} == {0}
+
+
+def test_slow_message_waits_the_longer_the_longer_it_has_waited(shop, renderer, mail_dir, enqueue_email):
+    renderer.refuse(503, "renderer_busy")
+    note_slow(shop.id)
+    enqueue_email(shop)
+    waits = []
+    for age_s in (30, 3600):
+        with shop.scope():
+            began = timezone.now()
+            OutboxDispatch.objects.update(created_at=began - timedelta(seconds=age_s), due_at=began)
+        run_due()
+        waits.append((rows(shop)[0].due_at - began).total_seconds())
+
+    assert waits[0] >= 15
+    assert waits[1] >= 60
 
 
 def test_sending_at_once_is_refused_by_a_busy_renderer_with_nothing_done(shop, renderer, mail_dir):

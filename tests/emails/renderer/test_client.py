@@ -1,12 +1,17 @@
 import json
 import socket
+import threading
 
 import pytest
 from werkzeug import Response
 
 from emails import renderer_client
 from emails.renderer_client import (
+    MessageTooSlow,
     Rendered,
+    RendererBusy,
+    RendererLate,
+    RendererLost,
     RendererUnavailable,
     RenderRequest,
     RenderWarning,
@@ -119,14 +124,44 @@ def test_unreachable_service_is_unavailable():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
-    with pytest.raises(RendererUnavailable):
+    with pytest.raises(RendererUnavailable) as raised:
         render(url=f"http://127.0.0.1:{port}", message=MESSAGE)
+    assert type(raised.value) is RendererUnavailable
 
 
-def test_service_that_never_answers_is_unavailable(monkeypatch):
+def test_service_that_ends_without_an_answer_is_lost():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def take_one():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1)
+
+        taking = threading.Thread(target=take_one)
+        taking.start()
+        with pytest.raises(RendererLost):
+            render(url=f"http://127.0.0.1:{listener.getsockname()[1]}", message=MESSAGE)
+        taking.join()
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("renderer_busy", RendererBusy), ("too_slow_for_lane", MessageTooSlow)]
+)
+def test_busy_service_says_whether_the_message_is_slow(httpserver, code, error):
+    httpserver.expect_request("/render").respond_with_json({"code": code}, status=503)
+
+    with pytest.raises(RendererBusy) as raised:
+        render(url=httpserver.url_for(""), message=MESSAGE, lane="quick")
+
+    assert type(raised.value) is error
+    request, _ = httpserver.log[0]
+    assert request.headers["X-Render-Lane"] == "quick"
+
+
+def test_service_that_never_answers_is_late(monkeypatch):
     monkeypatch.setattr(renderer_client, "TOTAL_TIMEOUT_S", 0.2)
 
-    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(RendererUnavailable):
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(RendererLate):
         render(url=f"http://127.0.0.1:{listener.getsockname()[1]}", message=MESSAGE)
 
 

@@ -1,5 +1,15 @@
+import json
+import os
+import signal
+import socket
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pytest
 import requests
+
+from tests.emails.renderer.conftest import MJML
 
 JSON = {"Content-Type": "application/json"}
 PROBLEM = "application/problem+json"
@@ -88,3 +98,34 @@ def test_chunked_body_past_256_kib_is_too_large(renderer_url):
     response = requests.post(f"{renderer_url}/render", data=chunks, headers=JSON, timeout=5)
 
     assert response.status_code == 413
+
+
+@contextmanager
+def stopped(service):
+    """No worker takes a request meanwhile, so that requests wait for one."""
+    children = Path(f"/proc/{service.process_id}/task/{service.process_id}/children")
+    workers = [int(pid) for pid in children.read_text().split()]
+    for pid in workers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Finds the workers in /proc.")
+@pytest.mark.parametrize(("hangs_up", "status"), [(True, b"503"), (False, b"200")])
+def test_message_whose_caller_has_gone_is_not_rendered(renderer_service, hangs_up, status):
+    message = {"source_format": "mjml", "body_source": MJML.format("Hello"), "subject_template": "s"}
+    body = json.dumps(message).encode()
+    head = f"POST /render HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    place = urlsplit(renderer_service.url)
+    with socket.create_connection((place.hostname, place.port), timeout=60) as connection:
+        with stopped(renderer_service):
+            connection.sendall(head.encode() + body)
+            if hangs_up:
+                connection.shutdown(socket.SHUT_WR)
+        answer = connection.makefile("rb").readline()
+
+    assert answer.split()[1] == status

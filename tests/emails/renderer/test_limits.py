@@ -1,6 +1,7 @@
 """What ends a rendering: processor time refuses the template, a busy machine does not."""
 
 import multiprocessing
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -57,14 +58,49 @@ def test_time_that_a_busy_machine_takes_ends_in_an_answer_that_allows_another_tr
     assert ended.stdout == "('renderer_busy', 503) done\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="The limit is set on Linux only.")
+def test_quick_lane_allows_less_and_says_so():
+    ended = outcome(
+        "limits.MAX_PROCESSOR_SECONDS = 1000\n"
+        "def end_of(work):\n"
+        "    try:\n"
+        "        with limits.resource_limits(is_quick=True): work()\n"
+        "    except Problem as problem: return problem.code, problem.status\n"
+        "print(end_of(compute))"
+    )
+
+    assert ended.stdout == "('too_slow_for_lane', 503)\n"
+
+
+def test_signal_that_comes_too_early_ends_nothing():
+    """Kernels count processor time by ticks, so a timer may fire before the time is up."""
+    early = "lambda: [os.kill(os.getpid(), number) for number in (signal.SIGPROF, signal.SIGALRM)]"
+    ended = outcome(f"import os, signal; print(end_of({early}), end_of(compute))")
+
+    assert ended.stdout == "done ('template_limit_exceeded', 422)\n"
+
+
+def test_worker_is_not_killed_for_what_it_used_before():
+    """The clock that a process reads, and the ticks that its limits are counted in, drift apart."""
+    ended = outcome(
+        "exact = time.process_time\n"
+        "def use(seconds):\n"
+        "    until = exact() + seconds\n"
+        "    while exact() < until: pass\n"
+        "use(1.5)\n"
+        "time.process_time = lambda: exact() - 5\n"
+        "print(end_of(lambda: use(0.3)))"
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "done\n")
+
+
 def test_what_no_signal_interrupts_is_killed():
     ended = outcome(
         "import hashlib; limits.KILL_AFTER_SECONDS = 0\n"
         "end_of(lambda: hashlib.pbkdf2_hmac('sha512', b'p', b's', 2**31 - 1))"
     )
 
-    assert ended.returncode == -24
+    assert ended.returncode == -signal.SIGVTALRM
 
 
 def test_processor_time_is_told(post):
@@ -115,6 +151,16 @@ def test_workers_share_the_slow_lane(post):
             pytest.fail("No message was refused.")
 
     assert post(headers=lane).status_code == 200
+
+
+def test_message_that_is_too_slow_for_the_quick_lane_goes_to_the_slow_one(post):
+    costly = MJML.format("{% assign s = 'ab,' %}" + "{% assign s = s | append: s %}" * 15 + COMPUTE)
+
+    answers = [post(headers={"X-Render-Lane": "quick"}, body_source=source) for source in (costly, ...)]
+
+    assert [answer.status_code for answer in answers] == [503, 422]
+    assert answers[0].json()["code"] == "too_slow_for_lane"
+    assert post(headers={"X-Render-Lane": "quick"}).status_code == 200
 
 
 COMPUTE = "{% for i in (1..9000) %}{% assign t = s | split: ',' | join: '-' %}{% endfor %}"
