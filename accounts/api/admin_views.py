@@ -101,7 +101,7 @@ class ApiKeysViewSet(AdminViewSet):
             account_id=None if is_workspace_key else self.principal.account_id,
             **fields,
         )
-        return Response({"api_key": _issued(issued)}, status=201)
+        return Response({"api_key": _describe_issued(issued)}, status=201)
 
     @answers(one("api_key", shapes.IssuedKeyOutput), request=shapes.RotationInput, status=201)
     def rotate(self, request: Request, key_id: int) -> Response:
@@ -110,7 +110,7 @@ class ApiKeysViewSet(AdminViewSet):
         issued = operations.rotate_key(
             issuer=self._issuer, key=key, grace_seconds=grace_seconds, now=timezone.now()
         )
-        return Response({"api_key": _issued(issued)}, status=201)
+        return Response({"api_key": _describe_issued(issued)}, status=201)
 
     @answers(one("api_key", shapes.ApiKeyOutput))
     def destroy(self, request: Request, key_id: int) -> Response:
@@ -135,5 +135,5 @@ def _key(key: ApiKey) -> dict[str, Any]:
     return shapes.ApiKeyOutput(key).data
 
 
-def _issued(issued: operations.IssuedKey) -> dict[str, Any]:
+def _describe_issued(issued: operations.IssuedKey) -> dict[str, Any]:
     return _key(issued.key) | {"secret": issued.secret}

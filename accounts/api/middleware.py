@@ -91,7 +91,7 @@ class AccountScopeMiddleware:
         allowance, version = limits.count(
             limits.buckets_for(principal, token=token, address=address),
             version_name=authentication.version_name(principal.workspace_id),
-            # Counts of storefront requests are sent in batches, so they notice changed accounts and keys up to 0.1 s later.
+            # Storefront requests are counted in batches, so they notice changed accounts and keys up to 0.1 s later.
             may_batch=surface == "storefront",
         )
         if allowance:

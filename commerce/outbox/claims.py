@@ -43,7 +43,7 @@ class Limits:
 
 
 class Claims(list[Claim]):
-    """The claimed dispatches. `failed` lists those that couldn't be claimed; the next turn begins after the queue `after`."""
+    """The claimed dispatches. `failed` lists those that couldn't be claimed; the next turn starts after `after`."""
 
     def __init__(self, rows: Iterable[Any], *, after: tuple[int, str]) -> None:
         super().__init__()

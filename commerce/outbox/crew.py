@@ -118,7 +118,7 @@ class Crew:
         )
 
     def _list_counted(self, running: dict[Claim, float]) -> list[Claim]:
-        """The running dispatches that count against shares. Some of a quick queue don't; one thread always stays free."""
+        """The running dispatches that count against shares. Some of a quick queue don't; one thread stays free."""
         now = time.monotonic()
         slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
         extra = max(0, self._threads - 1 - self._part(ACCOUNT_SHARE))

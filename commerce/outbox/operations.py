@@ -121,7 +121,7 @@ def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
 
 
 def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
-    """Release a dispatch that could not be closed, instead of waiting for the end of its lease. Counts as an attempt."""
+    """Release a dispatch that couldn't be closed, instead of waiting for the end of its lease. Counts as an attempt."""
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, lease_until]

@@ -31,7 +31,7 @@ class AccountManager(models.Manager):
 
 
 class AccountOwned(models.Model):
-    """A row of exactly one account. Subclasses derive their Meta from this one, and their migration isolates the table."""
+    """A row of exactly one account. Subclasses derive their Meta from this one; their migration isolates the table."""
 
     id = models.BigAutoField(primary_key=True)
     account = models.ForeignKey(
@@ -50,7 +50,7 @@ class AccountOwned(models.Model):
         base_manager_name = "objects"
 
     def validate_constraints(self, exclude: Any = None) -> None:
-        """Leave constraints to the database. The operation's refusal names the field; Django names only the constraint."""
+        """Leave constraints to the database: the operation's refusal names the field, Django's only the constraint."""
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         # Django's own filters by id alone, for which a sharded table would be searched on every shard.

@@ -21,7 +21,7 @@ _OF_VOUCHER = {
 class Discount(AccountOwned):
     """A rule that lowers a price: by code, automatically, for quantities, or on shipping.
 
-    A discount of type `gift_card` lowers nothing: it represents a voucher, which is a means of payment, and has its code.
+    A discount of type `gift_card` lowers nothing: it represents a voucher, which pays, and has its code.
     """
 
     class Type(models.TextChoices):

@@ -9,14 +9,14 @@ _LENGTH = 16
 
 def new_voucher_code() -> str:
     """Generate a random code of the form XXXX-XXXX-XXXX-XXXX."""
-    return grouped("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
+    return group("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
 
 
 def canonical_code(typed: str) -> str | None:
     """Convert a typed code to the stored form; None if it can't be a code."""
     symbols = typed.upper().replace("-", "").replace(" ", "")
-    return grouped(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None
+    return group(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None
 
 
-def grouped(symbols: str) -> str:
+def group(symbols: str) -> str:
     return "-".join(symbols[start : start + 4] for start in range(0, len(symbols), 4))

@@ -126,8 +126,8 @@ _REVERSE = """
 
 
 _WHAT_TO_DO = (
-    "The gift card no longer covers its share of the payment. Choose the payment method again (it may be the same one): "
-    "the answer contains the new amount due."
+    "The gift card no longer covers its share of the payment. Choose the payment method again (the same or "
+    "another): the answer contains the new amount due."
 )
 
 
