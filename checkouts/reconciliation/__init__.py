@@ -9,11 +9,13 @@ from django.conf import settings
 from django.db import connection
 
 from checkouts.phases import OPEN_PHASES
+from commerce.outbox.handlers import known_tasks
+from commerce.payments.connectors import cod_fee_methods, gateway_methods
 from commerce.tenancy.scope import current_account_id
 
-from . import counts, currencies, ledgers, money, stock, stuck, totals, uses
+from . import copies, counts, currencies, events, ledgers, money, prices, stock, stuck, totals, uses
 
-_MODULES = (ledgers, uses, stock, totals, money, currencies, counts, stuck)
+_MODULES = (ledgers, uses, stock, totals, prices, copies, money, currencies, counts, events, stuck)
 CHECKS = tuple(check for module in _MODULES for check in module.CHECKS)
 
 
@@ -23,6 +25,9 @@ def differences() -> Iterator[str]:
         "account": current_account_id(),
         "open_phases": list(OPEN_PHASES),
         "dispatches_kept_days": settings.OUTBOX_KEEP_DAYS,
+        "gateway_methods": gateway_methods(),
+        "fee_methods": cod_fee_methods(),
+        "tasks": known_tasks(),
     }
     with connection.cursor() as cursor:
         for check in CHECKS:

@@ -1,4 +1,4 @@
-"""The figures of customers and the counter against orders, emails and events against what they tell of."""
+"""The figures of customers and the counter against orders, emails against what they tell of."""
 
 from .checks import Check, sums_up
 
@@ -35,23 +35,6 @@ _ORDERS_OF_EMAILS = """
        AND NOT EXISTS (SELECT FROM orders o WHERE o.account_id = e.account_id AND o.id = e.reference_id)
      ORDER BY e.id
 """
-# Other systems, also those behind webhooks, learn of orders by the feed, which is kept for ever.
-_EVENTS = """
-    WITH told AS (
-        SELECT e.type, e.data->>'order_id' AS order_id
-          FROM events e
-         WHERE e.account_id = %(account)s AND e.type IN ('checkout.completed', 'order.cancelled', 'order.fulfilled')
-    )
-    SELECT o.id, event.type
-      FROM orders o
-     CROSS JOIN LATERAL (VALUES
-           ('checkout.completed', true), ('order.cancelled', o.status = 'cancelled'),
-           ('order.fulfilled', o.fulfillment_status = 'fulfilled')
-           ) AS event (type, is_due)
-      LEFT JOIN told t ON t.type = event.type AND t.order_id = o.id::text
-     WHERE o.account_id = %(account)s AND event.is_due AND t.type IS NULL
-     ORDER BY o.id, event.type
-"""
 _NUMBERS = """
     SELECT o.number, COALESCE(max(c.last_number)::text, 'none')
       FROM (SELECT max(number) AS number FROM orders WHERE account_id = %(account)s) o
@@ -83,6 +66,5 @@ CHECKS = (
     Check("order {} has no email {}, neither sent nor waiting", _EMAILS),
     Check("dispatch {} has sent the email {}, but there is no delivery of it", _SENT),
     Check("email delivery {} of {} tells of order {}, which does not exist", _ORDERS_OF_EMAILS),
-    Check("order {} has no event {}", _EVENTS),
     Check("there is an order number {}, but the last one that was given out is {}", _NUMBERS),
 )

@@ -79,6 +79,14 @@ _CHECKOUTS_OF_MERGED = """
        AND k.phase = ANY(%(open_phases)s::text[]) AND NOT k.ready_to_complete
      ORDER BY c.id
 """
+_LINES_OF_MERGED = """
+    SELECT c.id, count(*)
+      FROM carts c
+      JOIN cart_line_items l ON l.account_id = c.account_id AND l.cart_id = c.id
+     WHERE c.account_id = %(account)s AND c.status = 'merged'
+     GROUP BY c.id
+     ORDER BY c.id
+"""
 
 
 def _held_while_paying(text: str, table: str) -> Check:
@@ -133,5 +141,6 @@ CHECKS = (
     Check("order {} is of checkout {}, which is not completed but {}", _CHECKOUTS_OF_ORDERS),
     Check("completed checkout {} is of cart {}, which is still {}", _CARTS_OF_COMPLETED),
     Check("cart {} is converted, but none of its checkouts is completed", _CHECKOUTS_OF_CONVERTED),
+    Check("cart {} is merged into another, but still has {} lines", _LINES_OF_MERGED),
     Check("cart {} is merged into another, but its checkout {} is still {}", _CHECKOUTS_OF_MERGED),
 )

@@ -77,6 +77,56 @@ _OPEN_ATTEMPTS = """
        AND k.phase <> 'processing' AND k.phase = ANY(%(open_phases)s::text[])
      ORDER BY a.id
 """
+# Where it is not known by what name a gateway took the money, no refund reaches it.
+_UNNAMED = """
+    SELECT a.id, a.payment_method, a.amount_cents, a.currency,
+           CASE WHEN a.gateway_key IS NULL THEN 'key' WHEN a.provider_reference IS NULL THEN 'reference'
+                ELSE 'time of confirmation' END
+      FROM checkout_payment_attempts a
+     WHERE a.account_id = %(account)s AND a.status = 'succeeded'
+       AND (a.gateway_key IS NULL AND a.amount_cents > 0 AND a.payment_method = ANY(%(gateway_methods)s::text[])
+            OR a.gateway_key IS NOT NULL AND a.provider_reference IS NULL
+            OR a.confirmed_at IS NULL)
+     ORDER BY a.id
+"""
+_METHODS = """
+    SELECT a.id, a.payment_method, o.id, o.payment_method
+      FROM checkout_payment_attempts a
+      JOIN orders o ON o.account_id = a.account_id AND o.checkout_id = a.checkout_id
+     WHERE a.account_id = %(account)s AND a.status = 'succeeded' AND a.payment_method <> o.payment_method
+     ORDER BY a.id
+"""
+# The gateway's refund starts from the attempt. Without one, nobody gives the money back.
+_UNREFUNDABLE = """
+    SELECT o.id, o.amount_due_cents, o.currency, o.payment_method
+      FROM orders o
+     WHERE o.account_id = %(account)s AND o.status = 'cancelled' AND o.payment_status = 'paid'
+       AND o.amount_due_cents > 0 AND o.payment_method = ANY(%(gateway_methods)s::text[])
+       AND NOT EXISTS (SELECT FROM checkout_payment_attempts a
+                        WHERE a.account_id = o.account_id AND a.checkout_id = o.checkout_id
+                          AND a.status = 'succeeded' AND a.gateway_key IS NOT NULL)
+     ORDER BY o.id
+"""
+# One that staff have refunded themselves had a dispatch that failed or was cancelled, and is kept for a while.
+_NEVER_REFUNDED = """
+    SELECT o.id, a.id
+      FROM orders o
+      JOIN checkout_payment_attempts a ON a.account_id = o.account_id AND a.checkout_id = o.checkout_id
+     WHERE o.account_id = %(account)s AND o.status = 'cancelled' AND o.payment_status = 'refunded'
+       AND o.cancelled_at > now() - make_interval(days => %(dispatches_kept_days)s::integer)
+       AND a.status = 'succeeded' AND a.gateway_key IS NOT NULL AND a.refunded_at IS NULL
+       AND NOT EXISTS (SELECT FROM outbox_dispatches d
+                        WHERE d.account_id = a.account_id AND d.key_space = 'product'
+                          AND d.idempotency_key = 'refund_payment/' || a.id)
+     ORDER BY o.id
+"""
+_STATES = """
+    SELECT o.id, o.status, o.payment_status, o.fulfillment_status
+      FROM orders o
+     WHERE o.account_id = %(account)s AND o.status = 'open'
+       AND (o.payment_status = 'refunded' OR o.payment_status = 'paid' AND o.fulfillment_status = 'fulfilled')
+     ORDER BY o.id
+"""
 # A payment that has succeeded at a gateway is compared above.
 _BEING_PAID = """
     SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'has come' ELSE 'is waited for' END,
@@ -100,6 +150,14 @@ CHECKS = (
     Check("payment attempt {} is to be given back ({} {}), but its refund is {}", _REFUNDS),
     Check("payment attempt {} was given back, but order {} is still {}", _REFUNDED),
     Check("payment attempt {} of ended checkout {} is still {}, and its cancellation is {}", _OPEN_PAGES),
+    Check("payment attempt {} by {} took {} {}, but has no {}", _UNNAMED),
+    Check("payment attempt {} is by {}, but order {} is paid by {}", _METHODS),
+    Check(
+        "order {} was cancelled, but its {} {}, paid by {}, can't be given back: no payment is known",
+        _UNREFUNDABLE,
+    ),
+    Check("order {} is refunded, but payment attempt {} was never given back", _NEVER_REFUNDED),
+    Check("order {} is still {}, though it is {} and {}", _STATES),
     Check("payment attempt {} is {}, but its checkout {} isn't being paid: it is {}", _OPEN_ATTEMPTS),
     Check("checkout {} is being paid ({} {}) and its money {}, but {}", _BEING_PAID),
 )

@@ -70,9 +70,39 @@ _ON_HAND = """
      WHERE l.account_id = %(account)s AND l.on_hand <> COALESCE(a.units, 0) - COALESCE(r.units, 0)
      ORDER BY l.id
 """
+# A checkout that reserves at the start of its payment, or has given its units back.
+_UNKNOWN_UNITS = """
+    SELECT k.id, k.phase, sum(r.quantity)
+      FROM checkouts k
+      JOIN inventory_reservations r ON r.account_id = k.account_id AND r.checkout_id = k.id
+     WHERE k.account_id = %(account)s AND k.phase = ANY(%(open_phases)s::text[]) AND NOT k.is_stock_reserved
+       AND r.status = 'reserved'
+     GROUP BY k.id, k.phase
+     ORDER BY k.id
+"""
+# Adjustments are made under the level's lock, so that their ids are in the order of time. What was sent out in between
+# is known only in all.
+_RUNNING_COUNTS = """
+    SELECT a.id, a.level_id, a.on_hand_after, a.counted
+      FROM (SELECT p.id, p.level_id, p.on_hand_after,
+                   sum(p.delta) OVER (PARTITION BY p.level_id ORDER BY p.id) AS counted
+              FROM inventory_adjustments p
+             WHERE p.account_id = %(account)s) a
+      LEFT JOIN (SELECT p.level_id, sum(p.quantity) AS units
+                   FROM inventory_reservations p
+                  WHERE p.account_id = %(account)s AND p.status = 'fulfilled'
+                  GROUP BY p.level_id) r ON r.level_id = a.level_id
+     WHERE a.on_hand_after NOT BETWEEN a.counted - COALESCE(r.units, 0) AND a.counted
+     ORDER BY a.id
+"""
 
 CHECKS = (
     Check("{} {} needs {} units of variant {} {}, but its reservations come to {}", _UNITS),
+    Check("checkout {} is {} and holds no stock, but has {} units reserved", _UNKNOWN_UNITS),
+    Check(
+        "adjustment {} of inventory level {} says that {} units were on hand, but those up to it come to {}",
+        _RUNNING_COUNTS,
+    ),
     Check("reservation {} was sent out, but checkout {} has no fulfilled order", _SENT),
     Check(
         "inventory level {} has {} units on hand, but its adjustments come to {}, of which {} were sent out",

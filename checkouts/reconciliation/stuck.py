@@ -3,6 +3,10 @@
 An hour is more than any sweep, poll or lease takes, also after a restart.
 """
 
+from typing import cast
+
+from commerce.configuration.registry import SETTINGS, Integer
+
 from .checks import Check
 
 _LATE = "now() - interval '1 hour'"
@@ -50,11 +54,54 @@ _ENDPOINTS = """
      ORDER BY w.id
 """
 
+# The longest waits: for the next try of a dispatch two hours, for a server that rests no longer, for a gateway's word a
+# day, for a row that a loop has failed on six hours. A day more is for what they are added to.
+_FAR = "now() + interval '2 days'"
+_TTL_MINUTES = cast("Integer", SETTINGS["commerce.checkout.session_ttl_minutes"]).max_value
+_TOO_FAR = f"""
+    SELECT found.kind, found.id, found.column_name, found.at
+      FROM (SELECT 'dispatch' AS kind, d.id, 'due_at' AS column_name, d.due_at AS at
+              FROM outbox_dispatches d
+             WHERE d.account_id = %(account)s AND d.status = 'pending' AND d.due_at > {_FAR}
+             UNION ALL
+            SELECT 'dispatch', d.id, 'locked_until', d.locked_until
+              FROM outbox_dispatches d
+             WHERE d.account_id = %(account)s AND d.status = 'processing' AND d.locked_until > {_FAR}
+             UNION ALL
+            SELECT 'checkout', k.id, 'sweep_after', k.sweep_after
+              FROM checkouts k
+             WHERE k.account_id = %(account)s AND k.phase = ANY(%(open_phases)s::text[]) AND k.sweep_after > {_FAR}
+             UNION ALL
+            SELECT 'checkout', k.id, 'expires_at', k.expires_at
+              FROM checkouts k
+             WHERE k.account_id = %(account)s AND k.phase = ANY(%(open_phases)s::text[])
+               AND k.expires_at > k.created_at + interval '{_TTL_MINUTES} minutes' + interval '1 hour'
+             UNION ALL
+            SELECT 'postponed row', p.id, 'retry_at', p.retry_at
+              FROM postponed_rows p
+             WHERE p.account_id = %(account)s AND p.retry_at > {_FAR}
+             UNION ALL
+            SELECT 'idempotency record', r.id, 'created_at', r.created_at
+              FROM idempotency_records r
+             WHERE r.account_id = %(account)s AND r.created_at > {_FAR}) found
+     ORDER BY found.kind, found.id, found.column_name
+"""  # noqa: S608  the intervals are constant
+# A worker gives a dispatch that it doesn't know to a newer one, again and again. No deployment lasts an hour.
+_UNKNOWN_TASKS = f"""
+    SELECT d.id, d.status, COALESCE(d.target->>'task_name', 'none')
+      FROM outbox_dispatches d
+     WHERE d.account_id = %(account)s AND d.status IN ('pending', 'processing') AND d.created_at < {_LATE}
+       AND COALESCE(d.target->>'task_name', '') <> ALL(%(tasks)s::text[])
+     ORDER BY d.id
+"""  # noqa: S608  the interval is constant
+
 CHECKS = (
     Check("checkout {} is still {}, though its time was over at {}", _CHECKOUTS),
     Check("dispatch {} of {} is still {}, though it was due at {}", _DISPATCHES),
     Check("dispatch {} of {} is {}, which its time of finishing contradicts", _FINISHED),
     Check("voucher {} is still active, though it expired at {}", _VOUCHERS),
     Check("idempotency record {} was claimed at {} and never answered", _CLAIMS),
+    Check("{} {} has {} {}, which is further away than anything waits", _TOO_FAR),
+    Check("dispatch {} is {}, but nothing runs its task {}", _UNKNOWN_TASKS),
     Check("webhook endpoint {} rests until {}, which is longer than any rest lasts", _ENDPOINTS),
 )

@@ -74,7 +74,19 @@ _CARDS_WITHOUT_STATUS = """
       FROM vouchers v
      WHERE v.account_id = %(account)s
        AND (v.status = 'depleted' AND v.balance_cents > 0
-            OR v.status = 'active' AND v.balance_cents = 0 AND v.expires_at IS NULL)
+            OR v.status = 'active' AND v.balance_cents = 0 AND (v.expires_at IS NULL OR v.expires_at > now()))
+     ORDER BY v.id
+"""
+
+
+_FIRST_ENTRIES = """
+    SELECT v.id, v.initial_balance_cents, COALESCE(i.entries, 0), COALESCE(i.cents, 0)
+      FROM vouchers v
+      LEFT JOIN (SELECT p.voucher_id, count(*) AS entries, sum(p.amount_cents) AS cents
+                   FROM voucher_redemptions p
+                  WHERE p.account_id = %(account)s AND p.kind = 'issue'
+                  GROUP BY p.voucher_id) i ON i.voucher_id = v.id
+     WHERE v.account_id = %(account)s AND (COALESCE(i.entries, 0), COALESCE(i.cents, 0)) <> (1, v.initial_balance_cents)
      ORDER BY v.id
 """
 
@@ -132,5 +144,6 @@ CHECKS = (
         "entry {} of gift card {} says that {} was left, but the ledger up to it comes to {}",
         _RUNNING_BALANCES,
     ),
+    Check("voucher {} began with {}, but its ledger has {} first entries, of {}", _FIRST_ENTRIES),
     Check("voucher {} is {}, with a balance of {}", _CARDS_WITHOUT_STATUS),
 )

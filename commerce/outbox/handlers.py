@@ -77,6 +77,10 @@ def open_scope(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
     return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable
 
 
+def known_tasks() -> list[str]:
+    return list(_registrations)
+
+
 def task_shares() -> dict[str, float]:
     """The share of a process's threads that each task may use."""
     return {name: registration.share for name, registration in _registrations.items()}

@@ -80,6 +80,15 @@ def has_gateway(code: str | None) -> bool:
     return connector is not None and connector.gateway is not None
 
 
+def gateway_methods() -> list[str]:
+    """The payment methods that have a gateway, whether an account offers them or not."""
+    return [code for code in _REGISTRY if has_gateway(code)]
+
+
+def cod_fee_methods() -> list[str]:
+    return [code for code, connector in _REGISTRY.items() if connector.charges_cod_fee]
+
+
 def offered_connector(code: str) -> Connector:
     """A payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
     connector = get_connector(code)

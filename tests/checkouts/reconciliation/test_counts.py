@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from checkouts.models import Checkout
 from commerce.customers.models import Customer
 from commerce.orders.models import Order, OrderCounter
 from commerce.outbox.models import OutboxDispatch
@@ -70,6 +71,7 @@ def test_confirmation_that_was_pruned_long_after_the_order_agrees(shop, sold, se
         OutboxDispatch.objects.all().delete()
         long_ago = timezone.now() - timedelta(days=settings.OUTBOX_KEEP_DAYS, hours=1)
         Order.objects.update(placed_at=long_ago)
+        Checkout.objects.update(completed_at=long_ago)
         Order.objects.filter(status="cancelled").update(cancelled_at=long_ago)
 
     assert found(shop) == []

@@ -235,5 +235,6 @@ def test_merged_cart_with_an_open_checkout_is_found(shop):
         cart = Cart.objects.get(status="merged")
 
     assert found(shop) == [
-        f"cart {cart.pk} is merged into another, but its checkout {checkout['id']} is still payment"
+        f"cart {cart.pk} is merged into another, but still has 1 lines",
+        f"cart {cart.pk} is merged into another, but its checkout {checkout['id']} is still payment",
     ]

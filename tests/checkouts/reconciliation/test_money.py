@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from commerce.orders.models import Order
+from commerce.orders.operations import mark_order_paid
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
 from tests.checkouts.reconciliation.command import difference, found
@@ -22,11 +23,12 @@ def sold(shop, variant):
     return checkout_in("completed", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
 
 
-def at_gateway(shop, **columns):
+def at_gateway(shop, *, is_paid=True, **columns):
     """Have the only attempt be one of a gateway, whose order is paid for."""
     with shop.scope():
         CheckoutPaymentAttempt.objects.update(gateway_key="key", provider_reference="ref", **columns)
-        Order.objects.update(payment_status="paid", paid_at=timezone.now())
+        if is_paid:
+            mark_order_paid(order_id=Order.objects.get().pk, now=timezone.now())
         return CheckoutPaymentAttempt.objects.get()
 
 
@@ -58,9 +60,7 @@ def test_payment_of_another_amount_than_the_order_costs_is_found(shop, sold):
 
 
 def test_payment_for_an_order_that_is_pending_is_found(shop, sold):
-    attempt = at_gateway(shop)
-    with shop.scope():
-        Order.objects.update(payment_status="pending", paid_at=None)
+    attempt = at_gateway(shop, is_paid=False)
 
     assert difference(shop) == (
         f"payment attempt {attempt.pk} took 1000 EUR, but order {sold['order_id']} is pending and costs 1000 EUR"
@@ -72,7 +72,7 @@ def test_payment_of_an_abandoned_checkout_is_found_until_it_goes_back(shop, vari
     assert found(shop) == []
     with shop.scope():
         Checkout.objects.update(phase="abandoned")
-        CheckoutPaymentAttempt.objects.update(gateway_key="key")
+        CheckoutPaymentAttempt.objects.update(gateway_key="key", provider_reference="ref")
         attempt = CheckoutPaymentAttempt.objects.get()
 
     lines = found(shop)
@@ -213,3 +213,86 @@ def test_open_payment_of_a_checkout_that_is_not_being_paid_is_found(shop, varian
     assert difference(shop) == (
         f"payment attempt {attempt.pk} is {status}, but its checkout {checkout['id']} isn't being paid: it is {phase}"
     )
+
+
+GATEWAY = {"payment_method": "stripe"}
+
+
+def sell_at_gateway(shop, **columns):
+    """An order that is paid at a gateway by name, too."""
+    with shop.scope():
+        Checkout.objects.update(**GATEWAY)
+        Order.objects.update(**GATEWAY)
+    return at_gateway(shop, **GATEWAY | columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"),
+    [
+        ({"gateway_key": None}, "key"),
+        ({"provider_reference": None}, "reference"),
+        ({"confirmed_at": None}, "time of confirmation"),
+    ],
+)
+def test_payment_that_no_refund_can_reach_is_found(shop, sold, columns, missing):
+    attempt = sell_at_gateway(shop)
+    assert found(shop) == []
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(**columns)
+
+    assert difference(shop) == f"payment attempt {attempt.pk} by stripe took 1000 EUR, but has no {missing}"
+
+
+def test_payment_by_another_method_than_the_order_is_found(shop, sold):
+    attempt = at_gateway(shop, **GATEWAY)
+
+    assert difference(shop) == (
+        f"payment attempt {attempt.pk} is by stripe, but order {sold['order_id']} is paid by cod"
+    )
+
+
+def test_cancelled_order_whose_payment_is_unknown_to_the_gateway_is_found(shop, sold):
+    attempt = sell_at_gateway(shop)
+    with shop.scope():
+        CheckoutPaymentAttempt.objects.update(gateway_key=None)
+    shop.admin.post(f"orders/{sold['order_id']}/cancel.json", {})
+
+    assert found(shop) == [
+        f"payment attempt {attempt.pk} by stripe took 1000 EUR, but has no key",
+        (
+            f"order {sold['order_id']} was cancelled, but its 1000 EUR, paid by stripe, can't be given back: "
+            "no payment is known"
+        ),
+    ]
+
+
+def test_refunded_order_whose_payment_was_never_given_back_is_found(shop, sold):
+    attempt = sell_at_gateway(shop)
+    shop.admin.post(f"orders/{sold['order_id']}/cancel.json", {})
+    with shop.scope():
+        Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
+        OutboxDispatch.objects.filter(idempotency_key__startswith="refund_payment/").delete()
+
+    assert difference(shop) == (
+        f"order {sold['order_id']} is refunded, but payment attempt {attempt.pk} was never given back"
+    )
+
+
+def test_order_that_is_still_open_though_it_is_refunded_is_found(shop, sold):
+    at_gateway(shop, refunded_at=timezone.now())
+    with shop.scope():
+        Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
+
+    assert (
+        difference(shop) == f"order {sold['order_id']} is still open, though it is refunded and unfulfilled"
+    )
+
+
+def test_order_that_is_still_open_though_all_is_done_is_found(shop, sold):
+    at_gateway(shop)
+    assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
+    assert found(shop) == []
+    with shop.scope():
+        Order.objects.update(status="open")
+
+    assert difference(shop) == f"order {sold['order_id']} is still open, though it is paid and fulfilled"

@@ -6,6 +6,8 @@ import pytest
 from django.utils import timezone
 
 from checkouts.models import Checkout
+from commerce.loops.models import PostponedRow
+from commerce.outbox.models import OutboxDispatch
 from commerce.rest.models import IdempotencyRecord
 from commerce.webhooks.models import WebhookEndpoint
 from discounts.models import Voucher
@@ -103,3 +105,60 @@ def test_endpoint_that_rests_for_ever_is_found(shop):
         f"webhook endpoint {endpoint.pk} rests until 2100-01-01 00:00:00+00:00,"
         " which is longer than any rest lasts"
     )
+
+
+FAR = datetime(2100, 1, 2, tzinfo=UTC)
+SHOWN_FAR = "2100-01-02 00:00:00+00:00"
+
+
+@pytest.mark.parametrize("column", ["expires_at", "sweep_after"])
+def test_checkout_that_is_not_swept_for_years_is_found(shop, checkout, column):
+    change(shop, Checkout, **{column: FAR})
+
+    assert difference(shop) == (
+        f"checkout {checkout['id']} has {column} {SHOWN_FAR}, which is further away than anything waits"
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "column"),
+    [
+        ({"status": "pending", "due_at": FAR}, "due_at"),
+        ({"status": "processing", "locked_until": FAR}, "locked_until"),
+    ],
+)
+def test_dispatch_that_is_not_run_for_years_is_found(shop, columns, column):
+    dispatch = factories.make_dispatch(shop, target={"task_name": "send_email"}, **columns)
+
+    assert difference(shop) == (
+        f"dispatch {dispatch.pk} has {column} {SHOWN_FAR}, which is further away than anything waits"
+    )
+
+
+def test_row_that_is_postponed_for_years_is_found(shop):
+    with shop.scope():
+        row = PostponedRow.objects.create(loop="checkouts", row_id=1, retry_at=FAR)
+
+    assert difference(shop) == (
+        f"postponed row {row.pk} has retry_at {SHOWN_FAR}, which is further away than anything waits"
+    )
+
+
+def test_claim_from_the_future_is_found(shop):
+    with shop.scope():
+        record = IdempotencyRecord.objects.create(
+            surface="storefront", key="k", fingerprint=b"f" * 32, status=0, body=b"", created_at=FAR
+        )
+        IdempotencyRecord.objects.update(created_at=FAR)
+
+    assert difference(shop) == (
+        f"idempotency record {record.pk} has created_at {SHOWN_FAR}, which is further away than anything waits"
+    )
+
+
+def test_dispatch_of_a_task_that_nothing_runs_is_found(shop):
+    dispatch = factories.make_dispatch(shop, target={"task_name": "nope"})
+    assert found(shop) == []
+    change(shop, OutboxDispatch, created_at=timezone.now() - timedelta(hours=2), due_at=timezone.now())
+
+    assert difference(shop) == f"dispatch {dispatch.pk} is pending, but nothing runs its task nope"

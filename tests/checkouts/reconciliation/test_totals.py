@@ -36,25 +36,31 @@ def test_order_that_does_not_cost_what_its_checkout_does_is_found(sold):
 
 
 @pytest.mark.parametrize(
-    ("change", "line"),
+    ("change", "expected"),
     [
-        ("subtotal_without_tax_cents = 9", "has subtotal_without_tax_cents of 9, but its lines come to 2000"),
+        (
+            "subtotal_without_tax_cents = 9",
+            ["has subtotal_without_tax_cents of 9, but its lines come to 2000"],
+        ),
         (
             "shipping_discount_cents = 9",
-            "has discount_cents and shipping_discount_cents of 209, but its discounts come to 200",
+            [
+                "has discount_cents and shipping_discount_cents of 209, but its discounts come to 200",
+                "has shipping_cents of 0, but its prices come to -9",
+            ],
         ),
         (
             "gift_card_cents = 400, amount_due_cents = amount_due_cents + 100",
-            "has gift_card_cents of 400, but its gift cards come to 500",
+            ["has gift_card_cents of 400, but its gift cards come to 500"],
         ),
     ],
 )
-def test_checkout_that_does_not_cost_what_its_parts_do_is_found(shop, change, line):
+def test_checkout_that_does_not_cost_what_its_parts_do_is_found(shop, change, expected):
     sale = Sale(shop, "payment")
 
     lines = sale.damaged(f"UPDATE checkouts SET {change} WHERE account_id = %(shop)s AND id = %(checkout)s")
 
-    assert lines == [f"checkout {sale.checkout_id} {line}"]
+    assert lines == [f"checkout {sale.checkout_id} {line}" for line in expected]
 
 
 def test_checkout_of_another_currency_than_its_cart_is_found(shop):

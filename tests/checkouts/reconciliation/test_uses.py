@@ -28,13 +28,16 @@ def test_smaller_redemption_of_a_gift_card_is_found(sold):
 
 
 def test_redemption_that_the_order_does_not_know_of_is_found(sold):
-    (line,) = sold.damaged(
+    line, *copies = sold.damaged(
         "UPDATE orders SET discount_codes = '[]', automatic_discounts = discount_codes - 1"
         " WHERE account_id = %(shop)s AND id = %(order)s"
     )
     assert line == (
         f"order {sold.order_id} says that gift card {sold.card.pk} paid 0, but the gift card's ledger says 500"
     )
+    assert [copy.partition(" [")[0] for copy in copies] == [
+        f"order {sold.order_id} has the {name}" for name in ("automatic discounts", "discount codes")
+    ]
 
 
 def test_balance_of_an_entry_that_is_not_the_sum_so_far_is_found(sold):
