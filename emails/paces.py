@@ -4,14 +4,15 @@ The renderer has two lanes (emails/renderer/lanes.py): the quick lane allows lit
 A message that is too slow for the quick lane is rendered in the slow lane, and so are all messages of its account for
 the next few minutes.
 
-Each worker process uses few places in each lane, so that requests don't queue in the renderer. One place of the quick
-lane is kept for templates that are known to be quick. The others are on trial until they have been rendered once.
+Each worker process uses few places in each lane, so that requests don't queue in the renderer. In the quick lane one
+place is kept for the platform's templates, which merchants can't make slow, and one for these and for templates that
+have been quick before. Other templates are on trial.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from threading import Condition
 from typing import Any
 
@@ -20,8 +21,9 @@ from emails.renderer_client import RendererBusy
 
 # How long the messages of an account stay in the slow lane after one that was slow.
 SLOW_FOR_S = 300
-QUICK_PLACES = 2
-# How many of the quick places templates on trial may use.
+QUICK_PLACES = 3
+# How many of the quick places templates of merchants may use, and those of them that are on trial.
+OWN_PLACES = 2
 TRIAL_PLACES = 1
 # How long a message waits for a place in the quick lane, where places are soon free. For the slow lane it doesn't wait.
 WAIT_S = 2.0
@@ -35,12 +37,20 @@ class Lane(StrEnum):
     SLOW = "slow"
 
 
+class Trust(Enum):
+    """How far a template is known to be quick."""
+
+    PLATFORM = auto()
+    QUICK_BEFORE = auto()
+    TRIAL = auto()
+
+
 # An account and its template.
 Kind = tuple[int, int]
 
 _turns = Condition()
-# The accounts whose messages are being rendered, each with its lane and whether its template is on trial.
-_rendering: dict[int, tuple[Lane, bool]] = {}
+# The accounts whose messages are being rendered, each with its lane and the trust in its template.
+_rendering: dict[int, tuple[Lane, Trust]] = {}
 # By account, until when its messages go to the slow lane.
 _slow_until: dict[int, float] = {}
 _quick_kinds: dict[Kind, None] = {}
@@ -56,7 +66,7 @@ def must_wait(account_id: int) -> bool:
     """Whether the account's next message needs the slow lane, and there is no free place."""
     with _turns:
         lane = lane_of(account_id)
-        return lane is Lane.SLOW and not _has_place(account_id, lane, is_trial=False)
+        return lane is Lane.SLOW and not _has_place(account_id, lane, Trust.TRIAL)
 
 
 def note_slow(account_id: int) -> None:
@@ -77,13 +87,14 @@ def note_pace(kind: Kind, processor_s: float) -> None:
 
 
 @contextmanager
-def rendering_turn(kind: Kind, *, is_known_quick: bool = False) -> Iterator[Lane]:
+def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
     """A place for one message of the account, in the lane that is returned. An account has one at a time.
 
-    `is_known_quick` says that the template needs no trial. Raises `RendererBusy` if no place is free soon.
+    Raises `RendererBusy` if no place is free soon.
     """
     account_id, _ = kind
-    lane = _begin(account_id, is_trial=not is_known_quick and kind not in _quick_kinds)
+    own = Trust.QUICK_BEFORE if kind in _quick_kinds else Trust.TRIAL
+    lane = _begin(account_id, Trust.PLATFORM if is_platforms else own)
     try:
         yield lane
     finally:
@@ -92,22 +103,22 @@ def rendering_turn(kind: Kind, *, is_known_quick: bool = False) -> Iterator[Lane
             _turns.notify_all()
 
 
-def _begin(account_id: int, *, is_trial: bool) -> Lane:
-    with _turns, _waiting_room(is_trial=is_trial) as ends_at:
-        while not _has_place(account_id, lane := lane_of(account_id), is_trial=is_trial):
+def _begin(account_id: int, trust: Trust) -> Lane:
+    with _turns, _waiting_room(trust) as ends_at:
+        while not _has_place(account_id, lane := lane_of(account_id), trust):
             left_s = ends_at - time.monotonic()
             if lane is Lane.SLOW or left_s <= 0:
                 raise RendererBusy(f"The {lane} lane of the renderer has no place for this message.")
             _turns.wait(left_s)
-        _rendering[account_id] = lane, is_trial
+        _rendering[account_id] = lane, trust
     return lane
 
 
 @contextmanager
-def _waiting_room(*, is_trial: bool) -> Iterator[float]:
+def _waiting_room(trust: Trust) -> Iterator[float]:
     """Until when a message may wait. Each holds a thread, so only a few may wait for a trial, which may take long."""
     now = time.monotonic()
-    if not is_trial:
+    if trust is not Trust.TRIAL:
         yield now + WAIT_S
         return
     waits = len(_waiting_trials) < WAITING_TRIALS
@@ -120,13 +131,18 @@ def _waiting_room(*, is_trial: bool) -> Iterator[float]:
         _waiting_trials.discard(ticket)
 
 
-def _has_place(account_id: int, lane: Lane, *, is_trial: bool) -> bool:
+def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
     if account_id in _rendering:
         return False
-    taken = [on_trial for other, on_trial in _rendering.values() if other is lane]
+    taken = [other_trust for other_lane, other_trust in _rendering.values() if other_lane is lane]
     if lane is Lane.SLOW:
         return not taken
-    return len(taken) < QUICK_PLACES and not (is_trial and sum(taken) >= TRIAL_PLACES)
+    own = [one for one in taken if one is not Trust.PLATFORM]
+    return (
+        len(taken) < QUICK_PLACES
+        and (trust is Trust.PLATFORM or len(own) < OWN_PLACES)
+        and (trust is not Trust.TRIAL or own.count(Trust.TRIAL) < TRIAL_PLACES)
+    )
 
 
 def _make_room(remembered: dict[Any, Any]) -> None:

@@ -20,7 +20,7 @@ def render_in_turn(message: RenderRequest, *, account_id: int, source: TemplateS
     """Render a message of an account. No transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
     kind, first_lane = (account_id, hash(source)), lane_of(account_id)
     try:
-        return _render(message, kind, is_known_quick=is_of_platform(source))
+        return _render(message, kind, is_platforms=is_of_platform(source))
     except (MessageTooSlow, RendererLost):
         if first_lane is Lane.SLOW:
             raise
@@ -28,9 +28,9 @@ def render_in_turn(message: RenderRequest, *, account_id: int, source: TemplateS
     return _render(message, kind)
 
 
-def _render(message: RenderRequest, kind: Kind, *, is_known_quick: bool = False) -> Rendered:
+def _render(message: RenderRequest, kind: Kind, *, is_platforms: bool = False) -> Rendered:
     account_id, _ = kind
-    with rendering_turn(kind, is_known_quick=is_known_quick) as lane:
+    with rendering_turn(kind, is_platforms=is_platforms) as lane:
         try:
             rendered = renderer_client.render(url=settings.RENDERER_URL, message=message, lane=lane)
         except (MessageTooSlow, RendererLate, RendererLost):

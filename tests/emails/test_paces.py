@@ -164,22 +164,25 @@ def test_account_has_one_turn_at_a_time(monkeypatch):
     assert not is_busy(1)
 
 
-def test_quick_place_is_kept_for_templates_that_are_known_to_be_quick(monkeypatch):
+def test_quick_places_are_kept_for_templates_that_can_be_trusted(monkeypatch):
     monkeypatch.setattr(paces, "TRIAL_WAIT_S", 0.01)
     monkeypatch.setattr(paces, "WAIT_S", 0.01)
-    note_pace((4, 1), 0.01)
+    for account_id in (4, 5, 6):
+        note_pace((account_id, 1), 0.01)
 
     with turn(1, lane=Lane.QUICK):
         assert is_busy(2)
-        with turn(3, lane=Lane.QUICK, is_known_quick=True):
-            assert is_busy(4)
         with turn(4, lane=Lane.QUICK):
-            assert is_busy(3, is_known_quick=True)
-        with turn(5, lane=Lane.QUICK, is_known_quick=True):
-            pass
-        assert is_busy(4) is False
+            assert is_busy(5)
+            with turn(2, lane=Lane.QUICK, is_platforms=True):
+                assert is_busy(3, is_platforms=True)
+            assert is_busy(6)
+        # What is known is the account's template, not the account.
         with ExitStack() as stack, pytest.raises(RendererBusy):
             stack.enter_context(rendering_turn((4, 2)))
+    with turn(4, lane=Lane.QUICK), turn(5, lane=Lane.QUICK):
+        assert is_busy(2)
+        assert is_busy(6)
 
 
 def test_few_messages_wait_for_a_trial(monkeypatch):
