@@ -79,6 +79,26 @@ _CARDS_WITHOUT_STATUS = """
 """
 
 
+# Each of these is written together with the status or the kind.
+_INCOMPLETE = """
+    SELECT found.kind, found.id, found.status, found.missing
+      FROM (SELECT 'voucher' AS kind, v.id, v.status,
+                   CASE v.status WHEN 'expired' THEN 'expires_at' WHEN 'disabled' THEN 'disabled_at'
+                                 ELSE 'revoked_at' END AS missing
+              FROM vouchers v
+             WHERE v.account_id = %(account)s
+               AND (v.status = 'expired' AND v.expires_at IS NULL OR v.status = 'disabled' AND v.disabled_at IS NULL
+                    OR v.status = 'revoked' AND v.revoked_at IS NULL)
+             UNION ALL
+            SELECT 'discount', d.id, d.status, 'archived_at'
+              FROM discounts d
+             WHERE d.account_id = %(account)s AND d.status = 'archived' AND d.archived_at IS NULL
+             UNION ALL
+            SELECT 'gift card entry', r.id, r.kind, 'order_id'
+              FROM voucher_redemptions r
+             WHERE r.account_id = %(account)s AND r.kind = 'reversal' AND r.order_id IS NULL) found
+     ORDER BY found.kind, found.id
+"""
 _FIRST_ENTRIES = """
     SELECT v.id, v.initial_balance_cents, COALESCE(i.entries, 0), COALESCE(i.cents, 0)
       FROM vouchers v
@@ -144,6 +164,7 @@ CHECKS = (
         "entry {} of gift card {} says that {} was left, but the ledger up to it comes to {}",
         _RUNNING_BALANCES,
     ),
+    Check("{} {} is {}, but has no {}", _INCOMPLETE),
     Check("voucher {} began with {}, but its ledger has {} first entries, of {}", _FIRST_ENTRIES),
     Check("voucher {} is {}, with a balance of {}", _CARDS_WITHOUT_STATUS),
 )

@@ -122,3 +122,45 @@ def test_adjustment_that_counted_otherwise_is_found(sold):
     assert line.endswith(
         f"of inventory level {sold.level_id} says that 11 units were on hand, but those up to it come to 10"
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (
+            "vouchers SET status = 'expired' WHERE id = %(card)s",
+            "voucher {card} is expired, but has no expires_at",
+        ),
+        (
+            "vouchers SET status = 'disabled' WHERE id = %(card)s",
+            "voucher {card} is disabled, but has no disabled_at",
+        ),
+        (
+            "vouchers SET status = 'revoked' WHERE id = %(card)s",
+            "voucher {card} is revoked, but has no revoked_at",
+        ),
+        (
+            "discounts SET status = 'archived' WHERE id = %(discount)s",
+            "discount {discount} is archived, but has no archived_at",
+        ),
+    ],
+)
+def test_status_without_its_time_is_found(sold, change, line):
+    lines = sold.damaged(f"UPDATE {change} AND account_id = %(shop)s")
+
+    assert lines == [line.format(card=sold.card.pk, discount=sold.discount.pk)]
+
+
+def test_money_back_on_a_gift_card_without_an_order_is_found(sold):
+    lines = sold.damaged(
+        "INSERT INTO voucher_redemptions"
+        " (account_id, voucher_id, kind, amount_cents, balance_after_cents, actor, created_at)"
+        " SELECT account_id, id, 'reversal', 300, 300, 'somebody', now() FROM vouchers"
+        " WHERE account_id = %(shop)s AND id = %(card)s",
+        "UPDATE vouchers SET balance_cents = 300, status = 'active'"
+        " WHERE account_id = %(shop)s AND id = %(card)s",
+    )
+
+    (line,) = lines
+    assert line.startswith("gift card entry ")
+    assert line.endswith(" is reversal, but has no order_id")
