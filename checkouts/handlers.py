@@ -74,7 +74,9 @@ def _case_of(dispatch: OutboxDispatch) -> _Case | None:
 
 
 def _asked(case: _Case, *, is_cancelled: bool) -> Outcome:
-    report = ask(case.gateway, case.payment, is_cancelled=is_cancelled)
+    # A failed attempt must not take money: its approval is cancelled instead.
+    may_capture = case.attempt.is_open
+    report = ask(case.gateway, case.payment, is_cancelled=is_cancelled, may_capture=may_capture)
     record = partial(
         settle_attempt, token=case.token, attempt_id=case.attempt.pk, report=report, now=timezone.now()
     )

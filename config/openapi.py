@@ -2,13 +2,16 @@
 
 from typing import Any
 
-from commerce.payments.stripe import webhook_document as stripe
+from django.utils.module_loading import import_string
+
+from commerce.payments.connectors import all_connectors
 from emails.api import webhook_document as provider
 
 
 def add_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    result["paths"] |= {
-        "/webhooks/provider": provider.DOCUMENT,
-        "/webhooks/stripe/{account_id}": stripe.DOCUMENT,
-    }
+    paths = {"/webhooks/provider": provider.DOCUMENT}
+    for connector in all_connectors().values():
+        if connector.documents:
+            paths |= import_string(connector.documents)
+    result["paths"] |= paths
     return result

@@ -201,6 +201,13 @@ MAIL_DIR = Path(env.str("MAIL_DIR", default=str(DATA_DIR / "mail")))
 # The demo page exists only if this names the file that `seed_demo` has written.
 DEMO_SEED = env.str("DEMO_SEED", default="")
 
+# The connectors of the payment methods that accounts may offer (docs/extending.md).
+PAYMENT_METHODS = [
+    "commerce.payments.connectors.CASH_ON_DELIVERY",
+    "commerce.payments.connectors.BANK_TRANSFER",
+    "commerce.payments.test_card.connector.TEST_CARD",
+    "commerce.payments.stripe.connector.STRIPE",
+]
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api").rstrip("/")
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 

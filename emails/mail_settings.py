@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from django.conf import settings
 
 from commerce.configuration.queries import own_settings
-from commerce.configuration.registry import SETTINGS, Value, installation_value
+from commerce.configuration.registry import Value, installation_value, known_settings
 from commerce.outbox.error_texts import without_secrets
 
 _PREFIX = "commerce.email."
@@ -57,7 +57,7 @@ _NAMES = {
     if one.name not in {"is_own", "may_send_as_anybody", "allow_private", "must_not_reach"}
 }
 # Must never be sent to a server that someone else has set.
-_OF_ONE_OWNER = {name for name in _NAMES.values() if SETTINGS[name].of_one_owner}
+_OF_ONE_OWNER = {name for name in _NAMES.values() if known_settings()[name].of_one_owner}
 
 
 def mail_settings() -> MailSettings:
@@ -72,7 +72,9 @@ def mail_settings() -> MailSettings:
     def value(name: str) -> Value:
         if name in own:
             return own[name]
-        return SETTINGS[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
+        return (
+            known_settings()[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
+        )
 
     values = {field_name: value(name) for field_name, name in _NAMES.items()}
     # The installation's mail server may trust our address, no matter who has set it.

@@ -59,7 +59,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
         _undo(attempt, report, now=now)
     elif attempt.status == Status.SUCCEEDED:
         return
-    elif report.state is State.OPEN:
+    elif report.is_unpaid:
         _note_page(attempt, report)
     elif report.state is State.FAILED:
         # That a page was not opened says nothing about one that another call has opened meanwhile.
@@ -149,7 +149,7 @@ def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> 
     """A failed attempt is paid no more: what was charged goes back, and a page that came to light is closed."""
     if report.is_charged:
         _give_back(attempt, report, now=now)
-    elif report.state is State.OPEN:
+    elif report.is_unpaid:
         attempt.provider_reference = report.reference
         attempt.save(update_fields=["provider_reference"])
         _enqueue_cancellation(attempt, now=now)

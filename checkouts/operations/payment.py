@@ -169,10 +169,13 @@ def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
         waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
 
-def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Report:
-    """What has become of a payment, also of one of which it is not known whether it was ever started.
+def ask(
+    gateway: Gateway, payment: Payment, *, is_cancelled: bool = False, may_capture: bool = True
+) -> Report:
+    """Ask for the state of a payment, and start it first if that may not have happened.
 
-    A cancelled one is open no longer, by the gateway's word. Raises a `GatewayError`.
+    An approved payment is captured, unless it is to be cancelled: then the gateway has to say that it is closed.
+    Raises a `GatewayError`.
     """
     if payment.reference is None:
         try:
@@ -180,9 +183,14 @@ def ask(gateway: Gateway, payment: Payment, *, is_cancelled: bool = False) -> Re
         except GatewayRefused as refused:
             return Report(state=State.FAILED, failure_code=refused.failure_code)
         payment = replace(payment, reference=started.reference)
-    report = gateway.cancel(payment) if is_cancelled else gateway.report(payment)
-    if is_cancelled and report.state is State.OPEN:
-        raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
+    if is_cancelled:
+        report = gateway.cancel(payment)
+        if report.is_unpaid:
+            raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
+        return report
+    report = gateway.report(payment)
+    if report.state is State.APPROVED and may_capture:
+        return gateway.capture(payment)
     return report
 
 

@@ -17,7 +17,7 @@ from . import operations
 from .forms import SettingsForm
 from .models import AccountSetting
 from .queries import lock_settings
-from .registry import SETTINGS
+from .registry import known_settings
 
 # The page's prefix of its form.
 _PAGE = "settings"
@@ -80,5 +80,6 @@ class AccountSettingAdmin(ReadOnlyAdmin):
 
 def _marks() -> Values:
     """The account's own values; of a secret, only the time of its last change."""
-    own = AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value", "updated_at")
-    return {name: str(at) if value and SETTINGS[name].is_secret else value for name, value, at in own}
+    known = known_settings()
+    own = AccountSetting.objects.filter(name__in=known).values_list("name", "value", "updated_at")
+    return {name: str(at) if value and known[name].is_secret else value for name, value, at in own}

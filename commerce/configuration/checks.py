@@ -3,14 +3,14 @@ from typing import Any
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
-from .registry import SETTINGS, installation_value
+from .registry import installation_value, known_settings
 
 
 @checks.register("configuration")
 def check_environment(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that the environment variables of all settings have valid values."""
     messages: list[checks.CheckMessage] = []
-    for name in SETTINGS:
+    for name in known_settings():
         try:
             installation_value(name)
         except ImproperlyConfigured as error:

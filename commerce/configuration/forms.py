@@ -12,7 +12,7 @@ from unfold.widgets import (
 
 from commerce.backoffice.shown import MergingForm, Values
 
-from .registry import MASK, SETTINGS, Choice, Flag, Integer, Setting, Value, installation_value
+from .registry import MASK, Choice, Flag, Integer, Setting, Value, installation_value, known_settings
 
 
 class SettingsForm(MergingForm, forms.Form):
@@ -21,12 +21,12 @@ class SettingsForm(MergingForm, forms.Form):
     `marks` are the values, and of secrets the time of their last change.
     """
 
-    together = [{setting.name, *setting.sent_by} for setting in SETTINGS.values() if setting.sent_by]
-
     def __init__(self, marks: Values, data: Any = None, shown: Values | None = None) -> None:
-        marks = {name: _as_typed(marks.get(name)) for name in SETTINGS}
+        known = known_settings()
+        self.together = [{setting.name, *setting.sent_by} for setting in known.values() if setting.sent_by]
+        marks = {name: _as_typed(marks.get(name)) for name in known}
         super().__init__(data, initial=_masked(marks if shown is None else shown))
-        self.fields |= {name: _field(setting) for name, setting in SETTINGS.items()}
+        self.fields |= {name: _field(setting) for name, setting in known.items()}
         self.merge(shown=shown, now=_masked(marks), marks=marks)
 
     def text_of_current(self, name: str) -> str:
@@ -35,7 +35,8 @@ class SettingsForm(MergingForm, forms.Form):
 
 def _masked(marks: Values) -> dict[str, Any]:
     """The values, with secrets masked."""
-    return {name: MASK if mark and SETTINGS[name].is_secret else mark for name, mark in marks.items()}
+    known = known_settings()
+    return {name: MASK if mark and known[name].is_secret else mark for name, mark in marks.items()}
 
 
 def _as_typed(value: Value | None) -> str | int | None:

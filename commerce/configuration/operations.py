@@ -4,10 +4,7 @@ from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
 from .queries import lock_settings, own_settings
-from .registry import MASK, SETTINGS, InvalidValue, Setting, Value
-
-# Secrets whose destination is set by other settings.
-_SENT = [setting for setting in SETTINGS.values() if setting.sent_by]
+from .registry import MASK, InvalidValue, Setting, Value, known_settings
 
 
 def change_settings(*, changes: dict[str, Any]) -> None:
@@ -32,12 +29,13 @@ def change_settings(*, changes: dict[str, Any]) -> None:
 
 def _require_secrets(changes: dict[str, Any]) -> None:
     """Raise unless each secret whose destination changes is given again. Call it with the settings locked."""
-    if not any(secret.name in changes or _moves(secret, changes) for secret in _SENT):
+    secrets = [setting for setting in known_settings().values() if setting.sent_by]
+    if not any(secret.name in changes or _moves(secret, changes) for secret in secrets):
         return
     before = own_settings()
     after = before | changes
     errors = []
-    for secret in _SENT:
+    for secret in secrets:
         is_kept = bool(before.get(secret.name)) and secret.name not in changes
         moved = [name for name in _moves(secret, changes) if _used(name, before) != _used(name, after)]
         if is_kept and moved:
@@ -53,12 +51,13 @@ def _moves(secret: Setting, changes: dict[str, Any]) -> list[str]:
 
 def _used(name: str, own: dict[str, Any]) -> Value:
     """The value used with an account's own secret, which is never one of the installation's."""
-    return SETTINGS[name].default if own.get(name) is None else own[name]
+    return known_settings()[name].default if own.get(name) is None else own[name]
 
 
 def _is_masked(name: str, value: Any) -> bool:
     """Whether a client sends a masked secret back, which leaves the secret unchanged."""
-    return value == MASK and name in SETTINGS and SETTINGS[name].is_secret
+    setting = known_settings().get(name)
+    return value == MASK and setting is not None and setting.is_secret
 
 
 def _checked(changes: dict[str, Any]) -> dict[str, Any]:
@@ -69,12 +68,13 @@ def _checked(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error_of(name: str, value: Any) -> FieldError | None:
-    if name not in SETTINGS:
+    setting = known_settings().get(name)
+    if setting is None:
         return FieldError(f"settings.{name}", "unknown_setting", "There is no setting of this name.")
     if value is None:
         return None
     try:
-        SETTINGS[name].checked(value)
+        setting.checked(value)
     except InvalidValue as error:
         return FieldError(f"settings.{name}", error.code, str(error))
     return None

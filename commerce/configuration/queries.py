@@ -3,7 +3,7 @@ from django.db import connection
 from commerce.tenancy.scope import current_account_id
 
 from .models import AccountSetting
-from .registry import MASK, SETTINGS, Value, installation_value
+from .registry import MASK, Value, installation_value, known_settings
 
 
 def effective(name: str) -> Value:
@@ -14,7 +14,7 @@ def effective(name: str) -> Value:
 
 def own_settings() -> dict[str, Value]:
     """The values that the account in scope has set itself, by name."""
-    return dict(AccountSetting.objects.filter(name__in=SETTINGS).values_list("name", "value"))
+    return dict(AccountSetting.objects.filter(name__in=known_settings()).values_list("name", "value"))
 
 
 def lock_settings() -> None:
@@ -26,11 +26,12 @@ def lock_settings() -> None:
 def effective_all() -> dict[str, Value]:
     """All settings with their effective values, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))
-    return {name: own.get(name, installation_value(name)) for name in SETTINGS}
+    return {name: own.get(name, installation_value(name)) for name in known_settings()}
 
 
 def shown_settings() -> dict[str, Value]:
     """Like `effective_all`, with secrets masked."""
+    known = known_settings()
     return {
-        name: MASK if value and SETTINGS[name].is_secret else value for name, value in effective_all().items()
+        name: MASK if value and known[name].is_secret else value for name, value in effective_all().items()
     }

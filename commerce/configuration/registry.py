@@ -5,6 +5,7 @@ An account's own value wins over the environment variable (`commerce.checkout.re
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -125,117 +126,109 @@ class Email(Text):
         return address
 
 
-SETTINGS: dict[str, Setting] = {
-    setting.name: setting
-    for setting in (
-        Choice(
-            name="commerce.checkout.reserve_at",
-            default="checkout_enter",
-            choices=("checkout_enter", "payment_start"),
-            help="When stock is reserved: as the checkout is created, or as its payment starts.",
+_OWN = (
+    Choice(
+        name="commerce.checkout.reserve_at",
+        default="checkout_enter",
+        choices=("checkout_enter", "payment_start"),
+        help="When stock is reserved: as the checkout is created, or as its payment starts.",
+    ),
+    Integer(
+        name="commerce.checkout.session_ttl_minutes",
+        default=60,
+        min_value=1,
+        max_value=1440,
+        help="Minutes until an open checkout is abandoned and its stock released.",
+    ),
+    Text(
+        name="commerce.email.provider_webhook_secret",
+        default="",
+        is_secret=True,
+        help="Key of the email provider's signatures; without one its events are refused, unless the installation allows it.",
+    ),
+    Choice(
+        name="commerce.email.provider",
+        default="local",
+        choices=(
+            "local",
+            "smtp",
+            "resend",
+            "brevo",
+            "mailersend",
+            "mailgun",
+            "mailtrap",
+            "mandrill",
+            "postmark",
+            "sparkpost",
         ),
-        Integer(
-            name="commerce.checkout.session_ttl_minutes",
-            default=60,
-            min_value=1,
-            max_value=1440,
-            help="Minutes until an open checkout is abandoned and its stock released.",
+        help="Who delivers emails; local leaves them in a folder of the installation.",
+    ),
+    Text(
+        name="commerce.email.api_key",
+        default="",
+        is_secret=True,
+        help="Key of the provider's API, for all but local and smtp.",
+        of_one_owner=True,
+    ),
+    Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
+    Integer(
+        name="commerce.email.smtp_port",
+        default=587,
+        min_value=1,
+        max_value=65535,
+        help="Port of the SMTP server.",
+        of_one_owner=True,
+    ),
+    Choice(
+        name="commerce.email.smtp_security",
+        default="starttls",
+        choices=("starttls", "tls", "none"),
+        help="How the connection to the SMTP server is encrypted.",
+        of_one_owner=True,
+    ),
+    Text(
+        name="commerce.email.smtp_username",
+        default="",
+        help="Name to log in to the SMTP server with; without one there is no log-in.",
+        of_one_owner=True,
+    ),
+    Text(
+        name="commerce.email.smtp_password",
+        default="",
+        is_secret=True,
+        help="Password of that name.",
+        of_one_owner=True,
+        sent_by=(
+            "commerce.email.smtp_host",
+            "commerce.email.smtp_port",
+            "commerce.email.smtp_security",
         ),
-        Flag(
-            name="commerce.payments.test_card",
-            default=False,
-            help="Offers the test card gateway, which moves no money.",
-        ),
-        Text(
-            name="commerce.payments.stripe_secret_key",
-            default="",
-            is_secret=True,
-            help="Offers cards through Stripe, charged for the owner of this key.",
-        ),
-        Text(
-            name="commerce.payments.stripe_webhook_secret",
-            default="",
-            is_secret=True,
-            help="Key of Stripe's signatures; while it is empty, no event of Stripe is taken.",
-        ),
-        Text(
-            name="commerce.email.provider_webhook_secret",
-            default="",
-            is_secret=True,
-            help="Key of the email provider's signatures; without one its events are refused, unless the installation allows it.",
-        ),
-        Choice(
-            name="commerce.email.provider",
-            default="local",
-            choices=(
-                "local",
-                "smtp",
-                "resend",
-                "brevo",
-                "mailersend",
-                "mailgun",
-                "mailtrap",
-                "mandrill",
-                "postmark",
-                "sparkpost",
-            ),
-            help="Who delivers emails; local leaves them in a folder of the installation.",
-        ),
-        Text(
-            name="commerce.email.api_key",
-            default="",
-            is_secret=True,
-            help="Key of the provider's API, for all but local and smtp.",
-            of_one_owner=True,
-        ),
-        Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
-        Integer(
-            name="commerce.email.smtp_port",
-            default=587,
-            min_value=1,
-            max_value=65535,
-            help="Port of the SMTP server.",
-            of_one_owner=True,
-        ),
-        Choice(
-            name="commerce.email.smtp_security",
-            default="starttls",
-            choices=("starttls", "tls", "none"),
-            help="How the connection to the SMTP server is encrypted.",
-            of_one_owner=True,
-        ),
-        Text(
-            name="commerce.email.smtp_username",
-            default="",
-            help="Name to log in to the SMTP server with; without one there is no log-in.",
-            of_one_owner=True,
-        ),
-        Text(
-            name="commerce.email.smtp_password",
-            default="",
-            is_secret=True,
-            help="Password of that name.",
-            of_one_owner=True,
-            sent_by=(
-                "commerce.email.smtp_host",
-                "commerce.email.smtp_port",
-                "commerce.email.smtp_security",
-            ),
-        ),
-        Email(
-            name="commerce.email.reply_to",
-            default="",
-            max_length=254,
-            help="Where answers to emails go, if not to their sender.",
-        ),
-    )
-}
+    ),
+    Email(
+        name="commerce.email.reply_to",
+        default="",
+        max_length=254,
+        help="Where answers to emails go, if not to their sender.",
+    ),
+)
+
+_declared: list[Callable[[], Iterable[Setting]]] = [lambda: _OWN]
+
+
+def declares_settings(settings: Callable[[], Iterable[Setting]]) -> None:
+    """Add settings to the registry. Apps call it in their `ready()`; the callable is called at each use."""
+    _declared.append(settings)
+
+
+def known_settings() -> dict[str, Setting]:
+    """Every setting, by its name."""
+    return {setting.name: setting for settings in _declared for setting in settings()}
 
 
 @cache
 def installation_value(name: str) -> Value:
     """The environment's value, else the default; raises `ImproperlyConfigured`."""
-    setting = SETTINGS[name]
+    setting = known_settings()[name]
     text = _env.str(setting.variable, default=None)
     if text is None:
         return setting.default

@@ -1,4 +1,8 @@
+from collections.abc import Iterable
+
 from django.apps import AppConfig
+
+from commerce.configuration.registry import Setting, declares_settings
 
 
 class PaymentsConfig(AppConfig):
@@ -6,3 +10,13 @@ class PaymentsConfig(AppConfig):
     label = "payments"
     verbose_name = "Payments"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        declares_settings(_settings_of_connectors)
+
+
+def _settings_of_connectors() -> Iterable[Setting]:
+    # Connectors may import models, so they are loaded once all apps are.
+    from .connectors import all_connectors
+
+    return [setting for connector in all_connectors().values() for setting in connector.settings]

@@ -1,22 +1,24 @@
-"""Payment methods, and which of them an account offers."""
+"""Payment methods, and which of them an account offers. docs/extending.md tells how to add one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
+from django.conf import settings as django_settings
+from django.utils.module_loading import import_string
+
 from commerce.configuration.queries import effective_all
-from commerce.configuration.registry import Value
+from commerce.configuration.registry import Setting, Value
 
 from .errors import PaymentMethodNotSupported
 from .gateway import Gateway
-from .stripe.gateway import StripeCheckout
-from .test_card.gateway import FakeCard
 
 Settings = Mapping[str, Value]
 
 
 class ChosenMethod(Protocol):
-    """What a way to pay may ask about a checkout's shipping method."""
+    """The chosen shipping method, as far as payment methods depend on it."""
 
     @property
     def is_cod_compatible(self) -> bool: ...
@@ -35,48 +37,44 @@ class Connector:
     # Whether it is available with the chosen shipping method; before the shipping step there is none.
     accepts: Callable[[ChosenMethod | None], bool] = _always
     is_offered: Callable[[Settings], bool] = _always
+    # Makes the gateway from the account's settings. Import the gateway's library here, so that only processes that
+    # use it load it.
     gateway: Callable[[Settings], Gateway] | None = None
+    # What an account has to set before it can offer the method.
+    settings: tuple[Setting, ...] = ()
+    # Dotted names, imported by web processes and by the API document: a module with `urlpatterns`, such as for the
+    # gateway's webhook, and a mapping of their paths to OpenAPI path items.
+    urls: str | None = None
+    documents: str | None = None
 
 
-def _test_card(settings: Settings) -> Gateway:
-    return FakeCard()
+CASH_ON_DELIVERY = Connector(
+    code="cod",
+    charges_cod_fee=True,
+    accepts=lambda method: method is not None and method.is_cod_compatible,
+)
+BANK_TRANSFER = Connector(code="bank_transfer")
 
 
-def _stripe(settings: Settings) -> Gateway:
-    return StripeCheckout(secret_key=str(settings["commerce.payments.stripe_secret_key"]))
+def all_connectors() -> Mapping[str, Connector]:
+    """The payment methods of the installation by their codes, whether or not an account offers them."""
+    return _load(tuple(django_settings.PAYMENT_METHODS))
 
 
-_REGISTRY = {
-    connector.code: connector
-    for connector in (
-        Connector(
-            code="cod",
-            charges_cod_fee=True,
-            accepts=lambda method: method is not None and method.is_cod_compatible,
-        ),
-        Connector(code="bank_transfer"),
-        Connector(
-            code="test_card",
-            is_offered=lambda settings: bool(settings["commerce.payments.test_card"]),
-            gateway=_test_card,
-        ),
-        Connector(
-            code="stripe",
-            is_offered=lambda settings: bool(settings["commerce.payments.stripe_secret_key"]),
-            gateway=_stripe,
-        ),
-    )
-}
+@cache
+def _load(names: tuple[str, ...]) -> Mapping[str, Connector]:
+    connectors: list[Connector] = [import_string(name) for name in names]
+    return {connector.code: connector for connector in connectors}
 
 
 def get_connector(code: str) -> Connector | None:
     """A payment method, even if the account in scope doesn't offer it."""
-    return _REGISTRY.get(code)
+    return all_connectors().get(code)
 
 
 def has_gateway(code: str | None) -> bool:
     """Whether a confirmed payment means that the money has been paid, rather than will be on or after delivery."""
-    connector = _REGISTRY.get(code or "")
+    connector = get_connector(code or "")
     return connector is not None and connector.gateway is not None
 
 
@@ -99,7 +97,7 @@ def offered_connector(code: str) -> Connector:
 
 def gateway_of(code: str) -> Gateway:
     """A payment method's gateway, with the keys of the account in scope, even if the account no longer offers the method."""
-    connector = _REGISTRY[code]
+    connector = all_connectors()[code]
     if connector.gateway is None:
         raise LookupError(f"There is no gateway behind {code!r}.")
     return connector.gateway(effective_all())
@@ -107,5 +105,6 @@ def gateway_of(code: str) -> Gateway:
 
 def not_supported(detail: str) -> PaymentMethodNotSupported:
     settings = effective_all()
-    offered = sorted(code for code, connector in _REGISTRY.items() if connector.is_offered(settings))
+    connectors = all_connectors()
+    offered = sorted(code for code, connector in connectors.items() if connector.is_offered(settings))
     return PaymentMethodNotSupported(detail, supported=offered)

@@ -1,9 +1,9 @@
 """The interface of payment gateways. No transaction is open during any of its calls."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 
 class GatewayError(Exception):
@@ -32,6 +32,8 @@ class OutcomeUnknown(GatewayError):
 
 class State(StrEnum):
     OPEN = "open"
+    # The customer has agreed, and the money is taken by `Gateway.capture`.
+    APPROVED = "approved"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
 
@@ -48,6 +50,11 @@ class Report:
     redirect_url: str | None = None
     failure_code: str | None = None
     is_charged: bool = False
+
+    @property
+    def is_unpaid(self) -> bool:
+        """Whether it may still be paid."""
+        return self.state in {State.OPEN, State.APPROVED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,20 +75,28 @@ class Payment:
     reference: str | None = None
 
 
-class Gateway(Protocol):
+class Gateway(ABC):
     """A service with a payment page of its own. Each method may raise a `GatewayError`."""
 
     # Whether its calls go over the network, and so may take long.
-    is_outside: bool
+    is_outside = True
 
+    @abstractmethod
     def start(self, payment: Payment) -> Report:
         """Open the payment page. Repeated for the same payment, it returns the same page."""
 
+    @abstractmethod
     def report(self, payment: Payment) -> Report:
         """Ask for the state of a payment that has a `reference`."""
 
-    def cancel(self, payment: Payment) -> Report:
-        """Close the page unless it has been paid. Returns the state of the payment, which is final."""
+    def capture(self, payment: Payment) -> Report:
+        """Take the money of an approved payment, once. Only for gateways that report `APPROVED`."""
+        raise NotImplementedError
 
+    @abstractmethod
+    def cancel(self, payment: Payment) -> Report:
+        """Close the page, and void an approval, unless it has been paid. Returns the state of the payment, which is final."""
+
+    @abstractmethod
     def refund(self, payment: Payment) -> str:
         """Refund the whole payment, once. Returns the gateway's reference of the refund."""

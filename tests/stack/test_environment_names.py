@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from django.conf import settings
 
-from commerce.configuration.registry import SETTINGS
+from commerce.configuration.registry import known_settings
 from config.stack.roles import as_script
 
 READ = re.compile(r'\benv\.\w+\(\s*"(\w+)"|_database\("(\w+)"')
@@ -53,7 +53,7 @@ def test_script_that_compose_mounts_is_that_of_the_roles():
 def names_read() -> set[str]:
     source = (settings.BASE_DIR / "config" / "settings.py").read_text()
     in_settings = {name for groups in READ.findall(source) for name in groups if name}
-    return in_settings | {setting.variable for setting in SETTINGS.values()}
+    return in_settings | {setting.variable for setting in known_settings().values()}
 
 
 def own_services() -> Iterator[dict[str, Any]]:

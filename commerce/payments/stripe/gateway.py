@@ -19,6 +19,7 @@ from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnection
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
 from commerce.payments.gateway import (
+    Gateway,
     GatewayRefused,
     GatewayUnreachable,
     OutcomeUnknown,
@@ -38,9 +39,7 @@ SHORTEST_SESSION = timedelta(minutes=45)
 _LOCKED_OUT = (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError)
 
 
-class StripeCheckout:
-    is_outside = True
-
+class StripeCheckout(Gateway):
     def __init__(self, *, secret_key: str) -> None:
         self._secret_key = secret_key
 

@@ -22,7 +22,7 @@ _ANSWER = {
     },
 }
 
-DOCUMENT = webhook_operation(
+_DOCUMENT = webhook_operation(
     "webhooks_stripe",
     "An event of Stripe about a payment of the account; Stripe is then asked what has become of it. The signature is "
     "checked against `commerce.payments.stripe_webhook_secret`.",
@@ -39,3 +39,5 @@ DOCUMENT = webhook_operation(
     answer=_ANSWER,
     refusals={"401": "`invalid_signature`"},
 )
+
+DOCUMENTS = {"/webhooks/stripe/{account_id}": _DOCUMENT}

@@ -6,7 +6,7 @@ It stores its payments in transactions of its own, as an outside service would. 
 from django.conf import settings
 from django.db import connection
 
-from commerce.payments.gateway import GatewayRefused, Payment, Report, State
+from commerce.payments.gateway import Gateway, GatewayRefused, Payment, Report, State
 from commerce.payments.models import FakeCardPayment
 from commerce.tenancy.scope import account_scope
 from commerce.tokens import opaque_token
@@ -22,7 +22,7 @@ _REPORTS = {
 }
 
 
-class FakeCard:
+class FakeCard(Gateway):
     is_outside = False
 
     def start(self, payment: Payment) -> Report:

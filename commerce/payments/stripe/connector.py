@@ -1,0 +1,35 @@
+from commerce.configuration.registry import Text
+from commerce.payments.connectors import Connector, Settings
+from commerce.payments.gateway import Gateway
+
+SECRET_KEY = "commerce.payments.stripe_secret_key"  # noqa: S105  the setting's name
+WEBHOOK_SECRET = "commerce.payments.stripe_webhook_secret"  # noqa: S105  as above
+
+
+def _gateway(settings: Settings) -> Gateway:
+    from .gateway import StripeCheckout
+
+    return StripeCheckout(secret_key=str(settings[SECRET_KEY]))
+
+
+STRIPE = Connector(
+    code="stripe",
+    is_offered=lambda settings: bool(settings[SECRET_KEY]),
+    gateway=_gateway,
+    settings=(
+        Text(
+            name=SECRET_KEY,
+            default="",
+            is_secret=True,
+            help="Offers cards through Stripe, charged for the owner of this key.",
+        ),
+        Text(
+            name=WEBHOOK_SECRET,
+            default="",
+            is_secret=True,
+            help="Key of Stripe's signatures; while it is empty, no event of Stripe is taken.",
+        ),
+    ),
+    urls="commerce.payments.stripe.urls",
+    documents="commerce.payments.stripe.webhook_document.DOCUMENTS",
+)
