@@ -117,15 +117,13 @@ def test_refund_goes_by_the_gateway(payment, wallet):
     payment.start()
     wallet.payment["state"] = "approved"
     payment.confirm()
-    order = payment.complete().json()["order"]
+    path = f"orders/{payment.complete().json()['checkout']['order_id']}"
 
-    payment.shop.admin.post(f"orders/{order['id']}/cancel.json", {})
+    assert payment.shop.admin.post(f"{path}/cancel.json", {}).status_code == 200
     run_due()
 
     assert wallet.payment["is_refunded"] is True
-    assert (
-        payment.shop.admin.get(f"orders/{order['id']}.json").json()["order"]["payment_status"] == "refunded"
-    )
+    assert payment.shop.admin.get(f"{path}.json").json()["order"]["payment_status"] == "refunded"
 
 
 def test_event_with_a_wrong_signature_is_refused_and_other_events_are_ignored(payment, wallet):
