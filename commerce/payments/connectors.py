@@ -80,11 +80,11 @@ def has_gateway(code: str | None) -> bool:
 
 def gateway_methods() -> list[str]:
     """The payment methods that have a gateway, whether an account offers them or not."""
-    return [code for code in _REGISTRY if has_gateway(code)]
+    return [code for code in all_connectors() if has_gateway(code)]
 
 
 def cod_fee_methods() -> list[str]:
-    return [code for code, connector in _REGISTRY.items() if connector.charges_cod_fee]
+    return [code for code, connector in all_connectors().items() if connector.charges_cod_fee]
 
 
 def offered_connector(code: str) -> Connector:
