@@ -5,7 +5,7 @@ An hour is more than any sweep, poll or lease takes, also after a restart.
 
 from typing import cast
 
-from commerce.configuration.registry import SETTINGS, Integer
+from commerce.configuration.registry import Integer, known_settings
 
 from .checks import Check
 
@@ -57,7 +57,7 @@ _ENDPOINTS = """
 # The longest waits: for the next try of a dispatch two hours, for a server that rests no longer, for a gateway's word a
 # day, for a row that a loop has failed on six hours. A day more is for what they are added to.
 _FAR = "now() + interval '2 days'"
-_TTL_MINUTES = cast("Integer", SETTINGS["commerce.checkout.session_ttl_minutes"]).max_value
+_TTL_MINUTES = cast("Integer", known_settings()["commerce.checkout.session_ttl_minutes"]).max_value
 _TOO_FAR = f"""
     SELECT found.kind, found.id, found.column_name, found.at
       FROM (SELECT 'dispatch' AS kind, d.id, 'due_at' AS column_name, d.due_at AS at
