@@ -145,7 +145,7 @@ class PickupPointAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", "kind")
     search_fields = ("external_id", "normalised_zip__startswith")
-    search_help_text = "Number of the carrier, or beginning of the postcode"
+    search_help_text = "The carrier's number of the point, or the first characters of the postcode"
     fieldsets = (
         (
             None,

@@ -15,22 +15,22 @@ class ZoneInUse(Refusal):
 class RateModeNotAvailable(Refusal):
     status = 422
     code = "rate_mode_not_available"
-    title = "Rates that the carrier is asked for are reserved for a later release"
+    title = "Rates from the carrier's API aren't available yet"
     constraints = ("shipping_methods_rate_mode",)
 
 
 class RateModeConflict(Refusal):
-    """Carries `rate_ids`: the rates that stand in the way."""
+    """Carries `rate_ids`, the conflicting rates."""
 
     status = 409
     code = "rate_mode_conflict"
-    title = "The method has rates that its new mode does not allow"
+    title = "The method has rates that its new mode doesn't allow"
 
 
 class FlatRateExists(Refusal):
     status = 409
     code = "flat_rate_exists"
-    title = "The method has a flat rate in this currency"
+    title = "The method already has a flat rate in this currency"
     constraints = ("shipping_rates_one_flat",)
 
 
@@ -45,17 +45,17 @@ class TooManyRates(Refusal):
 class RateMustBeFree(Refusal):
     status = 422
     code = "rate_must_be_free"
-    title = "A rate of a free method costs 0"
+    title = "A rate of a free method must cost 0"
 
 
 class ShippingRateNotAvailable(Refusal):
     status = 409
     code = "shipping_rate_not_available"
-    title = "This shipping rate does not apply, or no longer does"
+    title = "This shipping rate doesn't apply, or no longer applies"
 
 
 class CurrencyMismatch(Refusal):
-    """Carries `currency`, the one wanted, and `rate_currency`."""
+    """Carries `currency`, the expected one, and `rate_currency`."""
 
     status = 409
     code = "currency_mismatch"
@@ -71,7 +71,7 @@ class PickupPointRequired(Refusal):
 class PickupPointMismatch(Refusal):
     status = 422
     code = "pickup_point_mismatch"
-    title = "The pickup point does not fit the shipping method"
+    title = "The pickup point can't be used with the shipping method"
 
 
 class PickupPointClosed(Refusal):

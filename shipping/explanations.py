@@ -1,4 +1,4 @@
-"""What a customer would be offered and, for staff, why not more than that."""
+"""Explain to staff what a customer would be offered, and why other rates and zones aren't."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ from .models import LIVE, ShippingMethod, ShippingZone
 from .queries import zones
 from .reasons import why_not_rate, why_not_zone
 
+# From the nearest miss to the furthest: the order in which refused zones are listed.
 _ZONE_OBJECTIONS = (Objection.POSTCODE, Objection.MARKET, Objection.COUNTRY)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An option of a quote, and the zone that its method is bound to."""
+    """An option of a quote, and the zone of its method."""
 
     zone: ShippingZone
     option: Option
@@ -25,7 +26,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class RefusedRate:
-    """A rate that is not offered although the zone covers the place, or a method that has none."""
+    """A rate that isn't offered although its zone covers the address; `rate` is None if the method has no rates."""
 
     zone: ShippingZone
     method: Method
@@ -35,7 +36,7 @@ class RefusedRate:
 
 @dataclass(frozen=True, slots=True)
 class RefusedZone:
-    """A zone none of whose methods is offered."""
+    """A zone that doesn't cover the address or has no methods."""
 
     zone: ShippingZone
     method_count: int
@@ -44,7 +45,7 @@ class RefusedZone:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Offers in a quote's order; then rates of methods that aren't offered at all, then those of others."""
+    """Offers in a quote's order. Among the refused rates, those of methods without any offer come first."""
 
     offers: list[Offer]
     refused_rates: list[RefusedRate]
@@ -52,14 +53,14 @@ class Explanation:
 
 
 def explain(parcel: Parcel) -> Explanation:
-    """What a quote for the parcel would offer, and why the account's other rates aren't.
+    """Return what a quote for the parcel would offer, and why the account's other rates aren't offered.
 
-    Takes two statements. Nothing is written: a rate that a quote would make for a free method has the id 0.
+    Two statements, and no writes: the rate that a quote would create for a free method has the id 0 here.
     """
-    found = {zone.pk: zone for zone in _counted_zones()}
-    objections = {pk: _plain(zone).objection(parcel) for pk, zone in found.items()}
+    found = {zone.pk: zone for zone in _load_zones_with_counts()}
+    objections = {pk: _to_plain_zone(zone).objection(parcel) for pk, zone in found.items()}
     covering = [pk for pk, objection in objections.items() if objection is None]
-    candidates = [_completed(candidate, parcel) for candidate in quotes.candidates_of(covering)]
+    candidates = [_complete(candidate, parcel) for candidate in quotes.candidates_of(covering)]
     zone_of = {candidate.method.id: found[candidate.zone.id] for candidate in candidates}
     options = matching.options(parcel, candidates)
     return Explanation(
@@ -69,18 +70,18 @@ def explain(parcel: Parcel) -> Explanation:
     )
 
 
-def _counted_zones() -> Iterable[Any]:
+def _load_zones_with_counts() -> Iterable[Any]:
     live_methods = sum_up(ShippingMethod.objects.filter(LIVE), "zone")
     return zones().select_related("market").annotate(live_methods=live_methods).order_by("name", "pk")
 
 
-def _plain(zone: ShippingZone) -> Zone:
+def _to_plain_zone(zone: ShippingZone) -> Zone:
     return Zone(zone.country_codes, zone.zip_patterns, zone.market_id, zone.pk)
 
 
-def _completed(candidate: Candidate, parcel: Parcel) -> Candidate:
+def _complete(candidate: Candidate, parcel: Parcel) -> Candidate:
     if candidate.lacks_rate(parcel):
-        return candidate.completed(Rate.made(0, parcel.currency))
+        return candidate.with_rate(Rate.build_automatic(0, parcel.currency))
     return candidate
 
 
@@ -105,7 +106,7 @@ def _refused_rates(
 def _refused_zones(
     parcel: Parcel, found: Iterable[Any], objections: dict[int, Objection | None]
 ) -> list[RefusedZone]:
-    """Those that come closest to the place first."""
+    """Return the refused zones, the nearest miss first."""
     refused = [
         RefusedZone(zone, zone.live_methods, why_not_zone(zone, objections[zone.pk], parcel))
         for zone in found

@@ -6,7 +6,7 @@ from .models import LIVE, ShippingMethod, ShippingRate, ShippingZone
 
 
 def lock_zone(zone_id: int) -> ShippingZone:
-    """The live zone, which keeps its methods until the transaction ends; raises `NotFound`."""
+    """Lock a live zone, so that it isn't deleted before the transaction ends; raises `NotFound`."""
     zone = ShippingZone.objects.select_for_update(no_key=True).filter(LIVE, pk=zone_id).first()
     if zone is None:
         raise NotFound
@@ -14,7 +14,7 @@ def lock_zone(zone_id: int) -> ShippingZone:
 
 
 def lock_method(method_id: int) -> ShippingMethod:
-    """The live method, which keeps its mode and rates until the transaction ends; raises `NotFound`."""
+    """Lock a live method, so that its mode and rates don't change before the transaction ends; raises `NotFound`."""
     method = ShippingMethod.objects.select_for_update(no_key=True).filter(LIVE, pk=method_id).first()
     if method is None:
         raise NotFound
@@ -22,7 +22,7 @@ def lock_method(method_id: int) -> ShippingMethod:
 
 
 def lock_rate(rate_id: int) -> tuple[ShippingMethod, ShippingRate]:
-    """The live rate and, locked before it, its method; raises `NotFound`."""
+    """Lock a live rate, and its method before it; raises `NotFound`."""
     rates = ShippingRate.objects.filter(LIVE, pk=rate_id)
     method_id = rates.values_list("method_id", flat=True).first()
     if method_id is None:

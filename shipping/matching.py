@@ -23,9 +23,9 @@ class Objection(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """What is to be quoted. The subtotal is that of the goods before discounts, in the market's tax mode.
+    """The goods to quote for. The subtotal is before discounts, in the market's tax mode.
 
-    Without a market, the zones of every market count.
+    Without a market, the zones of every market apply.
     """
 
     country_code: str
@@ -39,7 +39,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A destination filter. Without a market it is account-wide, without patterns it is the whole country."""
+    """A destination filter. Without a market it applies to all of them; without patterns, to whole countries."""
 
     country_codes: Sequence[str]
     zip_patterns: Sequence[str] = ()
@@ -76,7 +76,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A price for what lies within all of its bounds, ends included. None is open."""
+    """A price for parcels within all of its bounds, ends included. A bound of None is open."""
 
     id: int
     price_cents: int
@@ -96,7 +96,7 @@ class Rate:
 
     @property
     def specificity(self) -> int:
-        """How many bounds are set: the more, the more specific."""
+        """The number of bounds that are set."""
         bounds = (
             self.min_weight_grams,
             self.max_weight_grams,
@@ -108,8 +108,8 @@ class Rate:
         return sum(bound is not None for bound in bounds)
 
     @classmethod
-    def made(cls, rate_id: int, currency: str) -> "Rate":
-        """The rate that a quote creates for a free method without one."""
+    def build_automatic(cls, rate_id: int, currency: str) -> "Rate":
+        """Build the rate that a quote creates for a free method without one."""
         return cls(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
 
     def objection(self, parcel: Parcel) -> Objection | None:
@@ -134,31 +134,31 @@ class Candidate:
     rates: Sequence[Rate] = ()
 
     @property
-    def lives_on_made_rates(self) -> bool:
-        """Whether rates created by quotes apply: they do for a free method without rates of its own."""
+    def uses_automatic_rates(self) -> bool:
+        """Whether rates created by quotes apply: only for a free method without rates of its own."""
         return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
     def lacks_rate(self, parcel: Parcel) -> bool:
-        """Whether the method is free, covers the parcel, and has no rate in its currency."""
+        """Whether a quote has to create a rate: the method is free, covers the parcel and has no rate in its currency."""
         return (
-            self.lives_on_made_rates
+            self.uses_automatic_rates
             and all(rate.currency != parcel.currency for rate in self.rates)
             and self.zone.objection(parcel) is None
         )
 
-    def completed(self, rate: Rate) -> "Candidate":
-        """A copy with one more rate."""
+    def with_rate(self, rate: Rate) -> "Candidate":
+        """Return a copy with one more rate."""
         return replace(self, rates=[*self.rates, rate])
 
     def verdicts(self, parcel: Parcel) -> Iterator["Verdict"]:
-        """One verdict per rate, or a single one if the zone rules the method out or it has no rate."""
+        """Yield one verdict per rate, or a single one if the zone rules the method out or it has no rates."""
         objection = self.zone.objection(parcel) or (None if self.rates else Objection.NO_RATE)
         if objection:
             yield Verdict(self, None, objection)
             return
-        counts_made = self.lives_on_made_rates
+        counts_automatic = self.uses_automatic_rates
         for rate in self.rates:
-            is_superseded = rate.is_automatic and not counts_made
+            is_superseded = rate.is_automatic and not counts_automatic
             yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.objection(parcel))
 
 
@@ -185,7 +185,7 @@ class Option:
 
 
 def options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
-    """Every rate that applies, by price, then method, then the most specific first."""
+    """Return every rate that applies, ordered by price, then method, then the most specific first."""
     ordered = sorted(_offered(parcel, candidates), key=_order)
     seen: set[int] = set()
     found = []
@@ -196,12 +196,12 @@ def options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
 
 
 def normalise_zip(text: str) -> str:
-    """The form in which postcodes are compared: upper case, without spaces and hyphens."""
+    """Return a postcode in the form used for comparing: upper case, without spaces and hyphens."""
     return "".join(text.upper().split()).replace("-", "")
 
 
 def matching_patterns(code: str) -> list[str]:
-    """Every normalised pattern that matches a postcode: itself, and each of its prefixes with `*`."""
+    """Return every normalised pattern that matches a postcode: itself, and each of its prefixes with `*`."""
     wanted = normalise_zip(code)
     return [wanted, *(f"{wanted[:length]}*" for length in range(len(wanted) + 1))] if wanted else []
 

@@ -8,7 +8,7 @@ from commerce.tenancy.models import AccountOwned
 # What a rate can be bounded by, from `min_` to `max_`, ends included.
 BOUNDED = ("weight_grams", "subtotal_cents", "quantity")
 
-# Deletion only marks a row: checkouts and orders have noted its id.
+# Rows are only marked as deleted, because checkouts and orders store their ids.
 LIVE = Q(deleted_at__isnull=True)
 
 
@@ -57,7 +57,7 @@ class ShippingMethod(AccountOwned):
     is_cod_compatible = models.BooleanField(default=False)
     estimated_days_min = models.PositiveSmallIntegerField(null=True, blank=True)
     estimated_days_max = models.PositiveSmallIntegerField(null=True, blank=True)
-    cod_fee_cents = models.BigIntegerField(default=0, help_text="In the currency of the rate chosen with it")
+    cod_fee_cents = models.BigIntegerField(default=0, help_text="In the currency of the chosen rate")
     carrier_config = models.JSONField(default=dict, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -87,7 +87,7 @@ class ShippingMethod(AccountOwned):
 
 
 class ShippingRate(AccountOwned):
-    """One tier of a method: a price for what lies within all of its bounds. Null is open, ends are inclusive."""
+    """A price of a method for parcels within all of its bounds, ends included. A null bound is open."""
 
     method = AccountForeignKey(ShippingMethod, related_name="rates")
     price_cents = models.BigIntegerField()
@@ -101,7 +101,7 @@ class ShippingRate(AccountOwned):
     max_quantity = models.BigIntegerField(null=True, blank=True)
     # The method's mode, copied so that "one flat rate per currency" is a constraint of this table.
     is_flat = models.BooleanField(default=False)
-    # Made by a quote for a free method that has no rate of its own in any currency.
+    # Created by a quote for a free method that has no rates of its own in any currency.
     is_automatic = models.BooleanField(default=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -154,7 +154,7 @@ class ShippingRate(AccountOwned):
 
 
 class PickupPoint(models.Model):
-    """A carrier's place of collection: public reference data, the same for every account."""
+    """A place where a carrier hands out parcels: public reference data, the same for every account."""
 
     class Kind(models.TextChoices):
         POINT = "point"
@@ -172,7 +172,7 @@ class PickupPoint(models.Model):
     address1 = models.CharField(max_length=255, blank=True)
     city = models.CharField(max_length=128, blank=True)
     zip = models.CharField(max_length=16, blank=True)
-    # Upper case without spaces and hyphens, in byte order whatever the database's own: a prefix is a range of it.
+    # Upper case, without spaces and hyphens. Collated by bytes, so that a search by prefix is a range of the index.
     normalised_zip = models.CharField(max_length=16, blank=True, editable=False, db_collation="C")
     country_code = models.CharField(max_length=2)
     latitude = models.DecimalField(max_digits=9, decimal_places=6, null=True)
@@ -189,7 +189,7 @@ class PickupPoint(models.Model):
             models.UniqueConstraint(fields=["carrier", "external_id"], name="pickup_points_external_id"),
         ]
         indexes = [
-            # Has all that a list by postcode asks for, so that the points of a wide prefix needn't be fetched.
+            # Covers every column that a list by postcode filters on, so that a wide prefix is an index-only scan.
             models.Index(
                 fields=["normalised_zip", "country_code", "carrier", "status", "id"],
                 name="pickup_points_postcode",

@@ -17,17 +17,16 @@ from .errors import (
 from .matching import Option, Parcel
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 
-# Follows every character that a postcode can have.
+# Sorts after every character that a postcode can contain.
 LAST_CHARACTER = "\U0010ffff"
 
-# A postcode's prefix is looked for by a range rather than LIKE, and in an order that no index has: the planner can
-# then only narrow by the postcode, whatever way the statement was prepared, rather than walk a million points by id
-# to find the few.
+# Ordering by an expression that no index has, and a range instead of LIKE, leave the planner only the index of
+# postcodes. Otherwise it may walk a million points by id to find a few, depending on how the statement was prepared.
 _NEWEST_FIRST = (F("pk") + 0).desc()
 
 
 def quote(parcel: Parcel) -> list[Option]:
-    """All options for the parcel, in order. A free method without a rate gets one in the parcel's currency.
+    """Return all options for the parcel, in order. A free method without a rate gets one in the parcel's currency.
 
     One statement, and a second one only if such a rate has to be created.
     """
@@ -35,16 +34,16 @@ def quote(parcel: Parcel) -> list[Option]:
 
 
 def option_for(parcel: Parcel, *, method_id: int, rate_id: int) -> Option | None:
-    """The option of this method and rate, None if it isn't offered for the parcel now. One statement."""
+    """Return the option of this method and rate, or None if it isn't offered for the parcel now. One statement."""
     found = matching.options(parcel, quotes.candidates(parcel, method_id=method_id))
     return next((option for option in found if option.rate.id == rate_id), None)
 
 
-def chosen_option(parcel: Parcel, *, method_id: int, rate_id: int) -> Option:
-    """The option that a shopper chose.
+def choose_option(parcel: Parcel, *, method_id: int, rate_id: int) -> Option:
+    """Return the option that a shopper chose.
 
-    Raises `ValidationFailed` for ids that name nothing, `CurrencyMismatch` for a rate in another
-    currency, `ShippingRateNotAvailable` for one that does not apply or was deleted.
+    Raises `ValidationFailed` for unknown ids, `CurrencyMismatch` for a rate in another currency, and
+    `ShippingRateNotAvailable` for one that doesn't apply or was deleted.
     """
     option = option_for(parcel, method_id=method_id, rate_id=rate_id)
     if option is None:
@@ -52,11 +51,11 @@ def chosen_option(parcel: Parcel, *, method_id: int, rate_id: int) -> Option:
     return option
 
 
-def chosen_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
-    """The pickup point that a shopper chose, None for a method that needs none and got none.
+def choose_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
+    """Return the pickup point that a shopper chose, or None if none was chosen and the method needs none.
 
-    Raises `PickupPointRequired`, `PickupPointMismatch`, `PickupPointClosed`, and `ValidationFailed` for an id
-    that names nothing.
+    Raises `PickupPointRequired`, `PickupPointMismatch`, `PickupPointClosed`, and `ValidationFailed` for an unknown
+    id.
     """
     if pickup_point_id is None:
         if option.method.requires_pickup_point:
@@ -68,10 +67,10 @@ def chosen_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int 
 
 
 def get_pickup_point(pickup_point_id: int) -> PickupPoint:
-    """A pickup point that a body names, open or closed; raises `ValidationFailed` for an unknown one."""
+    """Return the pickup point named in a request, open or closed; raises `ValidationFailed` if it is unknown."""
     point = PickupPoint.objects.filter(pk=pickup_point_id).first()
     if point is None:
-        raise ValidationFailed.of("pickup_point_id", "not_found", "Names no pickup point.")
+        raise ValidationFailed.of("pickup_point_id", "not_found", "There is no such pickup point.")
     return point
 
 
@@ -83,7 +82,7 @@ def pickup_point_page(
     postcode_prefix: str = "",
     status: str = PickupPoint.Status.ACTIVE,
 ) -> Page[PickupPoint]:
-    """Points of every carrier and country, or of those given, newest first, in one statement."""
+    """Return a page of pickup points, filtered by the given arguments, newest first. One statement."""
     points = PickupPoint.objects.filter(status=status)
     if carrier is not None:
         points = points.filter(carrier=carrier)
@@ -101,7 +100,7 @@ def zones() -> QuerySet[ShippingZone]:
 
 
 def get_zone(zone_id: int) -> ShippingZone:
-    """A zone of the account in scope; raises `NotFound`, also for a deleted one."""
+    """Return a zone of the account in scope; raises `NotFound`, also for a deleted one."""
     zone = zones().filter(pk=zone_id).first()
     if zone is None:
         raise NotFound
@@ -109,13 +108,13 @@ def get_zone(zone_id: int) -> ShippingZone:
 
 
 def methods() -> QuerySet[ShippingMethod]:
-    """The live methods, with their live rates in one more statement."""
+    """Return the live methods, with their live rates in a second statement."""
     rates = Prefetch("rates", queryset=ShippingRate.objects.filter(LIVE).order_by("pk"))
     return ShippingMethod.objects.filter(LIVE).prefetch_related(rates)
 
 
 def get_method(method_id: int) -> ShippingMethod:
-    """A method of the account in scope with its rates; raises `NotFound`, also for a deleted one."""
+    """Return a method of the account in scope with its rates; raises `NotFound`, also for a deleted one."""
     method = methods().filter(pk=method_id).first()
     if method is None:
         raise NotFound
@@ -123,14 +122,17 @@ def get_method(method_id: int) -> ShippingMethod:
 
 
 def rates_of(method_id: int) -> QuerySet[ShippingRate]:
-    """The rates of a live method; raises `NotFound`."""
+    """Return the live rates of a live method; raises `NotFound`."""
     if not ShippingMethod.objects.filter(LIVE, pk=method_id).exists():
         raise NotFound
     return ShippingRate.objects.filter(LIVE, method_id=method_id)
 
 
 def get_rate(rate_id: int) -> ShippingRate:
-    """A rate of the account in scope; raises `NotFound`. Those of a deleted method are deleted as well."""
+    """Return a live rate of the account in scope; raises `NotFound`.
+
+    The method isn't checked: deleting a method deletes its rates.
+    """
     rate = ShippingRate.objects.filter(LIVE, pk=rate_id).first()
     if rate is None:
         raise NotFound
@@ -138,13 +140,13 @@ def get_rate(rate_id: int) -> ShippingRate:
 
 
 def require_market(market_id: int | None) -> None:
-    """Refuse the id of a market that this account does not have; raises `ValidationFailed`."""
+    """Raise `ValidationFailed` for the id of a market that the account in scope doesn't have."""
     if market_id is not None and not markets().filter(pk=market_id).exists():
         raise ValidationFailed.unknown("market_id")
 
 
 def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) -> QuerySet[Any]:
-    """The ids of a page of those points whose postcode has the prefix, which the index of postcodes alone tells."""
+    """Return a page of ids of the points whose postcode has the prefix, read from the index of postcodes alone."""
     in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
     if cursor.after_id is not None:
         in_range = in_range.filter(pk__lt=cursor.after_id)
@@ -152,7 +154,7 @@ def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) 
 
 
 def _refuse_option(parcel: Parcel, *, method_id: int, rate_id: int) -> NoReturn:
-    """Say why a method and a rate are no option."""
+    """Raise the reason why a method and a rate aren't offered together."""
     rate = ShippingRate.objects.filter(pk=rate_id).first()
     unknown = [] if ShippingMethod.objects.filter(pk=method_id).exists() else ["shipping_method_id"]
     if rate is None:
@@ -165,7 +167,7 @@ def _refuse_option(parcel: Parcel, *, method_id: int, rate_id: int) -> NoReturn:
 
 
 def _require_fit(point: PickupPoint, *, parcel: Parcel, carrier: str) -> None:
-    """Refuse a point that is closed, too small, of another carrier or in another country."""
+    """Raise for a point of another carrier, in another country, for lighter parcels only, or closed."""
     if point.carrier != carrier:
         raise PickupPointMismatch("The pickup point belongs to another carrier.")
     if point.country_code != parcel.country_code:

@@ -1,4 +1,4 @@
-"""The rows behind a quote, in one statement and without model objects: it is read in every checkout."""
+"""Load the rows for a quote in one statement, without model objects, because every checkout reads them."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -26,9 +26,9 @@ _CANDIDATES = """
 """
 _METHOD_AT, _RATE_AT = 4, 15
 
-# What can't be an option needn't leave the database; `matching` alone decides on the rest. A free method needs its
-# rates in every currency: whether it has any of its own decides what it costs. Patterns of more than plain ASCII
-# are left to `matching` too, whose upper case is another one.
+# Rows that can't become an option are left out here; `matching` decides about the rest. A free method needs its rates
+# in every currency, because any rate of its own stops quotes from creating one. Patterns beyond ASCII are left to
+# `matching`, because Python's upper() differs from that of the collation "C".
 _NARROWED = _CANDIDATES.format(
     which_rates="""
            AND (m.rate_mode = 'free'
@@ -53,8 +53,8 @@ _NARROWED = _CANDIDATES.format(
 )
 _OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
 
-# Of two quotes at once, both answer with the row of the first. A method that is deleted or changed meanwhile is
-# waited for, and left out if it is no longer to have one.
+# Concurrent quotes return the same row: the second one runs into the conflict, and updates to have a row to return.
+# FOR SHARE waits for a transaction that deletes or changes the method, and skips the method if it no longer qualifies.
 _MAKE_FREE_RATES = """
     WITH lacking AS (
         SELECT id FROM shipping_methods
@@ -73,7 +73,7 @@ _MAKE_FREE_RATES = """
 
 
 def candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidate]:
-    """The live methods that may carry the parcel, or the given one, with the rates that may apply."""
+    """Return the live methods that may carry the parcel, or only the given one, with the rates that may apply."""
     return _fetch(
         _NARROWED,
         country_code=parcel.country_code,
@@ -88,18 +88,18 @@ def candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidat
 
 
 def candidates_of(zone_ids: Sequence[int]) -> list[Candidate]:
-    """The live methods of some zones, with all of their rates."""
+    """Return the live methods of the zones, with all of their live rates."""
     return _fetch(_OF_ZONES, zone_ids=zone_ids)
 
 
 def with_free_rates(parcel: Parcel, found: list[Candidate]) -> list[Candidate]:
-    """The candidates, where free methods that lack a rate have got one. Writes only when one is missing."""
+    """Return the candidates after creating rates for free methods that lack one. Writes only if one is missing."""
     lacking = [candidate.method.id for candidate in found if candidate.lacks_rate(parcel)]
     if not lacking:
         return found
     made = _make_free_rates(method_ids=lacking, currency=parcel.currency)
     return [
-        candidate.completed(made[candidate.method.id]) if candidate.method.id in made else candidate
+        candidate.with_rate(made[candidate.method.id]) if candidate.method.id in made else candidate
         for candidate in found
     ]
 
@@ -108,11 +108,11 @@ def _fetch(statement: str, **parameters: Any) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters | {"account_id": current_account_id()})
         rows = cursor.fetchall()
-    return [_candidate(list(group)) for _, group in groupby(rows, key=lambda row: row[_METHOD_AT])]
+    return [_build_candidate(list(group)) for _, group in groupby(rows, key=lambda row: row[_METHOD_AT])]
 
 
-def _candidate(rows: list[tuple[Any, ...]]) -> Candidate:
-    """One method from its rows, one per rate."""
+def _build_candidate(rows: list[tuple[Any, ...]]) -> Candidate:
+    """Build one method from its rows, of which there is one per rate."""
     first = rows[0]
     return Candidate(
         zone=Zone(*first[:_METHOD_AT]),
@@ -129,4 +129,6 @@ def _make_free_rates(*, method_ids: Sequence[int], currency: str) -> dict[int, R
     }
     with connection.cursor() as cursor:
         cursor.execute(_MAKE_FREE_RATES, parameters)
-        return {method_id: Rate.made(rate_id, currency) for method_id, rate_id in cursor.fetchall()}
+        return {
+            method_id: Rate.build_automatic(rate_id, currency) for method_id, rate_id in cursor.fetchall()
+        }

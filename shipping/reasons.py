@@ -1,4 +1,4 @@
-"""Objections of `matching` in words, for staff."""
+"""Word the objections of `matching` for staff."""
 
 from django.template.defaultfilters import pluralize
 
@@ -9,30 +9,30 @@ from .models import ShippingZone
 
 
 def why_not_zone(zone: ShippingZone, objection: Objection | None, parcel: Parcel) -> str:
-    """A sentence on a zone that offers nothing; without an objection it is that it has no methods."""
+    """Say why a zone offers nothing. Without an objection, it has no methods."""
     if objection is Objection.COUNTRY:
-        return f"It does not cover {parcel.country_code}."
+        return f"The zone doesn't cover {parcel.country_code}."
     if objection is Objection.MARKET:
-        return f"It is for the market {zone.market}."
+        return f"The zone is only for the market {zone.market}."
     if objection is Objection.POSTCODE and not parcel.zip:
-        return "It is for some postcodes, and none is given."
+        return "The zone covers only some postcodes, and no postcode was given."
     if objection is Objection.POSTCODE:
-        return f"None of its patterns matches {parcel.zip}."
-    return "It covers the address, but has no methods."
+        return f"None of the zone's patterns matches {parcel.zip}."
+    return "The zone covers the address, but has no methods."
 
 
 def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
-    """A sentence on a rate that is not offered, or on a method that has none."""
+    """Say why a rate isn't offered. Without a rate, the method has none."""
     rate = verdict.rate
     if rate is None:
-        return "The method has no rate."
+        return "The method has no rates."
     if verdict.objection is Objection.SUPERSEDED:
-        return "A quote has made it; the method has rates of its own."
+        return "The rate was created by a quote, and the method now has rates of its own."
     if verdict.objection is Objection.CURRENCY:
         return f"The price is in {rate.currency}, not {parcel.currency}."
     if verdict.objection is Objection.WEIGHT:
         bounds = _bounds(_grams(rate.min_weight_grams), _grams(rate.max_weight_grams))
-        return f"{bounds}; the parcel has {_grams(parcel.weight_grams)}."
+        return f"{bounds}; the parcel weighs {_grams(parcel.weight_grams)}."
     if verdict.objection is Objection.SUBTOTAL:
         bounds = _bounds(
             _price(rate.min_subtotal_cents, rate.currency), _price(rate.max_subtotal_cents, rate.currency)

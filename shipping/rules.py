@@ -1,4 +1,4 @@
-"""What zones, methods and rates must be like, whichever interface they come through."""
+"""Validation rules of zones, methods and rates, used by every interface."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ _zip_text = text(MAX_ZIP_PATTERN)
 
 
 def zip_pattern(value: Any) -> str:
-    """A postcode, or the beginning of one followed by `*`."""
+    """Check a postcode pattern: a postcode, or a prefix followed by `*`."""
     kept = filled_text(value)
     pattern = normalise_zip(kept)
     if not pattern or "*" in pattern[:-1]:
-        refuse("invalid_zip_pattern", "A postcode, or a prefix with one * at its end.")
+        refuse("invalid_zip_pattern", "Must be a postcode, or a prefix that ends in *.")
     return _zip_text(kept)
 
 

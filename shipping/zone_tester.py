@@ -1,4 +1,4 @@
-"""The back office's page on which staff see what a customer at an address is offered, and why nothing else."""
+"""The back office page where staff see what a customer at an address is offered, and why nothing else."""
 
 from typing import Any, cast
 
@@ -23,7 +23,7 @@ from .explanations import Offer, RefusedRate, RefusedZone, explain
 from .matching import Method, Parcel
 from .models import ShippingZone
 
-# An account may have thousands of rates; the page shows the first of each kind.
+# Rows per table: an account may have thousands of rates.
 SHOWN = 100
 
 
@@ -39,7 +39,7 @@ def _number(label: str, *, initial: int, min_value: int = 0, help_text: str = ""
 
 
 class ParcelForm(forms.Form):
-    """What is to be sent, and where; the markets are those of the account in scope."""
+    """The goods and the address. Offers the markets of the account in scope."""
 
     market = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     country_code = forms.ChoiceField(label="Country", widget=UnfoldAdminSelectWidget)
@@ -62,7 +62,7 @@ class ParcelForm(forms.Form):
 
     @property
     def parcel(self) -> Parcel:
-        """What was filled in; only for a valid form."""
+        """The parcel described by the form, which must be valid."""
         fields = self.cleaned_data.copy()
         market: Market = self._markets[fields.pop("market")]
         fields["currency"] = fields["currency"] or market.currency
@@ -70,7 +70,7 @@ class ParcelForm(forms.Form):
 
 
 class ZoneTester(ModelAdmin):
-    """For the model admins of shipping: the page, and a button on the list that leads to it."""
+    """Adds the page, and a button above the list that opens it, to the admins of shipping models."""
 
     actions_list = ("test_address",)
 
@@ -82,7 +82,7 @@ class ZoneTester(ModelAdmin):
             "title": "Test an address",
             "opts": self.opts,
             "form": form,
-            "button_text": "Show what is offered",
+            "button_text": "Show offers",
             "tables": _tables(form.parcel) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)

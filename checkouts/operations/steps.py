@@ -12,7 +12,7 @@ from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from shipping.matching import Option
 from shipping.models import PickupPoint
-from shipping.queries import chosen_option, chosen_pickup_point
+from shipping.queries import choose_option, choose_pickup_point
 
 from .pricing import PRICED, reprice
 
@@ -67,13 +67,13 @@ def set_shipping(
 ) -> LoadedCheckout:
     """Choose one of the quote's options, and price it in.
 
-    Raises as `chosen_option`, `chosen_pickup_point` and `lock_checkout_for` do.
+    Raises as `choose_option`, `choose_pickup_point` and `lock_checkout_for` do.
     """
     checkout = lock_checkout_for("shipping", token, now=now)
     loaded = LoadedCheckout(checkout, lines_of(checkout))
     parcel = parcel_of(loaded)
-    option = chosen_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
-    point = chosen_pickup_point(parcel, option=option, pickup_point_id=pickup_point_id)
+    option = choose_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
+    point = choose_pickup_point(parcel, option=option, pickup_point_id=pickup_point_id)
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
     reprice(checkout, loaded.lines, now=now)

@@ -100,7 +100,7 @@ class RatesViewSet(AdminViewSet):
 
 
 class QuoteViewSet(AdminViewSet):
-    """Every way to send what a cart would hold, without a cart."""
+    """Quotes shipping for a parcel, without a cart."""
 
     area = "shipping"
     reading_actions = ("create",)
@@ -116,7 +116,7 @@ class QuoteViewSet(AdminViewSet):
 
 
 class PickupPointsViewSet(AdminViewSet):
-    """Public reference data of the carriers, the same for every account, and open to every key."""
+    """Public reference data of carriers: the same for every account, and readable with any key."""
 
     binding = "reference"
 

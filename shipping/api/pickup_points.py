@@ -1,4 +1,4 @@
-"""What both surfaces say about pickup points."""
+"""The description and answer of the list of pickup points, shared by the admin and the storefront API."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ describe_list = answers(
     parameters=[
         OpenApiParameter("carrier", str),
         OpenApiParameter("country_code", str),
-        OpenApiParameter("postcode_prefix", str, description="Compared without spaces and hyphens."),
-        OpenApiParameter("status", str, enum=PickupPoint.Status.values, description="`active` unless given."),
+        OpenApiParameter("postcode_prefix", str, description="Spaces and hyphens are ignored."),
+        OpenApiParameter("status", str, enum=PickupPoint.Status.values, description="Default: `active`."),
         *PAGE_PARAMETERS,
     ],
 )
 
 
 def shape_pickup_point(point: PickupPoint) -> dict[str, Any]:
-    """A point as `PickupPointOutput` describes it, without the cost of a serializer: pages are long."""
+    """Return a point in the shape of `PickupPointOutput`, without a serializer, which is slow on long pages."""
     return {
         "id": text_id(point.pk),
         "carrier": point.carrier,

@@ -76,7 +76,7 @@ class RateInput(Input):
     def to_internal_value(self, data: Any) -> Any:
         if "is_free" in data:
             raise ReadOnlyField(
-                errors=(FieldError("is_free", "read_only_field", "It follows from price_cents."),)
+                errors=(FieldError("is_free", "read_only_field", "Derived from price_cents."),)
             )
         return super().to_internal_value(data)
 
@@ -94,7 +94,7 @@ class RateOutput(Output):
     min_quantity = serializers.IntegerField(allow_null=True)
     max_quantity = serializers.IntegerField(allow_null=True)
     is_free = serializers.BooleanField()
-    is_automatic = serializers.BooleanField(help_text="Made by a quote for a free method without rates.")
+    is_automatic = serializers.BooleanField(help_text="Created by a quote for a free method without rates.")
     created_at = TimestampField()
     updated_at = TimestampField()
 
@@ -110,7 +110,7 @@ class QuotedMethodOutput(Output):
     is_cod_compatible = serializers.BooleanField()
     estimated_days_min = serializers.IntegerField(allow_null=True)
     estimated_days_max = serializers.IntegerField(allow_null=True)
-    cod_fee_cents = fields.CentsField(help_text="In the currency of the rate.")
+    cod_fee_cents = fields.CentsField(help_text="In the currency of the chosen rate.")
 
 
 class MethodOutput(QuotedMethodOutput):
@@ -139,12 +139,12 @@ class QuoteOutput(Output):
     price_cents = fields.CentsField()
     currency = serializers.CharField()
     is_free = serializers.BooleanField()
-    is_best = serializers.BooleanField(help_text="The first option of its method.")
-    display_name = serializers.CharField(help_text="Of the rate, else of its method.")
+    is_best = serializers.BooleanField(help_text="Whether this is the first option of its method.")
+    display_name = serializers.CharField(help_text="The rate's name, or the method's if the rate has none.")
 
 
 def quote_answer(option: Option) -> dict[str, Any]:
-    """As `QuoteOutput` describes it."""
+    """Return an option in the shape of `QuoteOutput`."""
     return {
         "method": as_text(option.method),
         "rate_id": str(option.rate.id),

@@ -9,7 +9,7 @@ from .serializers import PickupPointFilters
 
 
 class StorefrontPickupPointsViewSet(StorefrontViewSet):
-    """Where a shopper may collect a parcel."""
+    """Pickup points for shoppers."""
 
     @describe_list
     def list(self, request: Request) -> Response:

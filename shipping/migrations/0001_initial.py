@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ('is_cod_compatible', models.BooleanField(default=False)),
                 ('estimated_days_min', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('estimated_days_max', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('cod_fee_cents', models.BigIntegerField(default=0, help_text='In the currency of the rate chosen with it')),
+                ('cod_fee_cents', models.BigIntegerField(default=0, help_text='In the currency of the chosen rate')),
                 ('carrier_config', models.JSONField(blank=True, default=dict)),
                 ('deleted_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

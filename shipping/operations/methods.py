@@ -17,8 +17,8 @@ RateMode = ShippingMethod.RateMode
 def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
     """Create a method in a live zone.
 
-    Raises `ValidationFailed`, also for an unknown zone or impossible days, `RateModeNotAvailable`, and `HandleTaken`
-    through the key.
+    Raises `ValidationFailed`, also for an unknown zone or a maximum of days below the minimum,
+    `RateModeNotAvailable`, and `HandleTaken` from the unique constraint.
     """
     fields = METHOD.check(fields)
     _require_zone(fields)
@@ -29,7 +29,7 @@ def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
 
 
 def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> ShippingMethod:
-    """Change a live method. Raises `NotFound`, `RateModeConflict`, and as `create_method` does."""
+    """Change a live method. Raises `NotFound`, `RateModeConflict`, and whatever `create_method` raises."""
     changes = METHOD.check(changes, partial=True)
     _require_zone(changes)
     method = lock_method(method_id)
@@ -44,14 +44,14 @@ def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> 
 
 
 def delete_method(*, method_id: int, now: datetime) -> None:
-    """Delete a method with its rates; snapshots of it stay. Raises `NotFound`."""
+    """Delete a method with its rates. Snapshots in checkouts and orders stay. Raises `NotFound`."""
     if not ShippingMethod.objects.filter(LIVE, pk=method_id).update(deleted_at=now):
         raise NotFound
     ShippingRate.objects.filter(LIVE, method_id=method_id).update(deleted_at=now)
 
 
 def _require_zone(fields: dict[str, Any]) -> None:
-    """Hold the zone that a body names, so that it is not deleted meanwhile."""
+    """Lock the zone named in the fields, so that it isn't deleted meanwhile."""
     if "zone_id" not in fields:
         return
     try:
@@ -69,25 +69,25 @@ def _require_sound(method: ShippingMethod) -> None:
 
 
 def _fit_rates_to_mode(method: ShippingMethod, *, now: datetime) -> None:
-    """Carry the rates over to the method's new mode; raises `RateModeConflict` for those it does not allow."""
+    """Adapt the rates to the method's new mode; raises `RateModeConflict` if it doesn't allow some of them."""
     retire_automatic_rates(method, now=now)
     live = ShippingRate.objects.filter(LIVE, method=method)
-    conflicting = _conflicting(list(live.order_by("pk")), mode=method.rate_mode)
+    conflicting = _find_conflicting(list(live.order_by("pk")), mode=method.rate_mode)
     if conflicting:
         raise RateModeConflict(rate_ids=[rate.pk for rate in conflicting])
     live.update(is_flat=method.rate_mode == RateMode.FLAT)
 
 
-def _conflicting(rates: Sequence[ShippingRate], *, mode: str) -> list[ShippingRate]:
+def _find_conflicting(rates: Sequence[ShippingRate], *, mode: str) -> list[ShippingRate]:
     if mode == RateMode.FREE:
         return [rate for rate in rates if not rate.is_free]
     if mode == RateMode.FLAT:
-        return _bounded_or_repeated(rates)
+        return _find_bounded_or_repeated(rates)
     return []
 
 
-def _bounded_or_repeated(rates: Sequence[ShippingRate]) -> list[ShippingRate]:
-    """What keeps a method from being flat: rates with bounds, and all but the first of a currency."""
+def _find_bounded_or_repeated(rates: Sequence[ShippingRate]) -> list[ShippingRate]:
+    """Return the rates that a flat method can't have: those with bounds, and all but the first of a currency."""
     currencies: set[str] = set()
     conflicting = []
     for rate in rates:

@@ -8,15 +8,15 @@ from shipping.models import BOUNDED, LIVE, ShippingMethod, ShippingRate
 from shipping.rules import RATE
 
 RateMode = ShippingMethod.RateMode
-# Of one method: a quote compares all of them.
+# Per method, because a quote compares all of them.
 MAX_RATES = 1_000
 
 
 def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
     """Create a rate of a live method.
 
-    Raises `NotFound`, `ValidationFailed`, also for bounds that are inverted or that a flat rate can't have,
-    `RateMustBeFree`, `TooManyRates`, and `FlatRateExists` through the key.
+    Raises `NotFound`, `ValidationFailed`, also for a minimum above its maximum or bounds on a flat rate,
+    `RateMustBeFree`, `TooManyRates`, and `FlatRateExists` from the unique constraint.
     """
     fields = RATE.check(fields)
     method = lock_method(method_id)
@@ -30,7 +30,7 @@ def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> Shi
 
 
 def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> ShippingRate:
-    """Change a live rate; one that a quote has made becomes the merchant's own. Raises as `create_rate` does."""
+    """Change a live rate. One created by a quote becomes the merchant's own. Raises like `create_rate`."""
     changes = RATE.check(changes, partial=True)
     method, rate = lock_rate(rate_id)
     for name, value in changes.items():
@@ -43,16 +43,15 @@ def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> Ship
 
 
 def delete_rate(*, rate_id: int, now: datetime) -> None:
-    """Delete a rate; snapshots of it stay. Raises `NotFound`."""
+    """Delete a rate. Snapshots in checkouts and orders stay. Raises `NotFound`."""
     if not ShippingRate.objects.filter(LIVE, pk=rate_id).update(deleted_at=now):
         raise NotFound
 
 
 def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
-    """Delete what quotes have made for a free method, as it gets rates of its own or another mode.
+    """Delete the rates created by quotes, when the method gets rates of its own or another mode.
 
-    A quote that runs at the same time may still make one beside a rate of the method's own; it counts for nothing
-    (`Candidate.lives_on_made_rates`).
+    A concurrent quote may still create one afterwards; it is ignored (`Candidate.uses_automatic_rates`).
     """
     ShippingRate.objects.filter(LIVE, method=method, is_automatic=True).update(deleted_at=now)
 
@@ -64,7 +63,9 @@ def _require_sound(rate: ShippingRate, *, mode: str) -> None:
         if _is_inverted(getattr(rate, f"min_{bounded}"), getattr(rate, f"max_{bounded}"))
     ]
     if mode == RateMode.FLAT:
-        errors += [FieldError(bound, "not_allowed", "A flat rate has no bounds.") for bound in rate.bounds]
+        errors += [
+            FieldError(bound, "not_allowed", "A flat rate can't have bounds.") for bound in rate.bounds
+        ]
     if errors:
         raise ValidationFailed(errors=tuple(errors))
     if mode == RateMode.FREE and not rate.is_free:

@@ -9,14 +9,14 @@ from shipping.rules import ZONE
 
 
 def create_zone(*, fields: dict[str, Any]) -> ShippingZone:
-    """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` through the key."""
+    """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` from the key."""
     fields = ZONE.check(fields)
     require_market(fields.get("market_id"))
     return ShippingZone.objects.create(**fields)
 
 
 def update_zone(*, zone_id: int, changes: dict[str, Any]) -> ShippingZone:
-    """Change a live zone. Raises `NotFound`, and as `create_zone` does."""
+    """Change a live zone. Raises `NotFound`, and whatever `create_zone` raises."""
     changes = ZONE.check(changes, partial=True)
     zone = lock_zone(zone_id)
     require_market(changes.get("market_id"))

@@ -33,7 +33,7 @@ def test_page_opens_with_the_first_markets_country(shop, support):
     assert page.status_code == 200
     assert page.context["form"]["country_code"].value() == "DE"
     assert page.context["tables"] is None
-    assert "Show what is offered" in page.content.decode()
+    assert "Show offers" in page.content.decode()
 
 
 @pytest.mark.parametrize("path", ["shipping/shippingzone/", "shipping/shippingmethod/"])
@@ -78,8 +78,8 @@ def test_offers_and_reasons_are_shown(shop, support):
             ["€5.90", "Parcel", "-", "Germany", "1 to 3", "+ €1.50", "-"],
             ["€10.00 Best", "Locker", "-", "Germany", "2", "No", "Required"],
         ],
-        [["Germany", "Locker", "€15.00 Heavy", "From 5,000 g; the parcel has 1,200 g."]],
-        [["Hamburg", "1", "None of its patterns matches 10115."]],
+        [["Germany", "Locker", "€15.00 Heavy", "From 5,000 g; the parcel weighs 1,200 g."]],
+        [["Hamburg", "1", "None of the zone's patterns matches 10115."]],
     ]
 
 

@@ -28,9 +28,9 @@ def parcel(**fields):
     ("fields", "asked", "reason"),
     [
         ({"currency": "USD"}, {}, "The price is in USD, not EUR."),
-        ({"min_weight_grams": 5000}, {}, "From 5,000 g; the parcel has 1,200 g."),
-        ({"max_weight_grams": 1000}, {}, "Up to 1,000 g; the parcel has 1,200 g."),
-        ({"min_weight_grams": 1, "max_weight_grams": 2}, {}, "From 1 g to 2 g; the parcel has 1,200 g."),
+        ({"min_weight_grams": 5000}, {}, "From 5,000 g; the parcel weighs 1,200 g."),
+        ({"max_weight_grams": 1000}, {}, "Up to 1,000 g; the parcel weighs 1,200 g."),
+        ({"min_weight_grams": 1, "max_weight_grams": 2}, {}, "From 1 g to 2 g; the parcel weighs 1,200 g."),
         ({"min_subtotal_cents": 5000}, {}, "From €50.00; the goods cost €20.00."),
         ({"max_subtotal_cents": 0}, {}, "Up to €0.00; the goods cost €20.00."),
         ({"min_quantity": 3}, {}, "From 3 items; the parcel has 2 items."),
@@ -55,7 +55,7 @@ def test_method_without_rates_is_explained(shop):
 
         (refused,) = explain(parcel()).refused_rates
 
-    assert (refused.rate, refused.reason) == (None, "The method has no rate.")
+    assert (refused.rate, refused.reason) == (None, "The method has no rates.")
 
 
 def test_rate_that_a_quote_made_is_explained_beside_an_own_one(shop):
@@ -68,16 +68,20 @@ def test_rate_that_a_quote_made_is_explained_beside_an_own_one(shop):
 
     assert [offer.option.rate.id for offer in explanation.offers] == [own.pk]
     assert [refused.reason for refused in explanation.refused_rates] == [
-        "A quote has made it; the method has rates of its own."
+        "The rate was created by a quote, and the method now has rates of its own."
     ]
 
 
 @pytest.mark.parametrize(
     ("fields", "asked", "reason"),
     [
-        ({"country_codes": ["AT"]}, {}, "It does not cover DE."),
-        ({"zip_patterns": ["2*"]}, {}, "None of its patterns matches 10115."),
-        ({"zip_patterns": ["1*"]}, {"zip": ""}, "It is for some postcodes, and none is given."),
+        ({"country_codes": ["AT"]}, {}, "The zone doesn't cover DE."),
+        ({"zip_patterns": ["2*"]}, {}, "None of the zone's patterns matches 10115."),
+        (
+            {"zip_patterns": ["1*"]},
+            {"zip": ""},
+            "The zone covers only some postcodes, and no postcode was given.",
+        ),
     ],
 )
 def test_zone_that_does_not_cover_the_address_is_explained(shop, fields, asked, reason):
@@ -100,7 +104,7 @@ def test_zone_of_another_market_is_explained(shop):
 
         (refused,) = explain(parcel(market_id=other.pk)).refused_zones
 
-    assert refused.reason == "It is for the market Germany."
+    assert refused.reason == "The zone is only for the market Germany."
 
 
 def test_zone_without_methods_is_explained(shop):
@@ -109,7 +113,7 @@ def test_zone_without_methods_is_explained(shop):
 
         (refused,) = explain(parcel()).refused_zones
 
-    assert (refused.method_count, refused.reason) == (0, "It covers the address, but has no methods.")
+    assert (refused.method_count, refused.reason) == (0, "The zone covers the address, but has no methods.")
 
 
 def test_closest_zones_and_methods_without_any_offer_come_first(shop):
@@ -151,7 +155,7 @@ def test_offers_are_those_of_the_quote(shop, other_shop):
         explanation = explain(parcel())
 
         assert [offer.option for offer in explanation.offers] == queries.quote(parcel())
-    assert [refused.reason for refused in explanation.refused_rates] == ["The method has no rate."]
+    assert [refused.reason for refused in explanation.refused_rates] == ["The method has no rates."]
 
 
 @pytest.mark.parametrize("number", [1, 30])

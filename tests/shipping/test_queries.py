@@ -90,65 +90,65 @@ def test_option_for_a_rate_of_another_method_is_none(shop):
         assert queries.option_for(parcel(), method_id=other.method_id, rate_id=rate.pk) is None
 
 
-def test_chosen_option_refuses_ids_that_name_nothing(shop, other_shop):
+def test_choose_option_refuses_unknown_ids(shop, other_shop):
     foreign = make_rate(other_shop)
     with shop.scope():
         rate = make_rate(shop)
 
         with pytest.raises(ValidationFailed) as both:
-            queries.chosen_option(parcel(), method_id=foreign.method_id, rate_id=foreign.pk)
+            queries.choose_option(parcel(), method_id=foreign.method_id, rate_id=foreign.pk)
         with pytest.raises(ValidationFailed) as method_alone:
-            queries.chosen_option(parcel(), method_id=foreign.method_id, rate_id=rate.pk)
+            queries.choose_option(parcel(), method_id=foreign.method_id, rate_id=rate.pk)
         with pytest.raises(ValidationFailed) as rate_alone:
-            queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=foreign.pk)
+            queries.choose_option(parcel(), method_id=rate.method_id, rate_id=foreign.pk)
 
     assert [error.field for error in both.value.errors] == ["shipping_method_id", "shipping_rate_id"]
     assert [error.field for error in method_alone.value.errors] == ["shipping_method_id"]
     assert [error.field for error in rate_alone.value.errors] == ["shipping_rate_id"]
 
 
-def test_chosen_option_refuses_a_rate_in_another_currency(shop):
+def test_choose_option_refuses_a_rate_in_another_currency(shop):
     with shop.scope():
         rate = make_rate(shop, currency="CZK")
 
         with pytest.raises(CurrencyMismatch) as refusal:
-            queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
+            queries.choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
     assert refusal.value.extras == {"currency": "EUR", "rate_currency": "CZK"}
 
 
 @pytest.mark.parametrize("changes", [{"country_code": "AT"}, {"weight_grams": 5001}])
-def test_chosen_option_refuses_a_rate_that_does_not_apply(shop, changes):
+def test_choose_option_refuses_a_rate_that_does_not_apply(shop, changes):
     with shop.scope():
         rate = make_rate(shop, max_weight_grams=5000)
 
         with pytest.raises(ShippingRateNotAvailable):
-            queries.chosen_option(parcel(**changes), method_id=rate.method_id, rate_id=rate.pk)
+            queries.choose_option(parcel(**changes), method_id=rate.method_id, rate_id=rate.pk)
 
 
 @pytest.mark.parametrize("path", ["rates/{0.pk}.json", "methods/{0.method_id}.json"])
-def test_chosen_option_refuses_what_was_deleted(shop, path):
+def test_choose_option_refuses_what_was_deleted(shop, path):
     rate = make_rate(shop)
     shop.admin.delete("shipping/" + path.format(rate))
 
     with shop.scope(), pytest.raises(ShippingRateNotAvailable):
-        queries.chosen_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
+        queries.choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
 
-def test_chosen_pickup_point_fits_the_method(db):
+def test_choose_pickup_point_fits_the_method(db):
     point = make_pickup_point(max_weight_grams=1000)
 
-    chosen = queries.chosen_pickup_point(
+    chosen = queries.choose_pickup_point(
         parcel(), option=option(requires_pickup_point=True), pickup_point_id=point.pk
     )
 
     assert chosen == point
 
 
-def test_chosen_pickup_point_may_be_left_out_unless_required(db):
-    assert queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=None) is None
+def test_choose_pickup_point_may_be_left_out_unless_required(db):
+    assert queries.choose_pickup_point(parcel(), option=option(), pickup_point_id=None) is None
     with pytest.raises(PickupPointRequired):
-        queries.chosen_pickup_point(parcel(), option=option(requires_pickup_point=True), pickup_point_id=None)
+        queries.choose_pickup_point(parcel(), option=option(requires_pickup_point=True), pickup_point_id=None)
 
 
 @pytest.mark.parametrize(
@@ -160,16 +160,16 @@ def test_chosen_pickup_point_may_be_left_out_unless_required(db):
         ({"status": "closed"}, PickupPointClosed),
     ],
 )
-def test_chosen_pickup_point_that_does_not_fit_is_refused(db, fields, refusal):
+def test_choose_pickup_point_that_does_not_fit_is_refused(db, fields, refusal):
     point = make_pickup_point(**fields)
 
     with pytest.raises(refusal):
-        queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=point.pk)
+        queries.choose_pickup_point(parcel(), option=option(), pickup_point_id=point.pk)
 
 
-def test_chosen_pickup_point_that_names_nothing_is_refused(db):
+def test_choose_pickup_point_that_does_not_exist_is_refused(db):
     with pytest.raises(ValidationFailed) as refusal:
-        queries.chosen_pickup_point(parcel(), option=option(), pickup_point_id=1)
+        queries.choose_pickup_point(parcel(), option=option(), pickup_point_id=1)
 
     assert [(error.field, error.code) for error in refusal.value.errors] == [("pickup_point_id", "not_found")]
 
@@ -248,7 +248,7 @@ def test_quote_agrees_with_matching_without_sql(shop, asked, world):
         answer = queries.quote(asked)
 
         transaction.set_rollback(True)
-    expected = options(asked, [completed(asked, candidate) for candidate in candidates])
+    expected = options(asked, [complete(asked, candidate) for candidate in candidates])
     assert [comparable(found) for found in answer] == [comparable(found) for found in expected]
     assert [comparable(offer.option) for offer in explained.offers] == [comparable(found) for found in answer]
 
@@ -281,9 +281,13 @@ def stored(markets, zone, mode, method_rates, *, number):
     )
 
 
-def completed(asked, candidate):
+def complete(asked, candidate):
     """With the rate that a quote makes, whose id is not known beforehand."""
-    return candidate.completed(Rate.made(0, asked.currency)) if candidate.lacks_rate(asked) else candidate
+    return (
+        candidate.with_rate(Rate.build_automatic(0, asked.currency))
+        if candidate.lacks_rate(asked)
+        else candidate
+    )
 
 
 def comparable(found):
