@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-_TIMEOUT_S = 30
+_TIMEOUT_S = 120
 
 
 class Dropped(Exception):

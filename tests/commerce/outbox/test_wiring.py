@@ -35,10 +35,10 @@ def worker(tmp_path):
         )
         yield process
         process.terminate()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=90) == 0
 
 
-def wait_for(condition, timeout_s=30):
+def wait_for(condition, timeout_s=90):
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "It did not happen in time."

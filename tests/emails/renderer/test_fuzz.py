@@ -13,12 +13,13 @@ import requests
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from emails.renderer import gunicorn_conf, liquid_templates
+from emails.renderer import liquid_templates
 from emails.renderer.limits import MAX_WORKER_MEMORY_BYTES
+from tests.emails.renderer import patient_conf
 from tests.emails.renderer.conftest import MJML
 
 # A worker that takes longer is killed, and its client gets no answer.
-PATIENCE_S = gunicorn_conf.timeout
+PATIENCE_S = patient_conf.timeout
 REFUSALS = {400, 413, 415, 422, 503}
 FUZZED = settings(
     max_examples=max(60, settings.default.max_examples),

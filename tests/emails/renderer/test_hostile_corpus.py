@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from emails.renderer import gunicorn_conf
+from tests.emails.renderer import patient_conf
 from tests.emails.renderer.hostile.liquid_sources import LIQUID_SOURCES
 from tests.emails.renderer.hostile.mjml_sources import MJML_SOURCES
 
@@ -26,7 +26,7 @@ def assert_answered(post, **fields):
 
     answer = post(**fields)
 
-    assert time.monotonic() - began < gunicorn_conf.timeout
+    assert time.monotonic() - began < patient_conf.timeout
     if answer.status_code != 200:
         assert answer.status_code in {413, 422}
         assert answer.json()["code"] in REFUSALS

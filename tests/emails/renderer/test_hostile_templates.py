@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from emails.renderer import gunicorn_conf
+from tests.emails.renderer import patient_conf
 from tests.emails.renderer.conftest import MJML
 
 # A worker that takes longer is killed, and its client gets no answer.
-PATIENCE_S = gunicorn_conf.timeout
+PATIENCE_S = patient_conf.timeout
 
 ENDLESS_LIQUID = {
     "long loop": "{% for i in (1..99999999) %}{% endfor %}",
