@@ -9,7 +9,7 @@ from django.utils import timezone
 from unfold.decorators import action
 
 from commerce.backoffice.options import ReadOnlyAdmin
-from commerce.backoffice.panels import Panel, shown_on_overview
+from commerce.backoffice.panels import Panel, register_panel
 
 from .charts import Chart, chart_of
 from .statistics import DAYS, DayFigures, daily_figures
@@ -41,7 +41,7 @@ class StatisticsPage(ReadOnlyAdmin):
         return TemplateResponse(request, "backoffice/email_statistics.html", context)
 
 
-@shown_on_overview
+@register_panel
 def _panel(now: datetime) -> Panel:
     content = {"charts": _charts(daily_figures(now=now)), "days": DAYS}
     return Panel(template="backoffice/email_panel.html", content=content)

@@ -1,4 +1,4 @@
-"""The account that a session works in. Every request checks in the database that it still may."""
+"""The account that a session works in. Every request checks in the database that the user may still enter it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _MEMBERSHIPS = """
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A shop that has invited the user to its staff."""
+    """An invitation to a shop's staff."""
 
     account_id: int
     handle: str
@@ -32,7 +32,7 @@ class Invitation:
 
 
 def invitations(user: Any) -> list[Invitation]:
-    """The latest invitations of a user, found by username."""
+    """Return a user's latest invitations, found by username."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
         return [Invitation(*row) for row in cursor.fetchall()]
@@ -41,7 +41,7 @@ def invitations(user: Any) -> list[Invitation]:
 def memberships(
     user: Any, *, account_id: int | None = None, search: str = "", limit: int = 50
 ) -> list[Membership]:
-    """The accounts that a user may enter, by name: all for operators, else those of the user's memberships."""
+    """Return the accounts that a user may enter, sorted by name: all for operators, otherwise the user's own."""
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
@@ -55,10 +55,10 @@ def memberships(
         return [Membership(*row) for row in cursor.fetchall()]
 
 
-def chosen_membership(request: HttpRequest) -> Membership | None:
-    """The membership that the session has chosen. With a single account, it is chosen automatically.
+def load_chosen_membership(request: HttpRequest) -> Membership | None:
+    """Return the membership that the session has chosen; a user's only account is chosen automatically.
 
-    An invalid choice is never replaced silently, as the submitted page was meant for the account chosen before.
+    An invalid choice is never replaced silently, because the submitted page was meant for the account chosen before.
     """
     chosen_id = request.session.get(_SESSION_KEY)
     if chosen_id is not None:
@@ -73,10 +73,10 @@ def chosen_membership(request: HttpRequest) -> Membership | None:
 
 
 def choose(request: HttpRequest, account_id: int) -> Membership | None:
-    """Switch the session to an account. None, without any change, if the user may not enter it."""
+    """Switch the session to an account. Return None, without any change, if the user may not enter it."""
     membership = next(iter(memberships(request.user, account_id=account_id)), None)
     if membership is not None:
         request.session[_SESSION_KEY] = membership.account_id
-        # Invalidates the tokens of forms that other tabs still show for the previous account.
+        # Invalidates forms that other tabs still show for the previous account.
         rotate_token(request)
     return membership

@@ -1,7 +1,7 @@
 """Log-in to the back office, with limits on failed attempts.
 
-Guessing somebody's password locks out the guesser's address, not the user: the limit by name alone takes a dozen
-addresses to reach, and lasts a minute.
+Guessing a password locks out the guesser's address, not the user: reaching the limit per username takes a dozen
+addresses, and it lasts only a minute.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _LIMITS = (PER_NAME_AND_ADDRESS, PER_ADDRESS, PER_NAME)
 
 
 class LoginForm(AuthenticationForm):
-    """The log-in form; `wait_s` is how many seconds log-in stays locked."""
+    """The log-in form; `wait_s` is the number of seconds for which log-in stays locked."""
 
     wait_s = 0
 
@@ -31,7 +31,7 @@ class LoginForm(AuthenticationForm):
         self.wait_s = begin_attempt(counters)
         if self.wait_s:
             raise ValidationError(
-                f"Too many failed attempts to log in. Try again in {_in_words(self.wait_s)}.",
+                f"Too many failed log-in attempts. Try again in {_in_words(self.wait_s)}.",
                 code="too_many_attempts",
             )
         cleaned = super().clean()

@@ -1,4 +1,4 @@
-"""Sessions, log-in and messages for the back office only, so that they cost the two APIs nothing."""
+"""Sessions, log-in and messages for the back office only, so that they don't slow down the two APIs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 
 PREFIX = "/backoffice/"
 
-# 'unsafe-eval' because Unfold uses Alpine, which evaluates expressions. Nothing may be loaded from other origins.
+# 'unsafe-eval', because Unfold uses Alpine, which evaluates expressions. Nothing may be loaded from other origins.
 _CONTENT_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
@@ -47,7 +47,7 @@ class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
 
 
 class ContentPolicy:
-    """Keeps the browser from loading anything from other origins, whatever a page contains."""
+    """Sends a Content-Security-Policy that keeps the browser from loading anything from other origins."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

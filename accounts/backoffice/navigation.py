@@ -60,7 +60,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
 
 
 def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, Any]]:
-    """Unfold's sidebar entries for the models of `app_list`, which holds those that the member may see."""
+    """Return Unfold's sidebar entries for the models in `app_list`, those that the member may see."""
     links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
     found = {
         group: [

@@ -22,7 +22,7 @@ _SHOWN_ORDERS = 10
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`link` leads to what is counted. `is_alarming` if somebody should look into it."""
+    """A number on the overview. `link` leads to what it counts; `is_alarming` if somebody should look into it."""
 
     title: str
     text: str
@@ -31,7 +31,7 @@ class Figure:
 
 
 def overview(*, now: datetime) -> dict[str, Any]:
-    """Figures and latest orders of the account in scope, in a fixed number of statements."""
+    """Load figures and latest orders of the account in scope, in a fixed number of statements."""
     return {
         "figures": _figures(now),
         "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
@@ -67,7 +67,7 @@ def _disabled_webhooks() -> Figure:
 
 
 def _troubles(title: str, number: int, page: str, status: str) -> Figure:
-    """A number that should be 0, with a link to what it counts."""
+    """Build a figure that should be 0, with a link to what it counts."""
     query = urlencode({"status__exact": status})
     link = f"{reverse(f'admin:{page}_changelist')}?{query}"
     return Figure(title, str(number), link=link, is_alarming=number > 0)

@@ -24,7 +24,7 @@ from commerce.backoffice.models import StaffAction
 from commerce.errors import Refusal
 from commerce.tenancy.scope import account_scope
 
-from .choice import choose, chosen_membership, invitations, memberships
+from .choice import choose, invitations, load_chosen_membership, memberships
 from .login import LoginForm
 from .navigation import groups
 from .overview import overview
@@ -42,7 +42,7 @@ class BackOfficeSite(UnfoldAdminSite):
     login_form = LoginForm
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        # Log-in comes before the choice of an account, hence this order.
+        # This order, because log-in comes before the choice of an account.
         if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
             view = self._in_account(
                 view, required=view not in (self.password_change, self.password_change_done)
@@ -60,9 +60,9 @@ class BackOfficeSite(UnfoldAdminSite):
     def _in_account(self, view: View, *, required: bool) -> View:
         @wraps(view)
         def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            membership = chosen_membership(request)
+            membership = load_chosen_membership(request)
             if membership is None:
-                return _choice(request) if required else view(request, *args, **kwargs)
+                return _redirect_to_choice(request) if required else view(request, *args, **kwargs)
             request.membership = membership  # type: ignore[attr-defined]
             request.open_scope = partial(account_scope, membership.account_id)  # type: ignore[attr-defined]
             opens_own = getattr(view, "opens_own_scopes", False)
@@ -100,7 +100,7 @@ class BackOfficeSite(UnfoldAdminSite):
     def choose_account(self, request: HttpRequest) -> HttpResponse:
         """Show the user's accounts; a POST chooses one."""
         if request.method == "POST":
-            return self._chosen(request)
+            return self._choose(request)
         search = request.GET.get("q", "").strip()
         found = memberships(request.user, search=search.replace("\0", ""), limit=_SHOWN_ACCOUNTS + 1)
         invited = invitations(request.user)
@@ -119,7 +119,7 @@ class BackOfficeSite(UnfoldAdminSite):
     def answer_invitation(self, request: HttpRequest) -> HttpResponse:
         """Accept a shop's invitation and switch to it, or decline it."""
         user: Any = request.user
-        account_id = _id_sent(request)
+        account_id = _read_account_id(request)
         invited = {invitation.account_id for invitation in invitations(user)}
         if request.method != "POST" or account_id not in invited:
             return self._render_refusal(request, Http404())
@@ -136,8 +136,8 @@ class BackOfficeSite(UnfoldAdminSite):
         choose(request, account_id)
         return redirect("admin:index")
 
-    def _chosen(self, request: HttpRequest) -> HttpResponse:
-        account_id = _id_sent(request)
+    def _choose(self, request: HttpRequest) -> HttpResponse:
+        account_id = _read_account_id(request)
         if account_id is None or choose(request, account_id) is None:
             return self._render_refusal(request, Http404())
         target = request.POST.get("next", "")
@@ -164,18 +164,18 @@ class BackOfficeSite(UnfoldAdminSite):
         raise Http404
 
 
-def _id_sent(request: HttpRequest) -> int | None:
+def _read_account_id(request: HttpRequest) -> int | None:
     account_id = request.POST.get("account_id", "")
     is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
     return int(account_id) if is_id else None
 
 
-def _choice(request: HttpRequest) -> HttpResponse:
+def _redirect_to_choice(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
 
 
 def _render(response: HttpResponse) -> HttpResponse:
-    """Render now, as templates read rows and the scope is about to end."""
+    """Render inside the scope, because templates read rows."""
     if isinstance(response, TemplateResponse):
         response.render()
     return response

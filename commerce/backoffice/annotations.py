@@ -3,9 +3,9 @@ from django.db.models.functions import Coalesce
 
 
 def sum_up(rows: QuerySet, reference: str, aggregate: Aggregate | None = None) -> Coalesce:
-    """For each row of a list an aggregate over the `rows` that refer to it, their number unless said; 0 for none.
+    """Aggregate, for each row of a list, the `rows` that refer to it: by default their count; 0 for none.
 
-    By a subquery: Django groups by the id alone, which is but a part of the composite primary key.
+    A subquery, because Django's own annotation groups by the id alone, only a part of the composite primary key.
     """
     grouped = rows.filter(**{reference: OuterRef("pk")}).order_by().values(reference)
     return Coalesce(Subquery(grouped.annotate(total=aggregate or Count("pk")).values("total")), 0)

@@ -1,4 +1,4 @@
-"""Actions that ask in a dialog first, and so change nothing on a GET."""
+"""Actions that open a dialog first, so that a GET changes nothing."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,8 +20,7 @@ from commerce.errors import Refusal
 from .forms import refusal_of, show_refusal
 from .options import AccountModelAdmin
 
-# What an action answers: the sentence that staff see and the log keeps, None where nothing was left to do, or a
-# page of its own.
+# The result of an action: a sentence for the staff member and the log, None if there was nothing to do, or a response.
 Outcome = str | HttpResponse | None
 
 
@@ -37,7 +36,7 @@ def asking(
 ) -> Callable[[Callable[..., Outcome]], Any]:
     """Turn `act(self, request, row, fields)` into an action on one row, or on the list, where `row` is None.
 
-    It happens whole or not at all. A refusal of a field is shown beside it in the dialog, any other as a message.
+    The action is atomic. A refusal of a field is shown next to it in the dialog, any other as a message.
     """
     dialog = {
         "title": title,
@@ -52,7 +51,7 @@ def asking(
         def asked(
             self: AccountModelAdmin, request: HttpRequest, form: forms.Form, object_id: str | None = None
         ) -> HttpResponse:
-            row = None if object_id is None else _visible(self, request, object_id)
+            row = None if object_id is None else _get_visible_row(self, request, object_id)
             refusal, response = _attempt(
                 self, request, row, lambda: act(self, request, row, form.cleaned_data)
             )
@@ -69,7 +68,7 @@ def asking(
     return decorator
 
 
-def _visible(model_admin: AccountModelAdmin, request: HttpRequest, object_id: str) -> Model:
+def _get_visible_row(model_admin: AccountModelAdmin, request: HttpRequest, object_id: str) -> Model:
     row = model_admin.get_object(request, unquote(object_id))
     if row is None:
         raise Http404
@@ -79,7 +78,7 @@ def _visible(model_admin: AccountModelAdmin, request: HttpRequest, object_id: st
 def _attempt(
     model_admin: AccountModelAdmin, request: HttpRequest, row: Model | None, act: Callable[[], Outcome]
 ) -> tuple[Refusal | None, HttpResponse]:
-    """The refusal, if there was one, and the answer to the dialog."""
+    """Run the action; return the refusal, if any, and the response to the dialog."""
     reload = HttpResponse(headers={"HX-Refresh": "true"})
     try:
         with transaction.atomic():

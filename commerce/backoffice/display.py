@@ -1,4 +1,4 @@
-"""How values look to staff."""
+"""Format values for staff."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ LABEL_COLOURS = {
 
 
 def money(cents: int | None, currency: str) -> str:
-    """An amount in minor units as text: `money(1990, "EUR")` is `€19.90`."""
+    """Format an amount in minor units: `money(1990, "EUR")` is `€19.90`."""
     if cents is None:
         return "-"
     amount = Decimal(cents).scaleb(-get_currency_precision(currency))
@@ -49,7 +49,7 @@ def date_and_time(at: datetime) -> str:
 
 
 def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[Any], str]:
-    """A column that shows a field of cents; `currency` is the path to its currency, such as `order.currency`."""
+    """Return a column for a field of cents; `currency` is the path to its currency, such as `order.currency`."""
     currency_of = attrgetter(currency)
 
     @display(description=title, ordering=field)
@@ -60,7 +60,7 @@ def money_column(field: str, title: str, *, currency: str = "currency") -> Calla
 
 
 def rate_column(field: str, title: str) -> Callable[[Any], str]:
-    """A column that shows a field of basis points as per cent."""
+    """Return a column that shows a field of basis points as a percentage."""
 
     @display(description=title, ordering=field)
     def column(row: Any) -> str:
@@ -70,7 +70,7 @@ def rate_column(field: str, title: str) -> Callable[[Any], str]:
 
 
 def address_column(field: str, title: str) -> Callable[[Any], str]:
-    """A column that shows an address, or the snapshot of a pickup point, line by line."""
+    """Return a column that shows an address, or the snapshot of a pickup point, line by line."""
 
     @display(description=title)
     def column(row: Any) -> str:
@@ -82,13 +82,13 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
 
 
 def preformatted(text: str | None) -> str:
-    """Text as it stands, in lines that wrap."""
+    """Show a text with its line breaks, wrapping long lines."""
     style = "max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere"
     return format_html('<pre style="{}">{}</pre>', style, text) if text else "-"
 
 
 def text_column(field: str, title: str) -> Callable[[Any], str]:
-    """A column that shows a text of many lines as it stands."""
+    """Return a column that shows a text with its line breaks."""
 
     @display(description=title)
     def column(row: Any) -> str:
@@ -98,7 +98,7 @@ def text_column(field: str, title: str) -> Callable[[Any], str]:
 
 
 def json_column(field: str, title: str) -> Callable[[Any], str]:
-    """A column that shows a JSON document, indented."""
+    """Return a column that shows a JSON document, indented."""
 
     @display(description=title)
     def column(row: Any) -> str:
@@ -110,7 +110,7 @@ def json_column(field: str, title: str) -> Callable[[Any], str]:
 def label_column(
     field: str, title: str, *, value_of: Callable[[Any], str] | None = None
 ) -> Callable[[Any], tuple[str, str]]:
-    """A list column that shows a field of choices as a coloured label; `value_of` may say more than the field."""
+    """Return a list column that shows a choice as a coloured label; `value_of` may compute it instead of the field."""
 
     @display(description=title, ordering=field, label=LABEL_COLOURS)
     def column(row: Any) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Rows of a list as a CSV file."""
+"""Export rows of a list as CSV."""
 
 import csv
 from typing import Any
@@ -14,7 +14,7 @@ _CHUNK = 1000
 
 @admin.action(description="Export the selected rows as CSV", permissions=["view"])
 def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
-    """Every field of the table, as the API gives them: cents, basis points, UTC."""
+    """Export every field of the table in the API's units: cents, basis points, UTC."""
     name = f"{queryset.model._meta.db_table}-{timezone.now():%Y-%m-%d}.csv"
     response = HttpResponse(
         content_type="text/csv; charset=utf-8",
@@ -22,19 +22,19 @@ def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset:
     )
     writer = csv.writer(response)
     writer.writerow(columns_of(queryset.model))
-    # Read to the end here, since a streamed answer would outlive the scope.
+    # Built in full, because a streamed response would be read after the account's scope has ended.
     rows = queryset.select_related(None).defer(None).iterator(chunk_size=_CHUNK)
     writer.writerows(map(cells_of, rows))
     return response
 
 
 def columns_of(model: type[Model]) -> list[str]:
-    """The header: every field of the table but the account."""
+    """Return the header: every field of the table except the account."""
     return [field.attname for field in model._meta.concrete_fields if field.name != "account"]
 
 
 def cells_of(row: Model) -> list[str]:
-    """The values of a row under `columns_of` its model."""
+    """Return the values of a row in the order of `columns_of`."""
     return [_cell(getattr(row, column)) for column in columns_of(type(row))]
 
 
@@ -44,7 +44,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, dict | list):
         return orjson.dumps(value).decode()
     text = str(value)
-    # A spreadsheet would run text that begins like a formula.
+    # A spreadsheet would execute text that starts like a formula.
     return (
         f"'{text}" if isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
     )

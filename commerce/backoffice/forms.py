@@ -1,4 +1,4 @@
-"""Forms that check the rules of the operations, and show what an operation or the database has refused."""
+"""Forms that check the rules of the operations, and show refusals of operations and the database."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1
 
 
 class FormRefused(Exception):
-    """What an operation or the database has refused of one of a page's forms, which its prefix tells."""
+    """A refusal of an operation or the database, for the form of the page that has this `prefix`."""
 
     def __init__(self, refusal: Refusal, *, prefix: str | None = None) -> None:
         super().__init__(refusal.detail)
@@ -30,16 +30,16 @@ class FormRefused(Exception):
 
 
 class RuledModelForm(MergingForm, forms.ModelForm):
-    """A model form that checks the rules of its operations; if it is the one `refused`, it is invalid and shows why.
+    """A model form that checks the rules of its operations. The form that was `refused` is invalid and shows why.
 
-    `row` is the stored row; Django sets the form's values on `instance`.
+    `row` is the stored row; Django writes the form's values to `instance`.
     """
 
     rules: Fields | None = None
     refused: FormRefused | None = None
-    # What the submitted page showed, by row; None if it was no page of ours.
+    # The values that the submitted page showed, by row; None if the page sent no token.
     page: dict[str, Values] | None = {}
-    # Its row was deleted after the page was opened.
+    # Whether the row was deleted after the page was opened.
     is_gone = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,7 +56,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         self.merge(shown=shown, now=now, marks=marks)
 
     def lose_row(self, pk: str) -> None:
-        """The row of this form is gone: nothing is saved, and an edit of it is refused."""
+        """Mark the form's row as deleted meanwhile: nothing is saved, and an edit is refused."""
         self.is_gone = self.empty_permitted = True
         self.ignore_hidden_inputs()
         self.key = key_of(self.instance, pk)
@@ -91,7 +91,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         return cleaned
 
     def _apply(self, rules: Fields) -> None:
-        """Check what was filled in, and keep it as the operation will store it."""
+        """Check the submitted values, and replace them with the form in which the operation will store them."""
         filled_in = {
             self._column(name): _plain(self.cleaned_data[name])
             for name in self.base_fields.keys() & self.cleaned_data.keys()
@@ -109,7 +109,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
 
 
 def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
-    """Add each error to the field that it names, and the others to the form. Returns whether a field got one."""
+    """Add each error to the field that it names, or else to the form. Return whether a field got one."""
     named = False
     if not refusal.errors:
         form.add_error(None, forms.ValidationError(refusal.detail, code=refusal.code))
@@ -127,17 +127,17 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
 
 
 def key_of(row: models.Model, pk: Any) -> str:
-    """What a page calls a row of this kind."""
+    """Return the key of a row in the page's token."""
     return f"{row._meta.label_lower}/{pk}"
 
 
 def all_values(form: forms.ModelForm) -> dict[str, Any]:
-    """Cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
+    """Return the cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
     return _by_column(form, form.base_fields)
 
 
 def changed_values(form: forms.ModelForm) -> dict[str, Any]:
-    """As `all_values`, of the fields that were changed."""
+    """Like `all_values`, but only of the changed fields."""
     return _by_column(form, form.base_fields.keys() & set(form.changed_data))
 
 
@@ -151,14 +151,14 @@ def _plain(value: Any) -> Any:
 
 
 class RuledFields:
-    """For model admins and inlines: forms with the rules of `rules`, and the unit of a number beside it."""
+    """For model admins and inlines: forms that check `rules` and explain the units of numbers."""
 
     form = RuledModelForm
     rules: Fields | None = None
     together: Sequence[set[str]] = ()
 
     def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
-        """Give a form what it needs to know about the page."""
+        """Give the form class the rules, and what the request's page showed and had refused."""
         form_class.rules = self.rules
         if self.rules is not None:
             _require_fields(form_class, self.rules)
@@ -176,7 +176,7 @@ class RuledFields:
 
 
 def _require_fields(form_class: type[RuledModelForm], rules: Fields) -> None:
-    """Mark the fields that the rules require, also where the column may be empty."""
+    """Mark the fields that the rules require, even if the column may be empty."""
     for name, field in form_class.base_fields.items():
         if form_class._meta.model._meta.get_field(name).attname in rules.required:
             field.required = True
@@ -184,7 +184,7 @@ def _require_fields(form_class: type[RuledModelForm], rules: Fields) -> None:
 
 @contextmanager
 def refused_as(form: forms.ModelForm) -> Iterator[None]:
-    """Turn what is refused here into a refusal of this form; raises `FormRefused`."""
+    """Turn a refusal inside the block into `FormRefused` for this form."""
     try:
         yield
     except (Refusal, DatabaseError) as error:
@@ -192,14 +192,14 @@ def refused_as(form: forms.ModelForm) -> Iterator[None]:
 
 
 def refusal_of(error: Refusal | DatabaseError) -> Refusal:
-    """What to tell staff about a write that was refused; an error that is a bug is raised again."""
+    """Return the refusal to show for a failed write. Raises the error again if it is a bug."""
     if isinstance(error, Refusal):
         return error
     refusal = refusal_from_database(error)
     if refusal is not None:
         return refusal
     if isinstance(error, IntegrityError):
-        return ValidationFailed(f"The shop's data does not allow this: {constraint_of(error)}.")
+        return ValidationFailed(f"The shop's data doesn't allow this: {constraint_of(error)}.")
     if isinstance(error, DataError):
-        return ValidationFailed("A value has a form that can't be stored.")
+        return ValidationFailed("One of the values can't be stored.")
     raise error

@@ -1,4 +1,4 @@
-"""The log of what staff did: kept per account, and shown on each object's history page."""
+"""The log of staff actions, kept per account and shown on the history page of each object."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from .models import StaffAction
 def record(
     request: HttpRequest, rows: Iterable[Model], kind: StaffAction.Kind, message: str | list[Any] = ""
 ) -> None:
-    """Log one action on each of the rows; `message` is text, or Django's list of what a form changed."""
+    """Log an action on each of the rows; `message` is text, or Django's list of changes by a form."""
     summary = message if isinstance(message, str) else _summary(message)
     StaffAction.objects.bulk_create(
         StaffAction(
@@ -29,7 +29,7 @@ def record(
 def record_one(
     request: HttpRequest, *, subject: str, subject_id: int, kind: StaffAction.Kind, summary: str
 ) -> None:
-    """Log an action that concerns no single row of its model."""
+    """Log an action without a row at hand: the subject is given by name and id."""
     StaffAction.objects.create(
         username=request.user.get_username(),
         kind=kind,
@@ -40,7 +40,7 @@ def record_one(
 
 
 def actions_on(row: Model) -> QuerySet[StaffAction]:
-    """What was done to one row, newest first."""
+    """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
 
 
@@ -49,6 +49,6 @@ def _summary(message: list[dict[str, dict[str, Any]]]) -> str:
 
 
 def _part(verb: str, what: dict[str, Any]) -> str:
-    # What Django gives under "object" is left out: it may name a person.
+    # Django's "object" is left out, because it may contain a person's name.
     words = [verb, what.get("name", ""), ", ".join(what.get("fields", []))]
     return " ".join(word for word in words if word)

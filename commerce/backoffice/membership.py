@@ -1,4 +1,4 @@
-"""Who works in the back office, and what the role in the chosen account allows."""
+"""The staff member's role in the chosen account, and what it allows."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _WRITING_ROLES = frozenset({"owner", "staff"})
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A staff user's place in one account, read anew for every request; operators may enter any account."""
+    """A staff user's role in one account, loaded on every request. Operators may enter any account."""
 
     account_id: int
     handle: str
@@ -26,12 +26,12 @@ class Membership:
         return self.is_operator or not owners_only or self.role == "owner"
 
     def may_change(self, *, owners_only: bool) -> bool:
-        """Support only reads, and a suspended account is changed by operators alone."""
+        """Whether the member may make changes: support staff may not, and in a suspended account only operators may."""
         if self.is_operator:
             return True
         return self.status == "active" and self.role in ({"owner"} if owners_only else _WRITING_ROLES)
 
 
 def membership_of(request: HttpRequest) -> Membership | None:
-    """The membership in whose account the request runs; None on pages without an account, such as log-in."""
+    """Return the membership of the request's account; None on pages without an account, such as log-in."""
     return getattr(request, "membership", None)

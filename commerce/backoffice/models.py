@@ -4,10 +4,10 @@ from commerce.tenancy.models import AccountOwned
 
 
 class StaffAction(AccountOwned):
-    """What a member of the staff did by hand: append-only.
+    """An action of a staff member: append-only.
 
-    It names no object but by number, so that redacting a customer leaves no name behind, and takes the
-    place of Django's own log, which is one table for all accounts.
+    Objects are referred to by id only, so that redacting a customer leaves no name behind. Replaces Django's own log,
+    which is one table for all accounts.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What has happened to a row, as the timeline on its page shows it."""
+"""Entries of the timeline on a row's page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .history import actions_on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """`link` leads to the back office's page of what it is about."""
+    """An entry of a timeline; `link` leads to the back office page of its subject."""
 
     at: datetime
     title: str
@@ -20,6 +20,6 @@ class Moment:
 
 
 def staff_moments(row: Model) -> Iterator[Moment]:
-    """What staff did to the row by hand; one statement."""
+    """Yield the staff actions on the row; one statement."""
     for action in actions_on(row):
         yield Moment(at=action.created_at, title=f"By {action.username}", detail=action.summary)

@@ -1,4 +1,4 @@
-"""What every page of an account's rows stands on: refusals shown to staff, and a log of what they did."""
+"""Base classes of the back office's pages: they show refusals to staff and log staff actions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -41,8 +41,8 @@ _SHOWN_ACTIONS = 200
 View = Callable[..., HttpResponse]
 
 
-def whole_or_explained(view: View) -> View:
-    """The answer to a POST whole, or nothing of it and a message that says why."""
+def run_atomically_or_explain(view: View) -> View:
+    """Make the view's POST atomic; if it is refused, roll back and show the reason as a message."""
 
     @wraps(view)
     def guarded(self: ModelAdmin, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -59,30 +59,30 @@ def whole_or_explained(view: View) -> View:
 
 
 class RowsList(ChangeList):
-    """A list whose filters may hold anything: those that make no query are refused like those that Django checks."""
+    """A list that refuses filter values the database can't compare, just like those that Django checks itself."""
 
     def get_results(self, request: HttpRequest) -> None:
         try:
             super().get_results(request)
-        except (ValueError, OverflowError) as error:  # such as for a year that no date has
+        except (ValueError, OverflowError) as error:  # such as a year out of range
             raise IncorrectLookupParameters from error
 
 
 def refuse_save_as_new(request: HttpRequest) -> None:
-    """Django would add a row for this button, also on pages that don't have it. No page has it."""
+    """Refuse Django's "save as new", which no page offers: Django would obey the parameter on any page."""
     if "_saveasnew" in request.POST:
         raise ValidationFailed("A page can't be saved as a new row. Nothing was saved.")
 
 
-def locked_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
-    """The rows, locked if the request saves a form of them."""
+def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
+    """Lock the rows if the request saves a form."""
     if not getattr(request, "locks_rows", False):
         return rows
     return rows.select_for_update(no_key=True, of=("self",))
 
 
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
-    """The pages of one kind of row of the account in scope."""
+    """The pages of one model, restricted to rows of the account in scope."""
 
     actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
@@ -100,7 +100,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         return form_class
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The form; where saving was refused it is shown once more, invalid, with the reason."""
+        """Show or save the form. If saving is refused, show it again, invalid, with the reason."""
         refuse_save_as_new(request)
         try:
             return super().changeform_view(request, *args, **kwargs)
@@ -112,13 +112,13 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
             request.refused = FormRefused(refusal_of(error))  # type: ignore[attr-defined]
         return super().changeform_view(request, *args, **kwargs)
 
-    @whole_or_explained
+    @run_atomically_or_explain
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         return super().changelist_view(request, extra_context)
 
-    @whole_or_explained
+    @run_atomically_or_explain
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -144,7 +144,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     def act_on_each(
         self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], done: str
     ) -> None:
-        """Run an action of the list on each row that was selected, and log it there as `done`."""
+        """Run a list action on each selected row, and log it for each row as `done`."""
         rows = list(queryset.order_by("pk"))
         for row in rows:
             act(row)
@@ -166,9 +166,10 @@ class ReadOnlyAdmin(ReadOnly, AccountModelAdmin):
 
 
 class EditableAdmin(AccountModelAdmin):
-    """Pages whose forms are saved by the operations that the API calls too, which subclasses name.
+    """Pages whose forms are saved by the same operations as the API's; subclasses call them.
 
-    Only what staff edited is saved; see `shown`. From before the comparison until it is saved each row is locked.
+    Only fields that staff edited are saved; see `shown`. Each row is locked from before that comparison until it is
+    saved.
     """
 
     change_form_before_template = "backoffice/shown.html"
@@ -184,23 +185,23 @@ class EditableAdmin(AccountModelAdmin):
             raise self._reason_to_deny(request, object_id) or denied from None
 
     def _reason_to_deny(self, request: HttpRequest, object_id: str | None) -> Refusal | None:
-        """Why the row can't be changed, for those who may change others."""
+        """Return why this row can't be changed, if the member may change others."""
         if object_id is None or not self.has_write_permission(request):
             return None
         row = self.get_object(request, unquote(object_id))
         return None if row is None else self.refusal_to_change(request, row)
 
     def refusal_to_change(self, request: HttpRequest, row: Any) -> Refusal | None:
-        """Why nobody may change the row by a form any more, or why this member may not; None if it can be changed."""
+        """Return why the row can't be changed by a form, by anyone or by this member; None if it can."""
         return None
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        # Unfold asks with an id in place of a row, too.
+        # Unfold also passes an id instead of a row.
         is_ended = isinstance(obj, self.model) and self.refusal_to_change(request, obj) is not None
         return super().has_change_permission(request, obj) and not is_ended
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return locked_to_save(request, super().get_queryset(request))
+        return lock_to_save(request, super().get_queryset(request))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -228,7 +229,7 @@ class EditableAdmin(AccountModelAdmin):
             saved = self.update_row(form.row, changes, timezone.now())
         else:
             return
-        # Django goes on with the form's own instance.
+        # Django continues with the form's own instance: for inlines, the log and the redirect.
         obj.__dict__.update(saved.__dict__)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
@@ -241,12 +242,12 @@ class EditableAdmin(AccountModelAdmin):
 
 
 class RowsFormSet(PaginationInlineFormSet):
-    """Saves the rows of an inline by the operations that the inline names."""
+    """Saves the rows of an inline through the operations of that inline."""
 
     rows: "RowsInline"
 
     def get_queryset(self) -> Any:
-        """Once the forms of a page that was sent are made, their rows: others may have come or gone meanwhile."""
+        """Return the rows of the submitted page once its forms exist: rows may have been added or deleted meanwhile."""
         if self.is_bound and "forms" in self.__dict__:
             return [form.instance for form in self.initial_forms]
         return super().get_queryset()
@@ -270,14 +271,14 @@ class RowsFormSet(PaginationInlineFormSet):
 
 
 class RowsInline(ByRole, RuledFields, TabularInline):
-    """Rows that are edited on the page of their owner."""
+    """Rows that are edited on their owner's page."""
 
     extra = 0
     deletable = True
     formset = RowsFormSet
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return locked_to_save(request, super().get_queryset(request))
+        return lock_to_save(request, super().get_queryset(request))
 
     def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError

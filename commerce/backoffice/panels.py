@@ -1,4 +1,4 @@
-"""Parts of the overview, each of the app that knows what is in it."""
+"""Parts of the overview, contributed by apps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """`template` is included in the overview, where it finds what is in `content` as `panel.content`."""
+    """`template` is included in the overview and reads `content` as `panel.content`."""
 
     template: str
     content: dict[str, Any]
 
 
-# Reads of the account in scope, in a fixed number of statements.
+# Reads rows of the account in scope, in a fixed number of statements.
 Maker = Callable[[datetime], Panel]
 
 _makers: list[Maker] = []
 
 
-def shown_on_overview(maker: Maker) -> Maker:
-    """Register a part; apps import the module that does so in their `ready()`."""
+def register_panel(maker: Maker) -> Maker:
+    """Register a part of the overview; apps import the registering module in `ready()`."""
     _makers.append(maker)
     return maker
 

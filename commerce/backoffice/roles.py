@@ -1,4 +1,4 @@
-"""Permissions follow from the role in the chosen account, not from Django's global ones."""
+"""Permissions by the role in the chosen account, instead of Django's global permissions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .membership import membership_of
 
 
 class ByRole:
-    """What a member may see and change of one kind of row; it is deleted only where a page says so."""
+    """Permissions of a member on one model. Rows can be deleted only if `deletable` is set."""
 
     owners_only = False
     deletable = False
@@ -20,7 +20,7 @@ class ByRole:
         return membership is not None and membership.may_view(owners_only=self.owners_only)
 
     def has_write_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the member may change these rows at all, be it by a form or by an action."""
+        """Whether the member may change rows of this model, by a form or an action."""
         membership = membership_of(request)
         return membership is not None and membership.may_change(owners_only=self.owners_only)
 
@@ -38,7 +38,7 @@ class ByRole:
 
 
 class ReadOnly(ByRole):
-    """Rows without a form; what may be done to them is offered as actions."""
+    """Rows that can't be edited by a form; the page may offer actions."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Pages that call another service open their transactions themselves, before and after the call."""
+"""Pages that call another service: they open their own transactions before and after the call."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,11 +11,11 @@ Scope = Callable[[], AbstractContextManager[None]]
 
 
 def opens_own_scopes(view: F) -> F:
-    """Marks a page that is run outside of any scope; what its template shows has been read before."""
+    """Mark a page to run outside any scope. It must load what its template shows before rendering."""
     view.opens_own_scopes = True  # type: ignore[attr-defined]
     return view
 
 
 def scope_of(request: HttpRequest) -> Scope:
-    """Opens a transaction in the account that the member works in; for pages that open their own."""
+    """Return a function that opens a transaction in the member's account, for pages marked `opens_own_scopes`."""
     return request.open_scope  # type: ignore[attr-defined]

@@ -1,9 +1,9 @@
-"""What a page showed travels with it, so that saving it writes only what staff edited.
+"""Save only the fields that staff edited.
 
-A page may have been open for an hour when it is saved. Its token holds the values of its forms as they were shown. A
-field counts as edited if it differs from what a browser sends for the value that was shown; all others are left as they
-are now. An edit of a field that somebody else changed meanwhile is refused with the current value; saving again overwrites
-it. The rows are locked while this is compared and saved.
+A page may have been open for an hour when it is saved. It carries a signed token with the values that it showed. A field
+counts as edited if the submitted value differs from what a browser sends for the shown value; all other fields keep their
+stored values. An edit of a field that somebody else changed meanwhile is refused, showing the current value; saving again
+overwrites it. The rows are locked during the comparison and the save.
 """
 
 import json
@@ -24,22 +24,22 @@ FIELD = "_shown"
 _SALT = "commerce.backoffice.shown"
 _OPEN_AGAIN = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
 
-# A longer text is shown below the sentence about it.
+# In characters. A longer value is shown below the message instead of inside it.
 _MAX_QUOTED = 100
 
-# Values by field, as JSON has them.
+# JSON values by field.
 Values = dict[str, Any]
 
 
 def token_of(values: dict[str, Values]) -> str:
-    """What a page shows, by row, signed: it decides what is written."""
+    """Sign the values that a page shows, by row. Signed, because they decide which fields are written."""
     return signing.dumps(values, salt=_SALT, compress=True)
 
 
 def shown_on(request: HttpRequest) -> dict[str, Values] | None:
-    """What the submitted page showed; empty if that can't be read.
+    """Return the values that the submitted page showed, by row; empty if the token can't be read.
 
-    None for a form that no page of ours has sent, such as a script's: it is compared with what is stored now.
+    None without a token, as from a script: its values are compared with the stored ones.
     """
     token = request.POST.get(FIELD)
     if token is None:
@@ -55,7 +55,7 @@ def as_json(value: Any) -> Any:
 
 
 class MergedField(PlainTextField):
-    """Shows the current value in place of an outdated one that staff left alone."""
+    """Shows the current value instead of an outdated one that staff didn't edit."""
 
     form: "MergingForm"
 
@@ -65,7 +65,7 @@ class MergedField(PlainTextField):
         return super().value()
 
     def differs_from(self, value: Any) -> bool:
-        """Whether it was sent with another value than it has on a page that shows `value`."""
+        """Whether the submitted value differs from what an unedited page showing `value` would send."""
         if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
             value = value.replace(microsecond=0)
         if not is_text_input(self.field.widget):
@@ -86,20 +86,20 @@ class MergedField(PlainTextField):
 
 
 class MergingForm(forms.BaseForm):
-    """A form that changes only what staff edited. `merge` tells it what was shown and what is stored now."""
+    """A form that changes only edited fields. `merge` tells it the shown and the stored values."""
 
     bound_field_class = MergedField
-    # Fields that mean something only together, as an amount and its currency: if somebody else changed one of them,
-    # staff see that before an edit of another is saved.
+    # Groups of fields that depend on each other, such as an amount and its currency: if somebody else changed one of
+    # them, an edit of another is refused once, so that staff see the change.
     together: Sequence[set[str]] = ()
 
     is_merged = False
     outdated: frozenset[str] = frozenset()
 
     def merge(self, *, shown: Values | None, now: dict[str, Any], marks: Values) -> None:
-        """Compare what was `shown` with the `marks` of the values that are stored `now`.
+        """Compare the `shown` values with `marks`, which stand for the values stored `now`.
 
-        A mark is the value itself as JSON has it, or for a secret what changes along with it.
+        A mark is the value as JSON; for a secret, it is something that changes together with it.
         """
         self.is_merged = True
         self.ignore_hidden_inputs()
@@ -110,13 +110,13 @@ class MergingForm(forms.BaseForm):
             self.outdated = frozenset(name for name in marks if shown.get(name) != marks[name])
 
     def ignore_hidden_inputs(self) -> None:
-        """Compare with what the token says was shown, or with what is stored; never with hidden inputs of the page."""
+        """Ignore Django's hidden initial values: the token alone says what was shown."""
         for field in self.fields.values():
             field.show_hidden_initial = False
 
     @cached_property
     def changed_data(self) -> list[str]:
-        """What staff edited; not where somebody else has already set the same value."""
+        """The edited fields, without those that somebody else set to the same value."""
         edited = super().changed_data
         return [name for name in edited if name not in self.outdated or self._differs_from_now(name)]
 
@@ -137,7 +137,7 @@ class MergingForm(forms.BaseForm):
         self._refuse_conflicts()
 
     def _keep_current(self) -> None:
-        """Take the stored value of what staff left alone. A text may have been shown in another form."""
+        """Use the stored values of unedited fields: outdated ones, and texts, which browsers may send back altered."""
         for name in self.marks.keys() - set(self.changed_data):
             if name in self.outdated or is_text_input(self.fields[name].widget):
                 self.errors.pop(name, None)
@@ -145,24 +145,24 @@ class MergingForm(forms.BaseForm):
 
     def _refuse_conflicts(self) -> None:
         for name in self.changed_data:
-            if others := self._outdated_with(name):
-                self.add_error(name, self._said_of(others))
+            if others := self._find_outdated_with(name):
+                self.add_error(name, self._word_conflict(others))
 
-    def _said_of(self, names: list[str]) -> str:
-        """A sentence, and below it the values that are too long for one."""
-        changes = " and ".join(self._change_of(name) for name in names)
-        sentence = f"After you opened this page somebody else {changes}. Check and save again."
+    def _word_conflict(self, names: list[str]) -> str:
+        """Word the message about a conflict, followed by the values that are too long for a sentence."""
+        changes = " and ".join(self._word_change(name) for name in names)
+        sentence = f"After you opened this page, somebody else {changes}. Check and save again."
         long = [text for name in names if _is_long(text := self.text_of_current(name))]
         if not long:
             return sentence
         below = format_html_join("", "{}", ((preformatted(text),) for text in long))
         return format_html("{}{}", sentence, below)
 
-    def _outdated_with(self, name: str) -> list[str]:
+    def _find_outdated_with(self, name: str) -> list[str]:
         tied = {name}.union(*(group for group in self.together if name in group))
         return sorted(tied & self.outdated)
 
-    def _change_of(self, name: str) -> str:
+    def _word_change(self, name: str) -> str:
         text = self.text_of_current(name)
         label = self[name].label
         if _is_long(text):
@@ -170,7 +170,7 @@ class MergingForm(forms.BaseForm):
         return f"changed “{label}” to “{text}”" if text else f"emptied “{label}”"
 
     def current_value(self, name: str) -> Any:
-        """The stored value as cleaning the field would give it."""
+        """Return the stored value in the form that cleaning the field would give."""
         return self.now[name]
 
     def text_of_current(self, name: str) -> str:

@@ -1,7 +1,7 @@
-"""Texts as browsers send them.
+"""Undo what browsers do to texts.
 
-Browsers end the lines of every text with CR LF, and drop the line breaks of a text in an input of one line. All forms get
-texts with plain newlines: `FORM_RENDERER` in the settings names `Renderer`.
+Browsers end every line with CR LF, and drop line breaks in inputs of a single line. All forms get texts with plain
+newlines, because the setting `FORM_RENDERER` names `Renderer`.
 """
 
 import re
@@ -23,7 +23,7 @@ def is_text_input(widget: forms.Widget) -> bool:
 
 
 def text_left_alone(field: forms.Field, value: Any) -> str:
-    """What a text input that shows `value` sends if nobody edits it."""
+    """Return what a browser sends for a text input that shows `value`, if nobody edits it."""
     shown = field.widget.format_value(field.prepare_value(value))
     text = with_plain_newlines("" if shown is None else str(shown))
     return text.replace("\n", "") if _has_one_line(field.widget) else text

@@ -43,7 +43,7 @@ def test_account_that_has_changed_meanwhile_is_not_overwritten(shop, owner):
     answer = owner.post(account_path(shop), opened | {"name": "Second"})
 
     assert errors_of(answer) == {
-        "name": ["After you opened this page somebody else changed “Name” to “First”. Check and save again."]
+        "name": ["After you opened this page, somebody else changed “Name” to “First”. Check and save again."]
     }
     with shop.scope():
         assert Account.objects.get(pk=shop.id).name == "First"

@@ -53,7 +53,7 @@ def test_sixth_attempt_of_a_name_from_an_address_has_to_wait():
     assert failed == [200] * 5
     assert refused.status_code == 429
     assert longest_wait() <= int(refused["Retry-After"]) <= 900
-    assert "Too many failed attempts to log in. Try again in 15 minutes." in refused.content.decode()
+    assert "Too many failed log-in attempts. Try again in 15 minutes." in refused.content.decode()
 
 
 def test_right_password_is_refused_as_well_while_attempts_have_to_wait():

@@ -194,7 +194,7 @@ def form_fields(page, model):
 
 
 def said_of(label, value):
-    return f"After you opened this page somebody else changed “{label}” to “{value}”. Check and save again."
+    return f"After you opened this page, somebody else changed “{label}” to “{value}”. Check and save again."
 
 
 def test_every_page_and_row_that_can_be_changed_is_looked_at():
@@ -286,7 +286,7 @@ def test_amount_is_not_edited_beside_a_unit_that_others_changed(shop, owner):
     refused = owner.post(path_of(discount), sent | {"value_amount": 3000})
 
     said = (
-        "After you opened this page somebody else changed “Currency” to “EUR” and changed “Value mode” "
+        "After you opened this page, somebody else changed “Currency” to “EUR” and changed “Value mode” "
         "to “Fixed Amount”. Check and save again."
     )
     assert errors_of(refused) == {"value_amount": [said]}

@@ -79,7 +79,7 @@ def test_sale_by_test_card_ends_with_one_order_and_its_email(demo_shop, page):
     _fill_the_cart(page)
     _enter_checkout(page)
     _send_to_a_pickup_point(page)
-    _pay(page, outcome="Have the card declined")
+    _pay(page, outcome="Decline the card")
     expect(page.locator("#hint")).to_contain_text("The card was declined.")
     _pay(page, outcome="Pay")
     page.get_by_role("button", name="Place the order").dblclick()
@@ -159,13 +159,13 @@ def _send_to_a_pickup_point(page: Page) -> None:
     expect(page.locator("#codes")).to_contain_text("€2.58")
     page.get_by_label("Locker").check()
     expect(page.get_by_label("Pickup point")).to_contain_text("Kiosk")
-    page.get_by_role("button", name="Choose this shipping").click()
+    page.get_by_role("button", name="Choose this shipping method").click()
     expect(page.locator("#totals")).to_contain_text("€26.12")
 
 
 def _pay(page: Page, *, outcome: str) -> None:
     page.get_by_label("Test card").check()
-    page.get_by_role("button", name="Choose this payment").click()
+    page.get_by_role("button", name="Choose this payment method").click()
     page.get_by_role("button", name="Pay", exact=True).click()
     page.wait_for_url("**/test-card/*")
     page.get_by_role("button", name=outcome, exact=True).click()

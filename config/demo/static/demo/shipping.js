@@ -25,7 +25,7 @@ function render({ checkout }) {
     if (version === quotedFor) return;
     quotedFor = version;
     if (checkout && PHASES.includes(checkout.phase)) enqueue(form, () => loadQuotes(version));
-    else showQuotes([], checkout?.shipping_method ? summary(checkout) : "Save the address to see how it can be sent.");
+    else showQuotes([], checkout?.shipping_method ? summary(checkout) : "Save the address to see the shipping methods.");
 }
 
 function summary({ shipping_method: method, pickup_point: point }) {
