@@ -3,6 +3,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.models import Account, ApiKey, Market
 from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id, current_workspace_id
 
 
@@ -33,10 +34,7 @@ def markets() -> QuerySet[Market]:
 
 def get_market(market_id: int) -> Market:
     """A market of the account in scope; raises `NotFound`."""
-    market = Market.objects.filter(pk=market_id).first()
-    if market is None:
-        raise NotFound
-    return market
+    return get_or_not_found(Market.objects, pk=market_id)
 
 
 def account_keys() -> QuerySet[ApiKey]:
@@ -45,10 +43,7 @@ def account_keys() -> QuerySet[ApiKey]:
 
 
 def get_key(key_id: int) -> ApiKey:
-    key = account_keys().filter(pk=key_id).first()
-    if key is None:
-        raise NotFound
-    return key
+    return get_or_not_found(account_keys(), pk=key_id)
 
 
 def current_account() -> Account:

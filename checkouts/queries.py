@@ -9,6 +9,7 @@ from checkouts.lines import charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id
 from shipping.matching import Parcel
 
@@ -148,10 +149,7 @@ def payments(
 
 def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
     """An attempt to pay; raises `NotFound`."""
-    payment = payments().filter(pk=payment_id).first()
-    if payment is None:
-        raise NotFound
-    return payment
+    return get_or_not_found(payments(), pk=payment_id)
 
 
 def _fetch(sql: str, token: str) -> Checkout:

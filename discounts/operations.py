@@ -1,7 +1,8 @@
 from datetime import datetime
 from typing import Any
 
-from commerce.errors import NotFound, ValidationFailed
+from commerce.errors import ValidationFailed
+from commerce.queries import get_or_not_found
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from .field_rules import DISCOUNT
@@ -97,7 +98,4 @@ def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Disco
 
     The full lock waits for shoppers who are entering its code, and lets no others begin (`rule_by_code`).
     """
-    discount = Discount.objects.select_for_update(no_key=not against_entering).filter(pk=discount_id).first()
-    if discount is None:
-        raise NotFound
-    return discount
+    return get_or_not_found(Discount.objects.select_for_update(no_key=not against_entering), pk=discount_id)

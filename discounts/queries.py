@@ -6,7 +6,8 @@ from django.db.models import Model, QuerySet
 from accounts.models import Market
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
-from commerce.errors import NotFound, ValidationFailed
+from commerce.errors import ValidationFailed
+from commerce.queries import get_or_not_found
 
 from .models import Discount, DiscountRedemption
 from .rules import normalise_code
@@ -28,10 +29,7 @@ def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
 
 def get_discount(discount_id: int) -> Discount:
     """A discount of the account in scope, also an archived one; raises `NotFound`."""
-    discount = discounts().filter(pk=discount_id).first()
-    if discount is None:
-        raise NotFound
-    return discount
+    return get_or_not_found(discounts(), pk=discount_id)
 
 
 def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[DiscountRedemption]:

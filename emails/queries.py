@@ -3,8 +3,8 @@
 from django.db import connection
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
 from commerce.outbox.models import OutboxDispatch
+from commerce.queries import get_or_not_found
 from emails.models import EmailDelivery
 
 _BODY_FIELDS = ("html", "text", "ctx")
@@ -23,10 +23,7 @@ def delivery_of(dispatch: OutboxDispatch) -> QuerySet[EmailDelivery]:
 def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelivery:
     """A delivery of the account in scope; raises `NotFound`."""
     found = EmailDelivery.objects.all() if include_body else deliveries()
-    delivery = found.filter(pk=delivery_id).first()
-    if delivery is None:
-        raise NotFound
-    return delivery
+    return get_or_not_found(found, pk=delivery_id)
 
 
 def accounts_of_message(provider_message_id: str) -> list[int]:

@@ -6,7 +6,7 @@ in, and is shown to the owner after accepting it.
 
 from accounts.errors import AlreadyMember
 from accounts.models import StaffInvitation, StaffMembership, User
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id
 
 
@@ -47,9 +47,7 @@ def accept_invitation(*, user: User) -> StaffMembership:
 
     Raises `NotFound` without an invitation.
     """
-    invitation = StaffInvitation.objects.select_for_update().filter(username=user.username).first()
-    if invitation is None:
-        raise NotFound
+    invitation = get_or_not_found(StaffInvitation.objects.select_for_update(), username=user.username)
     withdraw_invitation(invitation=invitation)
     membership, _ = StaffMembership.objects.get_or_create(
         account_id=current_account_id(), user_id=user.pk, defaults={"role": invitation.role}

@@ -1,14 +1,11 @@
 from collections.abc import Iterable
-from typing import TypeVar
 
 from django.apps import apps
-from django.db.models import F, Model, Prefetch, Q, QuerySet
+from django.db.models import F, Prefetch, Q, QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import Product, Variant, VariantPricing
-
-M = TypeVar("M", bound=Model)
 
 
 def products(*, status: str | None = None, handle: str | None = None) -> QuerySet[Product]:
@@ -20,12 +17,12 @@ def products(*, status: str | None = None, handle: str | None = None) -> QuerySe
 
 def get_product(product_id: int) -> Product:
     """A product of the account in scope; raises `NotFound`."""
-    return _found(Product.objects.filter(pk=product_id))
+    return get_or_not_found(Product.objects, pk=product_id)
 
 
 def get_product_with_variants(product_id: int) -> Product:
     """A product with its variants and their prices; raises `NotFound`."""
-    return _found(products().filter(pk=product_id))
+    return get_or_not_found(products(), pk=product_id)
 
 
 def offered_products(*, market_id: int | None = None, handle: str | None = None) -> QuerySet[Product]:
@@ -41,7 +38,7 @@ def offered_products(*, market_id: int | None = None, handle: str | None = None)
 
 def get_offered_product(product_id: int, *, market_id: int | None = None) -> Product:
     """An active product; raises `NotFound`."""
-    return _found(offered_products(market_id=market_id).filter(pk=product_id))
+    return get_or_not_found(offered_products(market_id=market_id), pk=product_id)
 
 
 def variants_of(product: Product) -> QuerySet[Variant]:
@@ -51,18 +48,18 @@ def variants_of(product: Product) -> QuerySet[Variant]:
 
 def get_variant(variant_id: int) -> Variant:
     """A variant of the account in scope, also an archived one; raises `NotFound`."""
-    return _found(Variant.objects.filter(pk=variant_id))
+    return get_or_not_found(Variant.objects, pk=variant_id)
 
 
 def get_variant_with_pricing(variant_id: int) -> Variant:
     """A variant with its prices, also an archived one; raises `NotFound`."""
     found = Variant.objects.filter(pk=variant_id)
-    return _found(found.prefetch_related(_pricing(VariantPricing.objects.all())))
+    return get_or_not_found(found.prefetch_related(_pricing(VariantPricing.objects.all())))
 
 
 def get_pricing(*, variant_id: int, market_id: int) -> VariantPricing:
     """The price of a variant in a market; raises `NotFound`."""
-    return _found(VariantPricing.objects.filter(variant_id=variant_id, market_id=market_id))
+    return get_or_not_found(VariantPricing.objects, variant_id=variant_id, market_id=market_id)
 
 
 def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
@@ -70,13 +67,6 @@ def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
     # Markets belong to an app above this one.
     markets = apps.get_model("accounts", "Market").objects.filter(pk__in=set(market_ids))
     return dict(markets.values_list("pk", "currency"))
-
-
-def _found(rows: QuerySet[M]) -> M:
-    row = rows.first()
-    if row is None:
-        raise NotFound
-    return row
 
 
 def _exclude_archived(variants: QuerySet[Variant]) -> QuerySet[Variant]:

@@ -1,14 +1,11 @@
 from collections.abc import Collection
-from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import Customer, Segment, normalise_email
 from .segments import matches
-
-M = TypeVar("M", bound=Model)
 
 
 def customers(*, email: str | None = None) -> QuerySet[Customer]:
@@ -20,7 +17,7 @@ def customers(*, email: str | None = None) -> QuerySet[Customer]:
 
 def get_customer(customer_id: int) -> Customer:
     """A customer of the account in scope; raises `NotFound`."""
-    return _found(customers().filter(pk=customer_id))
+    return get_or_not_found(customers(), pk=customer_id)
 
 
 def is_redacted(customer_id: int) -> bool:
@@ -35,17 +32,10 @@ def segments() -> QuerySet[Segment]:
 
 def get_segment(segment_id: int) -> Segment:
     """A segment of the account in scope; raises `NotFound`."""
-    return _found(segments().filter(pk=segment_id))
+    return get_or_not_found(segments(), pk=segment_id)
 
 
 def segments_with(customer: Customer, *, among: Collection[int]) -> set[int]:
     """Which of these segments the customer belongs to, in one statement."""
     named = segments().filter(pk__in=among)
     return {segment.pk for segment in named if matches(segment.filter, customer)}
-
-
-def _found(rows: QuerySet[M]) -> M:
-    row = rows.first()
-    if row is None:
-        raise NotFound
-    return row

@@ -1,6 +1,6 @@
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import InventoryLevel, Location
 
@@ -12,10 +12,7 @@ def locations() -> QuerySet[Location]:
 
 def get_location(location_id: int) -> Location:
     """A location of the account in scope; raises `NotFound`."""
-    location = locations().filter(pk=location_id).first()
-    if location is None:
-        raise NotFound
-    return location
+    return get_or_not_found(locations(), pk=location_id)
 
 
 def levels(*, variant_id: int | None = None, location_id: int | None = None) -> QuerySet[InventoryLevel]:

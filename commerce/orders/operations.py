@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any
 
 from commerce.customers.operations import take_back_purchase
-from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.reservations import fulfill, restock
+from commerce.queries import get_or_not_found
 
 from .cancellation import Cancellation, take_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
@@ -130,10 +130,7 @@ def event_data(order: Order) -> dict[str, Any]:
 
 def _lock(order_id: int) -> Order:
     # Not a full lock: inserts into ledgers that refer to the order would wait for it.
-    order = Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
-    if order is None:
-        raise NotFound
-    return order
+    return get_or_not_found(Order.objects.select_for_update(no_key=True), pk=order_id)
 
 
 def _require_open(order: Order) -> None:

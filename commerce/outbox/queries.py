@@ -6,8 +6,8 @@ from django.db import connection
 from django.db.models import Count, Min, QuerySet
 from django.db.models.fields.json import KT
 
-from commerce.errors import NotFound
 from commerce.outbox.models import KeySpace, OutboxDispatch
+from commerce.queries import get_or_not_found
 
 # The most dispatches of a status that are counted: looking at a long queue must not slow it down further.
 COUNTED_AT_MOST = 100_000
@@ -49,10 +49,7 @@ def dispatches(
 
 def get_dispatch(dispatch_id: int) -> OutboxDispatch:
     """A dispatch of the account in scope; raises `NotFound`."""
-    dispatch = dispatches().filter(pk=dispatch_id).first()
-    if dispatch is None:
-        raise NotFound
-    return dispatch
+    return get_or_not_found(dispatches(), pk=dispatch_id)
 
 
 def dispatch_of_key(idempotency_key: str, *, key_space: str = KeySpace.PRODUCT) -> OutboxDispatch | None:

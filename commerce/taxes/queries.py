@@ -1,6 +1,6 @@
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import TaxRate
 
@@ -14,10 +14,7 @@ def tax_rates() -> QuerySet[TaxRate]:
 
 def get_tax_rate(tax_rate_id: int) -> TaxRate:
     """A tax rate of the account in scope; raises `NotFound`."""
-    tax_rate = tax_rates().filter(pk=tax_rate_id).first()
-    if tax_rate is None:
-        raise NotFound
-    return tax_rate
+    return get_or_not_found(tax_rates(), pk=tax_rate_id)
 
 
 def rates_for(country_code: str) -> dict[str, int]:

@@ -6,9 +6,9 @@ from typing import Any
 from django.db import connection
 from django.db.models import F
 
-from commerce.errors import NotFound
 from commerce.formats import timestamp
 from commerce.outbox.operations import enqueue
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import base62
 from commerce.versions import ApiVersion
@@ -45,9 +45,7 @@ def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime)
     sent later; they are in the feed.
     """
     changes = ENDPOINT.check(changes, partial=True)
-    endpoint = endpoints().select_for_update(no_key=True).filter(pk=endpoint_id).first()
-    if endpoint is None:
-        raise NotFound
+    endpoint = get_or_not_found(endpoints().select_for_update(no_key=True), pk=endpoint_id)
     if changes.get("status", endpoint.status) != endpoint.status:
         changes = changes | _fields_of(changes["status"], now)
     if changes.get("url", endpoint.url) != endpoint.url:
@@ -71,9 +69,7 @@ def resume_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
 def delete_endpoint(*, endpoint_id: int) -> None:
     """Delete an endpoint with its log. Raises `NotFound`."""
     # Recording a delivery locks the endpoint's key, so that none can be added in between.
-    endpoint = endpoints().select_for_update().filter(pk=endpoint_id).first()
-    if endpoint is None:
-        raise NotFound
+    endpoint = get_or_not_found(endpoints().select_for_update(), pk=endpoint_id)
     WebhookDelivery.objects.filter(endpoint_id=endpoint_id).delete()
     endpoint.delete()
 

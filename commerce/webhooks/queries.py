@@ -1,6 +1,6 @@
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import WebhookDelivery, WebhookEndpoint
 
@@ -12,10 +12,7 @@ def endpoints() -> QuerySet[WebhookEndpoint]:
 
 def get_endpoint(endpoint_id: int) -> WebhookEndpoint:
     """An endpoint of the account in scope; raises `NotFound`."""
-    endpoint = endpoints().filter(pk=endpoint_id).first()
-    if endpoint is None:
-        raise NotFound
-    return endpoint
+    return get_or_not_found(endpoints(), pk=endpoint_id)
 
 
 def deliveries_to(endpoint: WebhookEndpoint, *, status: str | None = None) -> QuerySet[WebhookDelivery]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from commerce.errors import NotFound, ValidationFailed
+from commerce.errors import ValidationFailed
 from commerce.events.operations import publish, publish_many
 from commerce.orders.errors import OrderNotOpen
 from commerce.orders.models import Order
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
@@ -148,9 +149,7 @@ def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
 
 def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
     """Email a gift card to its recipient again. Raises `NotFound`, `VoucherNotActive`, `ValidationFailed`."""
-    voucher = Voucher.objects.filter(pk=voucher_id).first()
-    if voucher is None:
-        raise NotFound
+    voucher = get_or_not_found(Voucher.objects, pk=voucher_id)
     _require_active(voucher, now)
     enqueue_voucher_email(voucher, now=now)
     return voucher
@@ -174,10 +173,7 @@ def _first_entry(voucher: Voucher, actor: str) -> VoucherRedemption:
 
 
 def _lock(**lookup: Any) -> Voucher:
-    voucher = Voucher.objects.select_for_update(no_key=True).filter(**lookup).first()
-    if voucher is None:
-        raise NotFound
-    return voucher
+    return get_or_not_found(Voucher.objects.select_for_update(no_key=True), **lookup)
 
 
 def _lock_order(order_id: int) -> Order | None:

@@ -2,7 +2,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 from discounts.models import Voucher, VoucherRedemption
 
 from .codes import canonical_code
@@ -32,10 +32,7 @@ def vouchers(
 
 def get_voucher(voucher_id: int) -> Voucher:
     """A gift card of the account in scope; raises `NotFound`."""
-    voucher = Voucher.objects.filter(pk=voucher_id).first()
-    if voucher is None:
-        raise NotFound
-    return voucher
+    return get_or_not_found(Voucher.objects, pk=voucher_id)
 
 
 def is_voucher_code(code: str) -> bool:

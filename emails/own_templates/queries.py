@@ -11,7 +11,7 @@ from typing import Literal
 from django.db.models import QuerySet
 
 from accounts.queries import current_account
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 from emails.errors import TemplateNotFound
 from emails.own_templates.models import EmailTemplateVersion
 from emails.template_sources import TemplateSource, find_template, locale_chain, platform_templates
@@ -96,10 +96,7 @@ def versions(template_key: str, locale: str) -> QuerySet[EmailTemplateVersion]:
 
 def get_version(template_key: str, locale: str, version_id: int) -> EmailTemplateVersion:
     """One change with its texts. Raises `TemplateNotFound`, `NotFound`."""
-    version = versions(template_key, locale).defer(None).filter(pk=version_id).first()
-    if version is None:
-        raise NotFound
-    return version
+    return get_or_not_found(versions(template_key, locale).defer(None), pk=version_id)
 
 
 def last_version(template_key: str, locale: str) -> EmailTemplateVersion | None:
