@@ -1,7 +1,5 @@
 """What accounts, markets and keys must be like, whichever interface they come through."""
 
-from typing import Any
-
 from accounts.models import ApiKey, Market
 from commerce.principal import SCOPES
 from commerce.rules import (
@@ -30,7 +28,7 @@ MAX_GRACE_S = 31_536_000
 RESERVED_HANDLES = {"accounts", "shipping", "webhooks", "storefront", "openapi"}
 
 
-def account_handle(value: Any) -> str:
+def account_handle(value: object) -> str:
     """A handle of two characters or more that is no part of a path and never looks like an id."""
     kept = handle(value, min_length=2)
     if kept in RESERVED_HANDLES:

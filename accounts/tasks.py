@@ -1,7 +1,5 @@
 """Housekeeping tasks, which any number of workers may run at once."""
 
-from typing import Any
-
 from celery import shared_task
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError, transaction
@@ -15,7 +13,7 @@ BATCHES = 100
 
 
 @shared_task
-def clear_sessions(**kwargs: Any) -> None:
+def clear_sessions(**kwargs: object) -> None:
     """Delete expired sessions of the back office."""
     prune_in_batches("sessions_prune", _clear_batch, batch=BATCH, batches=BATCHES)
 

@@ -33,7 +33,7 @@ class Refusal(Exception):
     constraints: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: Any
+        self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: object
     ) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title

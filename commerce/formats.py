@@ -21,7 +21,7 @@ def timestamp(value: datetime | None) -> str | None:
     return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
-def as_text(value: Any) -> Any:
+def as_text(value: object) -> Any:
     """A value as it leaves in JSON, dataclasses as objects. Integers under the name of an id or of cents become text."""
     if isinstance(value, dict):
         return {name: _named(name, part) for name, part in value.items()}
@@ -34,7 +34,7 @@ def as_text(value: Any) -> Any:
     return value
 
 
-def _named(name: str, value: Any) -> Any:
+def _named(name: str, value: object) -> object:
     if type(value) is int:
         return str(value) if _is_text(name) else value
     if type(value) is list and name.endswith("_ids"):

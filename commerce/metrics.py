@@ -34,7 +34,7 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 _SharedValue: Any = values.MultiProcessValue(_process_name)
 
 
-def _value(*arguments: Any, **options: Any) -> Any:
+def _value(*arguments: object, **options: object) -> object:
     """A number in this process's file. If it can't be written, the count is lost and requests go on."""
     try:
         settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)

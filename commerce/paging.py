@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.http import QueryDict
 
 from commerce.errors import ValidationFailed
 
@@ -22,14 +23,14 @@ class Cursor:
     after_id: int | None = None
 
     @classmethod
-    def from_query(cls, query: Any) -> "Cursor":
+    def from_query(cls, query: QueryDict) -> "Cursor":
         """Read `limit` (clamped to 250) and `cursor_id`; raises `ValidationFailed` for anything else."""
         limit = _integer(query, "limit", DEFAULT_LIMIT)
         after_id = _integer(query, "cursor_id", None)
         return cls(limit=min(limit or DEFAULT_LIMIT, MAX_LIMIT), after_id=after_id)
 
 
-def _integer(query: Any, name: str, default: int | None) -> int | None:
+def _integer(query: QueryDict, name: str, default: int | None) -> int | None:
     text = query.get(name)
     if text is None:
         return default
@@ -43,7 +44,7 @@ class Page(Generic[M]):
     rows: list[M]
     next_cursor_id: int | None
 
-    def answer(self, name: str, shape: Callable[[M], Any]) -> dict[str, Any]:
+    def answer(self, name: str, shape: Callable[[M], object]) -> dict[str, object]:
         """A page as an answer: the rows under their plural name, and the cursor of the next page."""
         cursor = None if self.next_cursor_id is None else str(self.next_cursor_id)
         return {name: [shape(row) for row in self.rows], "next_cursor_id": cursor}

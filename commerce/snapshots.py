@@ -1,7 +1,7 @@
 """JSON columns that keep what was chosen or computed once, read and written as frozen dataclasses."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class SnapshotEncoder(json.JSONEncoder):
     """Writes snapshots: ids and cents are integers, timestamps ISO 8601."""
 
-    def default(self, o: Any) -> Any:
+    def default(self, o: object) -> object:
         if is_dataclass(o) and not isinstance(o, type):
             return {field.name: getattr(o, field.name) for field in fields(o)}
         if isinstance(o, datetime):
@@ -28,14 +28,14 @@ class SnapshotEncoder(json.JSONEncoder):
 class SnapshotField(models.JSONField):
     """A JSON object as a dataclass, or with `many` a list of them. Migrations see a plain JSONField."""
 
-    def __init__(self, of: type[Any], *, many: bool = False, **kwargs: Any) -> None:
+    def __init__(self, of: type[object], *, many: bool = False, **kwargs: Any) -> None:
         self.of = of
         self.many = many
         if many:
             kwargs["default"] = list
         super().__init__(encoder=SnapshotEncoder, **kwargs)
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> object:
         stored = super().from_db_value(value, expression, connection)
         if self.many:
             return [read_snapshot(self.of, entry) for entry in stored or ()]
@@ -57,12 +57,12 @@ def snapshot(of: type[Any], **options: Any) -> Any:
     return SnapshotField(of, null=True, **options)
 
 
-def snapshots(of: type[Any]) -> Any:
+def snapshots(of: type[object]) -> Any:
     """A column with a list of them."""
     return SnapshotField(of, many=True)
 
 
-def read_snapshot(kind: Callable[..., T], stored: dict[str, Any]) -> T:
+def read_snapshot(kind: Callable[..., T], stored: Mapping[str, object]) -> T:
     """A stored object as its dataclass. What it lacks is None.
 
     Processes of the release before the conversion still write ids and cents as decimal strings while they run.

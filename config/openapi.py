@@ -8,7 +8,7 @@ from commerce.payments.connectors import all_connectors
 from emails.api import webhook_document as provider
 
 
-def add_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def add_webhooks(result: dict[str, Any], generator: object, request: object, public: bool) -> dict[str, Any]:
     paths = {"/webhooks/provider": provider.DOCUMENT}
     for connector in all_connectors().values():
         if connector.documents:

@@ -36,7 +36,7 @@ class PeriodicTask:
         return now - self.succeeded_at > _MISSED_RUNS * self.interval_s + _GRACE_S
 
 
-def note_success(*, sender: Any, **_: Any) -> None:
+def note_success(*, sender: Any, **_: object) -> None:
     """Handle Celery's `task_success` signal."""
     if sender.name not in _scheduled():
         return

@@ -2,7 +2,6 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import orjson
 from django.conf import settings
@@ -35,7 +34,7 @@ class Docs(SpectacularSwaggerSplitView):
     authentication_classes = ()
     permission_classes = ()
 
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         response = super().get(request, *args, **kwargs)
         response["Content-Security-Policy"] = _DOCS_POLICY
         return response

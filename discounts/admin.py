@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -160,7 +161,7 @@ class DiscountAdmin(EditableAdmin):
         saved = operations.create_discount(fields=all_values(form), actor=actor, now=timezone.now())
         obj.__dict__.update(saved.__dict__)
 
-    def update_row(self, row: Discount, changes: dict[str, Any], now: datetime) -> Discount:
+    def update_row(self, row: Discount, changes: Mapping[str, object], now: datetime) -> Discount:
         return operations.update_discount(discount_id=row.pk, changes=changes)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from operator import itemgetter
-from typing import Any
 
 from commerce.errors import ValidationFailed
 from commerce.rules import (
@@ -42,7 +41,7 @@ STATUSES = (Discount.Status.ACTIVE, Discount.Status.DISABLED)
 _CODE = re.compile(r"(?=.*[^\W_])[\w.%+&!*@$€£-]+")
 
 
-def discount_code(value: Any) -> str:
+def discount_code(value: object) -> str:
     """A discount code, kept as it was typed, in one Unicode form."""
     code = normalise_code(filled_text(value))
     if not _CODE.fullmatch(code):
@@ -53,7 +52,7 @@ def discount_code(value: Any) -> str:
     return text(MAX_CODE)(code)
 
 
-def _tiers(value: Any) -> list[dict[str, Any]]:
+def _tiers(value: object) -> list[dict[str, object]]:
     """Tiers in any order; they are kept by rising quantity."""
     tiers = items(_TIER, max_length=MAX_TIERS, may_be_empty=False)(value)
     quantities = [tier["min_quantity"] for tier in tiers]

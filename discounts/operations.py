@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +34,7 @@ def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Dis
     return discount
 
 
-def update_discount(*, discount_id: int, changes: dict[str, Any]) -> Discount:
+def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Discount:
     """Change a discount that is not archived, all but its type; null resets a field to its default.
 
     Raises `NotFound`, `DiscountArchived`, `DiscountInUse` if it would lose a code that shoppers have entered, and as

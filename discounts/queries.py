@@ -38,7 +38,7 @@ def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[Discount
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 
 
-def require_known_ids(fields: dict[str, Any]) -> None:
+def require_known_ids(fields: dict[str, object]) -> None:
     """Refuse ids that name nothing in this account, in one statement for each kind; raises `ValidationFailed`."""
     unknown = [path for kind in _MODELS for path in _unknown(kind, list(_lists(kind, fields)))]
     if unknown:

@@ -1,7 +1,7 @@
 """What makes a discount whole: how its fields must fit each other, whether they came over REST or from a form."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
@@ -54,7 +54,7 @@ def is_same_code(one: str, other: str) -> bool:
     return len(one) == len(other) and one.upper() == other.upper()
 
 
-def settle(discount: Discount, fields: dict[str, Any]) -> None:
+def settle(discount: Discount, fields: Mapping[str, object]) -> None:
     """Set fields; null stands for a field's default. Values by quantity are in the mechanics, never beside them."""
     for name, value in fields.items():
         setattr(discount, name, _default(discount, name) if value is None else value)
@@ -78,7 +78,7 @@ def require_sound(discount: Discount) -> None:
         raise ValidationFailed(errors=errors)
 
 
-def _default(discount: Discount, name: str) -> Any:
+def _default(discount: Discount, name: str) -> object:
     if name == "applies_to" and discount.type == Type.SHIPPING_DISCOUNT:
         return AppliesTo.SHIPPING
     return getattr(Discount(), name)
@@ -92,7 +92,7 @@ def _type_errors(discount: Discount) -> Iterator[FieldError]:
         yield FieldError("applies_to", "not_allowed", "Quantities are of goods, not of shipping.")
 
 
-def require_issued_values(discount: Discount, changes: dict[str, Any]) -> None:
+def require_issued_values(discount: Discount, changes: Mapping[str, object]) -> None:
     """Raises `ValidationFailed` for changes of what a gift card was issued with."""
     errors = tuple(
         FieldError(name, "can_not_change", "A gift card keeps what it was issued with.")

@@ -1,7 +1,6 @@
 """Sweepers: any number of workers may run each at once."""
 
 import logging
-from typing import Any
 
 from celery import shared_task
 from django.utils import timezone
@@ -15,7 +14,7 @@ _LONGEST_S = 30
 
 
 @shared_task
-def sweep_vouchers(**kwargs: Any) -> None:
+def sweep_vouchers(**kwargs: object) -> None:
     """Expire gift cards until none is overdue: many end at the same midnight."""
     expired = expire_overdue_vouchers(now=timezone.now(), within_s=_LONGEST_S)
     if expired:

@@ -99,7 +99,12 @@ class EmailDeliveryAdmin(StatisticsPage):
         return super().get_queryset(request).defer("html", "text", "ctx")
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: EmailDelivery, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        *args: object,
+        obj: EmailDelivery,
+        **kwargs: object,
     ) -> HttpResponse:
         # A form field would be computed several times.
         context["moments"] = timeline_of_delivery(obj)

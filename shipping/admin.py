@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -39,10 +40,10 @@ class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     def method_count(self, zone: Any) -> int:
         return zone.live_methods
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> ShippingZone:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> ShippingZone:
         return operations.create_zone(fields=fields)
 
-    def update_row(self, row: ShippingZone, changes: dict[str, Any], now: datetime) -> ShippingZone:
+    def update_row(self, row: ShippingZone, changes: Mapping[str, object], now: datetime) -> ShippingZone:
         return operations.update_zone(zone_id=row.pk, changes=changes)
 
     def delete_row(self, row: ShippingZone, now: datetime) -> None:
@@ -72,10 +73,10 @@ class RateRows(RowsInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingRate]:
         return super().get_queryset(request).filter(LIVE)
 
-    def create_row(self, owner: ShippingMethod, fields: dict[str, Any], now: datetime) -> ShippingRate:
+    def create_row(self, owner: ShippingMethod, fields: Mapping[str, object], now: datetime) -> ShippingRate:
         return operations.create_rate(method_id=owner.pk, fields=fields, now=now)
 
-    def update_row(self, row: ShippingRate, changes: dict[str, Any], now: datetime) -> ShippingRate:
+    def update_row(self, row: ShippingRate, changes: Mapping[str, object], now: datetime) -> ShippingRate:
         return operations.update_rate(rate_id=row.pk, changes=changes, now=now)
 
     def delete_row(self, row: ShippingRate, now: datetime) -> None:
@@ -116,15 +117,15 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     def rate_count(self, method: Any) -> int:
         return method.live_rates
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> object:
         if db_field.name == "zone":
             kwargs["queryset"] = ShippingZone.objects.filter(LIVE).order_by("name")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> ShippingMethod:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> ShippingMethod:
         return operations.create_method(fields=fields)
 
-    def update_row(self, row: ShippingMethod, changes: dict[str, Any], now: datetime) -> ShippingMethod:
+    def update_row(self, row: ShippingMethod, changes: Mapping[str, object], now: datetime) -> ShippingMethod:
         return operations.update_method(method_id=row.pk, changes=changes, now=now)
 
     def delete_row(self, row: ShippingMethod, now: datetime) -> None:

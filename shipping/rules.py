@@ -1,7 +1,5 @@
 """Validation rules of zones, methods and rates, used by every interface."""
 
-from typing import Any
-
 from commerce.rules import (
     Fields,
     boolean,
@@ -33,7 +31,7 @@ MAX_DAYS = 32_767
 _zip_text = text(MAX_ZIP_PATTERN)
 
 
-def zip_pattern(value: Any) -> str:
+def zip_pattern(value: object) -> str:
     """Check a postcode pattern: a postcode, or a prefix followed by `*`."""
     kept = filled_text(value)
     pattern = normalise_zip(kept)

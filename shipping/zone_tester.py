@@ -88,7 +88,7 @@ class ZoneTester(ModelAdmin):
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
 
 
-def _tables(parcel: Parcel) -> list[dict[str, Any]]:
+def _tables(parcel: Parcel) -> list[dict[str, object]]:
     found = explain(parcel)
     return [
         _table(
@@ -112,11 +112,11 @@ def _tables(parcel: Parcel) -> list[dict[str, Any]]:
     ]
 
 
-def _table(title: str, headers: list[str], rows: list[list[Any]], *, hidden: int) -> dict[str, Any]:
+def _table(title: str, headers: list[str], rows: list[list[object]], *, hidden: int) -> dict[str, object]:
     return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": max(hidden, 0)}
 
 
-def _offer_cells(offer: Offer) -> list[Any]:
+def _offer_cells(offer: Offer) -> list[object]:
     method, rate = offer.option.method, offer.option.rate
     best = render_to_string("unfold/helpers/label.html", {"text": "Best", "type": "success"})
     return [
@@ -130,14 +130,14 @@ def _offer_cells(offer: Offer) -> list[Any]:
     ]
 
 
-def _rate_cells(refused: RefusedRate) -> list[Any]:
+def _rate_cells(refused: RefusedRate) -> list[object]:
     rate = refused.rate
     price = money(rate.price_cents, rate.currency) if rate else "-"
     name = f"{price} {rate.display_name}" if rate and rate.display_name else price
     return [_zone_link(refused.zone), _method_link(refused.method), name, refused.reason]
 
 
-def _zone_cells(refused: RefusedZone) -> list[Any]:
+def _zone_cells(refused: RefusedZone) -> list[object]:
     return [_zone_link(refused.zone), refused.method_count, refused.reason]
 
 

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -42,7 +42,7 @@ class AccountAdmin(EditableAdmin):
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_operator_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_operator_permission(self, request: HttpRequest, obj: object = None) -> bool:
         membership = membership_of(request)
         return membership is not None and membership.is_operator
 
@@ -54,13 +54,13 @@ class AccountAdmin(EditableAdmin):
         return [action for action in super().get_actions_detail(request, object_id) if action.path != idle]
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
         return redirect("admin:accounts_account_change", current_account_id())
 
-    def update_row(self, row: Account, changes: dict[str, Any], now: datetime) -> Account:
+    def update_row(self, row: Account, changes: Mapping[str, object], now: datetime) -> Account:
         return operations.update_account(account=row, expected_version=row.version, changes=changes, now=now)
 
     @asking(
@@ -71,7 +71,7 @@ class AccountAdmin(EditableAdmin):
         variant=ActionVariant.DANGER,
         permission="operator",
     )
-    def suspend(self, request: HttpRequest, account: Account, fields: dict[str, Any]) -> str:
+    def suspend(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
         operations.set_suspended(account=account, suspended=True, now=timezone.now())
         return "The shop is suspended."
 
@@ -82,6 +82,6 @@ class AccountAdmin(EditableAdmin):
         icon="lock_open",
         permission="operator",
     )
-    def lift_suspension(self, request: HttpRequest, account: Account, fields: dict[str, Any]) -> str:
+    def lift_suspension(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
         operations.set_suspended(account=account, suspended=False, now=timezone.now())
         return "The shop is active."

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -117,7 +118,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         icon="key_off",
         variant=ActionVariant.DANGER,
     )
-    def revoke(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> str:
+    def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> str:
         operations.revoke_key(issuer=operations.OWNER, key=key, now=timezone.now())
         return "The key has been revoked."
 

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -37,10 +37,10 @@ class MarketAdmin(EditableAdmin):
         ("domain", "prices_include_tax"),
     )
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Market:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Market:
         return operations.create_market(fields=fields)
 
-    def update_row(self, row: Market, changes: dict[str, Any], now: datetime) -> Market:
+    def update_row(self, row: Market, changes: Mapping[str, object], now: datetime) -> Market:
         return operations.update_market(market=row, changes=changes)
 
     @admin.action(description="Deactivate the selected markets", permissions=["write"])

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -19,7 +19,7 @@ from commerce.tenancy.scope import current_account_id
 class StaffUserField(forms.CharField):
     """A user by the exact username. For operators only, as they may know all users."""
 
-    def clean(self, value: Any) -> User:
+    def clean(self, value: object) -> User:
         username = super().clean(value)
         user = User.objects.filter(username=username, is_active=True, is_staff=True).first()
         if user is None:
@@ -70,10 +70,12 @@ class StaffMembershipAdmin(EditableAdmin):
     def full_name(self, membership: StaffMembership) -> str:
         return membership.user.get_full_name()
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffMembership:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)
 
-    def update_row(self, row: StaffMembership, changes: dict[str, Any], now: datetime) -> StaffMembership:
+    def update_row(
+        self, row: StaffMembership, changes: Mapping[str, object], now: datetime
+    ) -> StaffMembership:
         return operations.change_role(membership=row, **changes)
 
     def delete_row(self, row: StaffMembership, now: datetime) -> None:
@@ -94,7 +96,7 @@ class StaffInvitationAdmin(EditableAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffInvitation:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> StaffInvitation:
         return operations.invite_member(**fields)
 
     def delete_row(self, row: StaffInvitation, now: datetime) -> None:

@@ -35,16 +35,16 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         refuse_save_as_new(request)
         return super().changeform_view(request, *args, **kwargs)
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return request.user.is_superuser
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return request.user.is_superuser
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -123,17 +121,17 @@ class ApiKeysViewSet(AdminViewSet):
         return operations.Issuer(self.principal.kind, self.principal.key_id)
 
 
-def _account(account: Account) -> dict[str, Any]:
+def _account(account: Account) -> dict[str, object]:
     return shapes.AccountOutput(account).data
 
 
-def _market(market: Market) -> dict[str, Any]:
+def _market(market: Market) -> dict[str, object]:
     return shapes.MarketOutput(market).data
 
 
-def _key(key: ApiKey) -> dict[str, Any]:
+def _key(key: ApiKey) -> dict[str, object]:
     return shapes.ApiKeyOutput(key).data
 
 
-def _describe_issued(issued: operations.IssuedKey) -> dict[str, Any]:
+def _describe_issued(issued: operations.IssuedKey) -> dict[str, object]:
     return _key(issued.key) | {"secret": issued.secret}

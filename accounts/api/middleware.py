@@ -44,7 +44,7 @@ class AccountScopeMiddleware:
         return response
 
     def process_view(
-        self, request: ApiRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, request: ApiRequest, view: Any, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> HttpResponse | None:
         view_class = getattr(view, "cls", None)
         if not (isinstance(view_class, type) and issubclass(view_class, SurfaceViewSet)):

@@ -4,8 +4,6 @@ Guessing a password locks out the guesser's address, not the user: reaching the 
 addresses, and it lasts only a minute.
 """
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from unfold.forms import AuthenticationForm
 
@@ -23,7 +21,7 @@ class LoginForm(AuthenticationForm):
 
     wait_s = 0
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
         if not name or not password:
             return super().clean()

@@ -59,7 +59,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
 }
 
 
-def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, Any]]:
+def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, object]]:
     """Return Unfold's sidebar entries for the models in `app_list`, those that the member may see."""
     links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
     found = {
@@ -80,7 +80,7 @@ def _split(pages: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, st
         yield model, path, title, icon
 
 
-def _item(title: str, icon: str, link: str) -> dict[str, Any]:
+def _item(title: str, icon: str, link: str) -> dict[str, object]:
     return {"title": title, "icon": icon, "link": link, "has_permission": True, "active": False}
 
 

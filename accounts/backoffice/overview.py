@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db.models import Count, F, Sum
 from django.template.defaultfilters import pluralize
@@ -30,7 +29,7 @@ class Figure:
     is_alarming: bool = False
 
 
-def overview(*, now: datetime) -> dict[str, Any]:
+def overview(*, now: datetime) -> dict[str, object]:
     """Load figures and latest orders of the account in scope, in a fixed number of statements."""
     return {
         "figures": _figures(now),

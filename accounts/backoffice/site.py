@@ -1,6 +1,6 @@
 """The back office: Django's admin, with every page inside the scope of the chosen account."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial, wraps
 from typing import Any
@@ -49,7 +49,7 @@ class BackOfficeSite(UnfoldAdminSite):
             )
         return super().admin_view(view, cacheable)
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
         response = super().login(request, extra_context)
         form = (getattr(response, "context_data", None) or {}).get("form")
         if form is not None and form.wait_s:
@@ -59,7 +59,7 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def _in_account(self, view: View, *, required: bool) -> View:
         @wraps(view)
-        def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def scoped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
             membership = load_chosen_membership(request)
             if membership is None:
                 return _redirect_to_choice(request) if required else view(request, *args, **kwargs)
@@ -88,7 +88,7 @@ class BackOfficeSite(UnfoldAdminSite):
         context = {**self.each_context(request), "title": title, "reason": reason}
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         return super().index(request, overview(now=timezone.now()) | (extra_context or {}))
 
     def extra_urls(self) -> list[URLPattern]:
@@ -145,7 +145,7 @@ class BackOfficeSite(UnfoldAdminSite):
             target = reverse("admin:index")
         return HttpResponseRedirect(target)
 
-    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+    def each_context(self, request: HttpRequest) -> dict[str, object]:
         membership = membership_of(request)
         context = super().each_context(request)
         if membership is not None:
@@ -156,10 +156,10 @@ class BackOfficeSite(UnfoldAdminSite):
             ]
         return context
 
-    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, object]]:
         return groups(self.get_app_list(request), request.path)
 
-    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def search(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
         # Unfold caches results per user, not per account.
         raise Http404
 

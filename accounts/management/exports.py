@@ -1,7 +1,7 @@
 """Exports rows of one account as CSV, for accounting."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -80,7 +80,7 @@ class RowsExport(BaseCommand):
                 f"These rows failed and were left out (the log says why): {', '.join(map(str, left_out))}"
             )
 
-    def _rows(self, account_id: int, filters: dict[str, Any]) -> Iterator[AccountOwned]:
+    def _rows(self, account_id: int, filters: Mapping[str, object]) -> Iterator[AccountOwned]:
         after_id = 0
         while True:
             with account_scope(account_id):

@@ -1,7 +1,7 @@
 """Creates, changes and archives accounts, in the scope of their workspace."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -18,7 +18,7 @@ from commerce.inventory.operations import create_location
 from commerce.tenancy.scope import account_scope
 
 
-def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
+def create_account(*, workspace_id: UUID, fields: Mapping[str, object]) -> Account:
     """Create a shop with its first location. Raises `ValidationFailed`, and `HandleTaken` through the unique key."""
     account = Account.objects.create(workspace_id=workspace_id, **NEW_ACCOUNT.check(fields))
     with account_scope(account.id):
@@ -28,7 +28,7 @@ def create_account(*, workspace_id: UUID, fields: dict[str, Any]) -> Account:
 
 
 def update_account(
-    *, account: Account, expected_version: int, changes: dict[str, Any], now: datetime
+    *, account: Account, expected_version: int, changes: dict[str, object], now: datetime
 ) -> Account:
     """Change an account unless somebody has changed it since it was read, in one conditional UPDATE.
 

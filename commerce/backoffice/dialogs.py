@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -33,7 +32,7 @@ def asking(
     icon: str | None = None,
     variant: ActionVariant = ActionVariant.DEFAULT,
     permission: str = "write",
-) -> Callable[[Callable[..., Outcome]], Any]:
+) -> Callable[[Callable[..., Outcome]], Callable[..., HttpResponse]]:
     """Turn `act(self, request, row, fields)` into an action on one row, or on the list, where `row` is None.
 
     The action is atomic. A refusal of a field is shown next to it in the dialog, any other as a message.
@@ -45,7 +44,7 @@ def asking(
         "form_submit_text": submit,
     }
 
-    def decorator(act: Callable[..., Outcome]) -> Any:
+    def decorator(act: Callable[..., Outcome]) -> Callable[..., HttpResponse]:
         @action(description=title, permissions=[permission], icon=icon, variant=variant, dialog=dialog)
         @wraps(act)
         def asked(

@@ -48,22 +48,22 @@ def date_and_time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%d %B %Y, %H:%M} UTC"
 
 
-def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[Any], str]:
+def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[object], str]:
     """Return a column for a field of cents; `currency` is the path to its currency, such as `order.currency`."""
     currency_of = attrgetter(currency)
 
     @display(description=title, ordering=field)
-    def column(row: Any) -> str:
+    def column(row: object) -> str:
         return money(getattr(row, field), currency_of(row))
 
     return column
 
 
-def rate_column(field: str, title: str) -> Callable[[Any], str]:
+def rate_column(field: str, title: str) -> Callable[[object], str]:
     """Return a column that shows a field of basis points as a percentage."""
 
     @display(description=title, ordering=field)
-    def column(row: Any) -> str:
+    def column(row: object) -> str:
         return f"{getattr(row, field) / 100:g} %"
 
     return column
@@ -87,21 +87,21 @@ def preformatted(text: str | None) -> str:
     return format_html('<pre style="{}">{}</pre>', style, text) if text else "-"
 
 
-def text_column(field: str, title: str) -> Callable[[Any], str]:
+def text_column(field: str, title: str) -> Callable[[object], str]:
     """Return a column that shows a text with its line breaks."""
 
     @display(description=title)
-    def column(row: Any) -> str:
+    def column(row: object) -> str:
         return preformatted(getattr(row, field))
 
     return column
 
 
-def json_column(field: str, title: str) -> Callable[[Any], str]:
+def json_column(field: str, title: str) -> Callable[[object], str]:
     """Return a column that shows a JSON document, indented."""
 
     @display(description=title)
-    def column(row: Any) -> str:
+    def column(row: object) -> str:
         return preformatted(json.dumps(getattr(row, field), indent=2, ensure_ascii=False))
 
     return column

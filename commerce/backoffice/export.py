@@ -1,7 +1,6 @@
 """Export rows of a list as CSV."""
 
 import csv
-from typing import Any
 
 import orjson
 from django.contrib import admin
@@ -38,7 +37,7 @@ def cells_of(row: Model) -> list[str]:
     return [_cell(getattr(row, column)) for column in columns_of(type(row))]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, dict | list):

@@ -69,7 +69,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
             self._errors = ErrorDict()
             self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
 
-    def current_value(self, name: str) -> Any:
+    def current_value(self, name: str) -> object:
         return getattr(self.row, name)
 
     def text_of_current(self, name: str) -> str:
@@ -82,7 +82,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         model = self.instance._meta
         return {name: model.get_field(name).to_python(values[name]) for name in self.fields if name in values}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         if self.rules is not None:
             self._apply(self.rules)
@@ -126,27 +126,27 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
     return named
 
 
-def key_of(row: models.Model, pk: Any) -> str:
+def key_of(row: models.Model, pk: object) -> str:
     """Return the key of a row in the page's token."""
     return f"{row._meta.label_lower}/{pk}"
 
 
-def all_values(form: forms.ModelForm) -> dict[str, Any]:
+def all_values(form: forms.ModelForm) -> dict[str, object]:
     """Return the cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
     return _by_column(form, form.base_fields)
 
 
-def changed_values(form: forms.ModelForm) -> dict[str, Any]:
+def changed_values(form: forms.ModelForm) -> dict[str, object]:
     """Like `all_values`, but only of the changed fields."""
     return _by_column(form, form.base_fields.keys() & set(form.changed_data))
 
 
-def _by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, Any]:
+def _by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, object]:
     fields = [form.instance._meta.get_field(name) for name in names]
     return {field.attname: _plain(form.cleaned_data[field.name]) for field in fields}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     return value.pk if isinstance(value, models.Model) else value
 
 
@@ -167,7 +167,7 @@ class RuledFields:
         form_class.page = getattr(request, "shown", {})
 
     def formfield_for_dbfield(
-        self, db_field: models.Field, request: HttpRequest, **kwargs: Any
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
     ) -> forms.Field | None:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
         if field is not None and not field.help_text:

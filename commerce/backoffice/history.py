@@ -44,7 +44,7 @@ def actions_on(row: Model) -> QuerySet[StaffAction]:
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
 
 
-def _summary(message: list[dict[str, dict[str, Any]]]) -> str:
+def _summary(message: list[dict[str, dict[str, object]]]) -> str:
     return "; ".join(_part(verb, what) for part in message for verb, what in part.items())
 
 

@@ -1,6 +1,6 @@
 """Base classes of the back office's pages: they show refusals to staff and log staff actions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -45,7 +45,7 @@ def run_atomically_or_explain(view: View) -> View:
     """Make the view's POST atomic; if it is refused, roll back and show the reason as a message."""
 
     @wraps(view)
-    def guarded(self: ModelAdmin, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(self: ModelAdmin, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if request.method != "POST":
             return view(self, request, *args, **kwargs)
         try:
@@ -89,11 +89,11 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     show_full_result_count = False
     ordering: Sequence[str] = ("-pk",)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         return RowsList
 
     def get_form(
-        self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
+        self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: object
     ) -> type[ModelForm]:
         form_class = super().get_form(request, obj, change=change, **kwargs)
         self.prepare(form_class, request)
@@ -114,18 +114,18 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
 
     @run_atomically_or_explain
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         return super().changelist_view(request, extra_context)
 
     @run_atomically_or_explain
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         return super().delete_view(request, object_id, extra_context)
 
     def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         obj = self.get_object(request, unquote(object_id))
         if obj is None:
@@ -204,7 +204,7 @@ class EditableAdmin(AccountModelAdmin):
         return lock_to_save(request, super().get_queryset(request))
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: object, **kwargs: object
     ) -> HttpResponse:
         formsets = [inline.formset for inline in context["inline_admin_formsets"]]
         rows = [form for formset in formsets for form in formset.initial_forms]
@@ -213,10 +213,10 @@ class EditableAdmin(AccountModelAdmin):
             context["shown"] = token_of({form.key: form.marks for form in forms})
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Model:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Model:
         raise NotImplementedError
 
-    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
+    def update_row(self, row: Any, changes: Mapping[str, object], now: datetime) -> Model:
         raise NotImplementedError
 
     def delete_row(self, row: Any, now: datetime) -> None:
@@ -246,7 +246,7 @@ class RowsFormSet(PaginationInlineFormSet):
 
     rows: "RowsInline"
 
-    def get_queryset(self) -> Any:
+    def get_queryset(self) -> object:
         """Return the rows of the submitted page once its forms exist: rows may have been added or deleted meanwhile."""
         if self.is_bound and "forms" in self.__dict__:
             return [form.instance for form in self.initial_forms]
@@ -280,17 +280,17 @@ class RowsInline(ByRole, RuledFields, TabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return lock_to_save(request, super().get_queryset(request))
 
-    def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
+    def create_row(self, owner: Any, fields: Mapping[str, object], now: datetime) -> Model:
         raise NotImplementedError
 
-    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
+    def update_row(self, row: Any, changes: Mapping[str, object], now: datetime) -> Model:
         raise NotImplementedError
 
     def delete_row(self, row: Any, now: datetime) -> None:
         raise NotImplementedError
 
     def get_formset(
-        self, request: HttpRequest, obj: Model | None = None, **kwargs: Any
+        self, request: HttpRequest, obj: Model | None = None, **kwargs: object
     ) -> type[BaseInlineFormSet]:
         formset_class = super().get_formset(request, obj, **kwargs)
         formset_class.rows = self

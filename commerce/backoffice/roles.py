@@ -19,7 +19,7 @@ class ByRole:
         membership = membership_of(request)
         return membership is not None and membership.may_view(owners_only=self.owners_only)
 
-    def has_write_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Whether the member may change rows of this model, by a form or an action."""
         membership = membership_of(request)
         return membership is not None and membership.may_change(owners_only=self.owners_only)

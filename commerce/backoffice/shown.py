@@ -50,7 +50,7 @@ def shown_on(request: HttpRequest) -> dict[str, Values] | None:
         return {}
 
 
-def as_json(value: Any) -> Any:
+def as_json(value: object) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
@@ -59,12 +59,12 @@ class MergedField(PlainTextField):
 
     form: "MergingForm"
 
-    def value(self) -> Any:
+    def value(self) -> object:
         if self.name in self.form.refreshed:
             return self.field.prepare_value(self.form.now[self.name])
         return super().value()
 
-    def differs_from(self, value: Any) -> bool:
+    def differs_from(self, value: object) -> bool:
         """Whether the submitted value differs from what an unedited page showing `value` would send."""
         if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
             value = value.replace(microsecond=0)
@@ -169,7 +169,7 @@ class MergingForm(forms.BaseForm):
             return f"changed “{label}” to the text below"
         return f"changed “{label}” to “{text}”" if text else f"emptied “{label}”"
 
-    def current_value(self, name: str) -> Any:
+    def current_value(self, name: str) -> object:
         """Return the stored value in the form that cleaning the field would give."""
         return self.now[name]
 

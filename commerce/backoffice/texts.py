@@ -5,7 +5,6 @@ newlines, because the setting `FORM_RENDERER` names `Renderer`.
 """
 
 import re
-from typing import Any
 
 from django import forms
 from django.forms.renderers import DjangoTemplates
@@ -22,7 +21,7 @@ def is_text_input(widget: forms.Widget) -> bool:
     return isinstance(widget, forms.Textarea) or _has_one_line(widget)
 
 
-def text_left_alone(field: forms.Field, value: Any) -> str:
+def text_left_alone(field: forms.Field, value: object) -> str:
     """Return what a browser sends for a text input that shows `value`, if nobody edits it."""
     shown = field.widget.format_value(field.prepare_value(value))
     text = with_plain_newlines("" if shown is None else str(shown))
@@ -35,7 +34,7 @@ def _has_one_line(widget: forms.Widget) -> bool:
 
 class PlainTextField(forms.BoundField):
     @property
-    def data(self) -> Any:
+    def data(self) -> object:
         data = super().data
         return with_plain_newlines(data) if isinstance(data, str) else data
 

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -45,10 +46,10 @@ class VariantRows(RowsInline):
         link = reverse("admin:catalog_variant_change", args=[variant.pk])
         return format_html('<a href="{}" class="text-link">{}</a>', link, ", ".join(prices) or "Set prices")
 
-    def create_row(self, owner: Product, fields: dict[str, Any], now: datetime) -> Variant:
+    def create_row(self, owner: Product, fields: Mapping[str, object], now: datetime) -> Variant:
         return operations.add_variant(product=owner, fields=fields)
 
-    def update_row(self, row: Variant, changes: dict[str, Any], now: datetime) -> Variant:
+    def update_row(self, row: Variant, changes: Mapping[str, object], now: datetime) -> Variant:
         operations.update_variant(variant=row, changes=changes, now=now)
         return row
 
@@ -75,10 +76,10 @@ class ProductAdmin(EditableAdmin):
     def variant_count(self, product: Any) -> int:
         return product.live_variants
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Product:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Product:
         return operations.create_product(fields=fields, variants=[])
 
-    def update_row(self, row: Product, changes: dict[str, Any], now: datetime) -> Product:
+    def update_row(self, row: Product, changes: Mapping[str, object], now: datetime) -> Product:
         operations.update_product(product=row, changes=changes, now=now)
         return queries.get_product(row.pk)
 
@@ -100,7 +101,7 @@ class PricingRows(RowsInline):
     fields = ("market", "currency", "price_cents", "compare_at_price_cents")
 
     def formfield_for_dbfield(
-        self, db_field: models.Field, request: HttpRequest, **kwargs: Any
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
     ) -> forms.Field | None:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and db_field.name == "currency":
@@ -108,10 +109,10 @@ class PricingRows(RowsInline):
             field.help_text = "If empty, the market's currency."
         return field
 
-    def create_row(self, owner: Variant, fields: dict[str, Any], now: datetime) -> VariantPricing:
+    def create_row(self, owner: Variant, fields: Mapping[str, object], now: datetime) -> VariantPricing:
         return operations.add_pricing(variant=owner, fields=fields | {"currency": fields["currency"] or None})
 
-    def update_row(self, row: VariantPricing, changes: dict[str, Any], now: datetime) -> VariantPricing:
+    def update_row(self, row: VariantPricing, changes: Mapping[str, object], now: datetime) -> VariantPricing:
         if "market_id" in changes:
             raise ValidationFailed.of(
                 "pricing",
@@ -150,11 +151,11 @@ class VariantAdmin(EditableAdmin):
     def is_live(self, variant: Variant) -> bool:
         return variant.archived_at is None
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Variant:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Variant:
         product = queries.get_product(fields.pop("product_id"))
         return operations.add_variant(product=product, fields=fields)
 
-    def update_row(self, row: Variant, changes: dict[str, Any], now: datetime) -> Variant:
+    def update_row(self, row: Variant, changes: Mapping[str, object], now: datetime) -> Variant:
         operations.update_variant(variant=row, changes=changes, now=now)
         return queries.get_variant(row.pk)
 

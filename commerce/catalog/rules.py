@@ -1,7 +1,5 @@
 """What products, variants and prices must be like, whichever interface they come through."""
 
-from typing import Any
-
 from commerce.rules import (
     Fields,
     boolean,
@@ -41,7 +39,7 @@ _PRICING_OPTIONS = {
 PRICING = Fields(required={"market_id": row_id} | _AMOUNTS, optional=_PRICING_OPTIONS)
 
 
-def _prices(value: Any) -> list[dict[str, Any]]:
+def _prices(value: object) -> list[dict[str, object]]:
     prices = items(PRICING, max_length=MAX_PRICES)(value)
     if len({price["market_id"] for price in prices}) < len(prices):
         refuse("duplicate", "A market may have only one price.")

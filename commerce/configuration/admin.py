@@ -1,4 +1,4 @@
-from typing import Any
+from collections.abc import Mapping
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -32,7 +32,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
     fields = ("name", "updated_at")
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
@@ -7,7 +5,7 @@ from .registry import installation_value, known_settings
 
 
 @checks.register("configuration")
-def check_environment(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_environment(app_configs: object = None, **kwargs: object) -> list[checks.CheckMessage]:
     """Check that the environment variables of all settings have valid values."""
     messages: list[checks.CheckMessage] = []
     for name in known_settings():

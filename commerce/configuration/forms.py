@@ -33,7 +33,7 @@ class SettingsForm(MergingForm, forms.Form):
         return str(self.now[name] or "")
 
 
-def _masked(marks: Values) -> dict[str, Any]:
+def _masked(marks: Values) -> dict[str, object]:
     """The values, with secrets masked."""
     known = known_settings()
     return {name: MASK if mark and known[name].is_secret else mark for name, mark in marks.items()}

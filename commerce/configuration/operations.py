@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
@@ -7,7 +8,7 @@ from .queries import lock_settings, own_settings
 from .registry import MASK, InvalidValue, Setting, Value, known_settings
 
 
-def change_settings(*, changes: dict[str, Any]) -> None:
+def change_settings(*, changes: dict[str, object]) -> None:
     """Set an account's own values by name; None removes one.
 
     A request that changes where a secret is sent must give the secret again, or remove it. Raises `ValidationFailed`
@@ -45,7 +46,7 @@ def _require_secrets(changes: dict[str, Any]) -> None:
         raise ValidationFailed(errors=tuple(errors))
 
 
-def _moves(secret: Setting, changes: dict[str, Any]) -> list[str]:
+def _moves(secret: Setting, changes: Mapping[str, object]) -> list[str]:
     return [name for name in secret.sent_by if name in changes]
 
 
@@ -54,20 +55,20 @@ def _used(name: str, own: dict[str, Any]) -> Value:
     return known_settings()[name].default if own.get(name) is None else own[name]
 
 
-def _is_masked(name: str, value: Any) -> bool:
+def _is_masked(name: str, value: object) -> bool:
     """Whether a client sends a masked secret back, which leaves the secret unchanged."""
     setting = known_settings().get(name)
     return value == MASK and setting is not None and setting.is_secret
 
 
-def _checked(changes: dict[str, Any]) -> dict[str, Any]:
+def _checked(changes: dict[str, object]) -> dict[str, Any]:
     errors = [error for name, value in changes.items() if (error := _error_of(name, value))]
     if errors:
         raise ValidationFailed(errors=tuple(errors))
     return changes
 
 
-def _error_of(name: str, value: Any) -> FieldError | None:
+def _error_of(name: str, value: object) -> FieldError | None:
     setting = known_settings().get(name)
     if setting is None:
         return FieldError(f"settings.{name}", "unknown_setting", "There is no setting of this name.")

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -54,7 +53,7 @@ class Setting(ABC):
         return self.name.upper().replace(".", "_")
 
     @abstractmethod
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         """Validate a JSON value; raises `InvalidValue`."""
 
     def parsed(self, text: str) -> Value:
@@ -66,7 +65,7 @@ class Setting(ABC):
 class Choice(Setting):
     choices: tuple[str, ...]
 
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         if value not in self.choices:
             raise InvalidValue("invalid_choice", f"Must be one of: {', '.join(self.choices)}.")
         return value
@@ -77,7 +76,7 @@ class Integer(Setting):
     min_value: int
     max_value: int
 
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidValue("invalid", "A JSON integer is required.")
         if not self.min_value <= value <= self.max_value:
@@ -91,7 +90,7 @@ class Integer(Setting):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag(Setting):
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         if not isinstance(value, bool):
             raise InvalidValue("invalid", "Must be true or false.")
         return value
@@ -104,7 +103,7 @@ class Flag(Setting):
 class Text(Setting):
     max_length: int = 255
 
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         if not isinstance(value, str) or not (value.isprintable() and len(value) <= self.max_length):
             raise InvalidValue(
                 "invalid", f"Must be a printable text of at most {self.max_length} characters."
@@ -116,7 +115,7 @@ class Text(Setting):
 class Email(Text):
     """An email address, or empty."""
 
-    def checked(self, value: Any) -> Value:
+    def checked(self, value: object) -> Value:
         address = Text.checked(self, value)
         try:
             if address:

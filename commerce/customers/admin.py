@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -47,10 +47,10 @@ class CustomerAdmin(EditableAdmin):
             f"Nothing was saved: the customer's personal data was erased on {date_and_time(row.redacted_at)}."
         )
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Customer:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Customer:
         return operations.create_customer(fields=fields)
 
-    def update_row(self, row: Customer, changes: dict[str, Any], now: datetime) -> Customer:
+    def update_row(self, row: Customer, changes: Mapping[str, object], now: datetime) -> Customer:
         return operations.update_customer(customer=row, changes=changes, now=now)
 
     @asking(
@@ -60,7 +60,7 @@ class CustomerAdmin(EditableAdmin):
         icon="person_off",
         variant=ActionVariant.DANGER,
     )
-    def redact(self, request: HttpRequest, customer: Customer, fields: dict[str, Any]) -> str:
+    def redact(self, request: HttpRequest, customer: Customer, fields: Mapping[str, object]) -> str:
         operations.redact_customer(customer=customer, now=timezone.now())
         return "The customer is redacted."
 
@@ -73,10 +73,10 @@ class SegmentAdmin(EditableAdmin):
     search_fields = ("name", "handle")
     fields = ("handle", "name", "filter")
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Segment:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Segment:
         return operations.create_segment(fields=fields)
 
-    def update_row(self, row: Segment, changes: dict[str, Any], now: datetime) -> Segment:
+    def update_row(self, row: Segment, changes: Mapping[str, object], now: datetime) -> Segment:
         return operations.update_segment(segment=row, changes=changes)
 
     def delete_row(self, row: Segment, now: datetime) -> None:

@@ -62,14 +62,14 @@ _VALUES: dict[str, Rule] = {
 }
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> object:
     """A value whose type depends on another field; checked once that one is known."""
     if value is None:
         refuse("null", "This field may not be null.")
     return value
 
 
-def _condition(condition: dict[str, Any]) -> dict[str, Any]:
+def _condition(condition: dict[str, Any]) -> dict[str, object]:
     """One of the operators of the field, with a value of the field's type."""
     operators = FIELDS[condition["field"]]
     if condition["op"] not in operators:

@@ -1,11 +1,9 @@
-from typing import Any
-
 from commerce.events.models import Event
 from commerce.formats import text_id, timestamp
 from commerce.versions import ApiVersion, event_data_for
 
 
-def envelope(event: Event, version: ApiVersion) -> dict[str, Any]:
+def envelope(event: Event, version: ApiVersion) -> dict[str, object]:
     """An event as it is shown to readers of a version, in the feed and in webhooks.
 
     An event that is older than the version stays in its own, which `api_version` names.

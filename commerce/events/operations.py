@@ -1,8 +1,7 @@
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 
@@ -12,7 +11,7 @@ from commerce.formats import as_text
 from commerce.metrics import count_events
 
 
-def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa: A002  the field's name
+def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  # noqa: A002  the field's name
     """Add an event to the feed of the account in scope. It is visible once the caller's transaction commits.
 
     Events are stored as clients read them: ids and cents become text here.
@@ -22,7 +21,7 @@ def publish(*, type: str, data: dict[str, Any], now: datetime) -> Event:  # noqa
     return event
 
 
-def publish_many(*, occurrences: Iterable[tuple[str, dict[str, Any]]], now: datetime) -> list[Event]:
+def publish_many(*, occurrences: Iterable[tuple[str, Mapping[str, object]]], now: datetime) -> list[Event]:
     """Add events, given as (type, data), in this order and in one statement."""
     events = Event.objects.bulk_create(
         Event(type=EventType(name).value, data=as_text(data), occurred_at=now) for name, data in occurrences

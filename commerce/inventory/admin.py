@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -28,10 +29,10 @@ class LocationAdmin(EditableAdmin):
     ordering = ("priority", "pk")
     fields = ("handle", "name", "priority", "is_active")
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> Location:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> Location:
         return operations.create_location(fields=fields)
 
-    def update_row(self, row: Location, changes: dict[str, Any], now: datetime) -> Location:
+    def update_row(self, row: Location, changes: Mapping[str, object], now: datetime) -> Location:
         return operations.update_location(location=row, changes=changes)
 
 
@@ -52,7 +53,7 @@ class StockingForm(AdjustmentForm):
     location: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)
     field_order = ("variant", "location", "delta", "reason")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.fields["location"].queryset = Location.objects.order_by("priority", "pk")
 
@@ -110,7 +111,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
         form_class=AdjustmentForm,
         icon="swap_vert",
     )
-    def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, Any]) -> str:
+    def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, object]) -> str:
         return _adjusted(level.variant_id, level.location_id, fields)
 
     @asking(

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q
 
@@ -12,12 +12,12 @@ from .models import InventoryAdjustment, InventoryLevel, Location
 from .rules import ADJUSTMENT, LOCATION
 
 
-def create_location(*, fields: dict[str, Any]) -> Location:
+def create_location(*, fields: Mapping[str, object]) -> Location:
     """Create a location. Raises `ValidationFailed`, and `LocationHandleTaken` by the unique constraint."""
     return Location.objects.create(**LOCATION.check(fields))
 
 
-def update_location(*, location: Location, changes: dict[str, Any]) -> Location:
+def update_location(*, location: Location, changes: Mapping[str, object]) -> Location:
     """Change a location. Raises as `create_location` does."""
     changes = LOCATION.check(changes, partial=True)
     for name, value in changes.items():

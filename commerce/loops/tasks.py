@@ -1,5 +1,3 @@
-from typing import Any
-
 from celery import shared_task
 from django.db import connection
 
@@ -10,7 +8,7 @@ BATCHES = 20
 
 
 @shared_task
-def prune(**kwargs: Any) -> None:
+def prune(**kwargs: object) -> None:
     """Forget postponed rows that have not failed again for a week."""
     prune_in_batches("postponed_prune", _prune, batch=BATCH, batches=BATCHES)
 

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -44,7 +45,7 @@ TOTALS = (
 )
 
 
-def line_fields(currency: str) -> tuple[Any, ...]:
+def line_fields(currency: str) -> tuple[object, ...]:
     """The columns of a frozen line. `currency` is the path from the line to its currency."""
     return (
         "sku",
@@ -161,7 +162,7 @@ class OrderAdmin(ReadOnlyAdmin):
         return order.shipping_method.name if order.shipping_method else "-"
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Order, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, object], *args: object, obj: Order, **kwargs: object
     ) -> HttpResponse:
         # As a field of the form it would be computed several times.
         context["moments"] = timeline_of(obj)
@@ -176,7 +177,7 @@ class OrderAdmin(ReadOnlyAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     @asking("Mark as paid", description="The money has come.", submit="Mark as paid", icon="payments")
-    def mark_paid(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+    def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
         operations.mark_order_paid(order_id=order.pk, now=timezone.now())
         return "The order is paid."
 
@@ -203,7 +204,7 @@ class OrderAdmin(ReadOnlyAdmin):
         submit="Mark as refunded",
         icon="undo",
     )
-    def mark_refunded(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+    def mark_refunded(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
         operations.mark_order_refunded(order_id=order.pk, now=timezone.now())
         return "The order is refunded."
 

@@ -67,7 +67,7 @@ def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
     }
 
 
-def _vat(vat: VatSnapshot | None) -> dict[str, Any] | None:
+def _vat(vat: VatSnapshot | None) -> dict[str, object] | None:
     """The buyer's VAT number with its prefix, which an invoice under the reverse charge must show."""
     if vat is None:
         return None
@@ -90,7 +90,7 @@ def _enqueue(
     )
 
 
-def _line(line: FrozenLine) -> dict[str, Any]:
+def _line(line: FrozenLine) -> dict[str, object]:
     return {
         "sku": line.sku,
         "title": line.title,

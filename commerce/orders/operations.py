@@ -1,7 +1,6 @@
 """What happens to an order after it was placed. Each operation is idempotent."""
 
 from datetime import datetime
-from typing import Any
 
 from commerce.customers.operations import take_back_purchase
 from commerce.events.operations import publish
@@ -116,7 +115,7 @@ def fulfill_order(
     return order
 
 
-def event_data(order: Order) -> dict[str, Any]:
+def event_data(order: Order) -> dict[str, object]:
     """The data of an order's events."""
     return {
         "order_id": order.pk,

@@ -24,7 +24,7 @@ def orders(
     return Order.objects.filter(**equal, **given).prefetch_related("line_items")
 
 
-def get_order(**lookup: Any) -> Order:
+def get_order(**lookup: object) -> Order:
     """One order by id or token, with its lines; raises `NotFound`."""
     order = Order.objects.filter(**lookup).prefetch_related("line_items").first()
     if order is None:

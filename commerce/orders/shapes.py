@@ -8,7 +8,7 @@ _AMOUNTS = [field.name for field in Totals._meta.local_fields if field.name.ends
 _LINE_AMOUNTS = [field.name for field in FrozenLine._meta.local_fields if field.name.endswith("_cents")]
 
 
-def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, Any]:
+def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, object]:
     """The totals object: cents as decimal strings, and the counters where the lines are given."""
     amounts = {name: str(getattr(priced, name)) for name in _AMOUNTS}
     counters = (
@@ -19,7 +19,7 @@ def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, A
     return {"currency": priced.currency, **amounts, **counters}
 
 
-def line_answer(line: Any) -> dict[str, Any]:
+def line_answer(line: Any) -> dict[str, object]:
     return {
         "id": str(line.pk),
         "variant_id": str(line.variant_id),

@@ -1,4 +1,4 @@
-from typing import Any
+from collections.abc import Mapping
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -79,7 +79,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         submit="Retry",
         icon="replay",
     )
-    def retry_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: dict[str, Any]) -> str:
+    def retry_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: Mapping[str, object]) -> str:
         operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
         return "The dispatch runs at once."
 
@@ -90,6 +90,8 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         icon="cancel",
         variant=ActionVariant.DANGER,
     )
-    def cancel_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: dict[str, Any]) -> str:
+    def cancel_this(
+        self, request: HttpRequest, dispatch: OutboxDispatch, fields: Mapping[str, object]
+    ) -> str:
         operations.cancel_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
         return "The dispatch is cancelled."

@@ -1,5 +1,6 @@
 """The life of a dispatch: enqueued, claimed under a lease, and closed by the worker that still holds the lease."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -53,7 +54,7 @@ _ERASE = """
 def enqueue(
     *,
     task_name: str,
-    payload: dict[str, Any],
+    payload: dict[str, object],
     idempotency_key: str,
     now: datetime,
     payload_version: int = 1,
@@ -86,7 +87,7 @@ def enqueue_many(
 
 
 def enqueue_held(
-    *, task_name: str, payload: dict[str, Any], idempotency_key: str, now: datetime
+    *, task_name: str, payload: Mapping[str, object], idempotency_key: str, now: datetime
 ) -> OutboxDispatch | None:
     """A dispatch under a client's own key that the request runs itself, at once, and closes; a worker does if the
     lease runs out.
@@ -128,7 +129,7 @@ def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: da
         cursor.execute(_GIVE_BACK, [now, now + delay, storable_error(error), *row])
 
 
-def store_message(*, dispatch: OutboxDispatch, message: dict[str, Any]) -> None:
+def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) -> None:
     """Store the message before it is handed off, so that every retry sends the same. Raises `LeaseLost`."""
     _update_held(dispatch, message=message)
 
@@ -207,7 +208,7 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
 
 
 def erase_dispatches(
-    *, task_name: str, about: dict[str, Any], personal_keys: list[str], now: datetime
+    *, task_name: str, about: Mapping[str, object], personal_keys: list[str], now: datetime
 ) -> None:
     """Erase personal data from the dispatches whose payload contains `about`, and cancel those that wait."""
     with connection.cursor() as cursor:
@@ -233,7 +234,7 @@ def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDisp
     return OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PROCESSING, locked_until=lease_until)
 
 
-def _update_held(dispatch: OutboxDispatch, **values: Any) -> None:
+def _update_held(dispatch: OutboxDispatch, **values: object) -> None:
     """Change a dispatch unless another worker holds its lease by now, which `locked_until` tells."""
     if not _held(dispatch.pk, dispatch.locked_until).update(**values):
         raise LeaseLost

@@ -1,6 +1,5 @@
 import logging
 from datetime import timedelta
-from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown
@@ -19,14 +18,14 @@ PRUNE_BATCHES = 20
 
 
 @shared_task
-def drain(**kwargs: Any) -> None:
+def drain(**kwargs: object) -> None:
     """Run due dispatches. A long queue takes several runs, so that a worker can stop in between."""
     if not run_due():
         wake_worker()
 
 
 @shared_task
-def prune(**kwargs: Any) -> None:
+def prune(**kwargs: object) -> None:
     """Delete dispatches that ended longer ago than the retention time."""
     max_age = timedelta(days=settings.OUTBOX_KEEP_DAYS)
     prune_in_batches(
@@ -38,7 +37,7 @@ def prune(**kwargs: Any) -> None:
 
 
 @worker_process_shutdown.connect
-def _finish(**kwargs: Any) -> None:
+def _finish(**kwargs: object) -> None:
     """Before a process ends, wait for what its threads are sending."""
     finish_running()
 

@@ -29,7 +29,7 @@ class BoundedAdapter(HTTPAdapter):
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = _pool_classes(self.allow_private)
 
-    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> object:
         manager = super().proxy_manager_for(*args, **kwargs)
         manager.pool_classes_by_scheme = _pool_classes(self.allow_private)
         return manager

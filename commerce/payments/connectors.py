@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.conf import settings as django_settings
 from django.utils.module_loading import import_string
@@ -24,7 +24,7 @@ class ChosenMethod(Protocol):
     def is_cod_compatible(self) -> bool: ...
 
 
-def _always(_: Any) -> bool:
+def _always(_: object) -> bool:
     return True
 
 

@@ -1,7 +1,7 @@
 """What DRF does with exceptions of views: every one of them ends as a problem document."""
 
 import logging
-from typing import Any
+from collections.abc import Mapping
 
 from django.db import connection, transaction
 from rest_framework import exceptions
@@ -19,13 +19,13 @@ logger = logging.getLogger(__name__)
 class RefusedResponse(Response):
     """A refusal as the answer of a view. The middleware runs its aftermath, and counts wrong codes by its code."""
 
-    def __init__(self, refusal: Refusal, document: dict[str, Any]) -> None:
+    def __init__(self, refusal: Refusal, document: Mapping[str, object]) -> None:
         super().__init__(document, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
         self.aftermath = refusal.aftermath
         self.refusal_code = refusal.code
 
 
-def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
+def exception_handler(exc: Exception, context: Mapping[str, object]) -> Response:
     """DRF's hook. Always rolls back, so that a refused request changes nothing."""
     # Scopes that the action opened itself were rolled back when the error left them.
     if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
@@ -59,7 +59,7 @@ _HTTP_REFUSALS: dict[int, type[Refusal]] = {
 }
 
 
-def _field_errors(detail: Any, path: str = "") -> list[FieldError]:
+def _field_errors(detail: object, path: str = "") -> list[FieldError]:
     """Flatten DRF's nested details into dotted paths."""
     if isinstance(detail, dict):
         return [

@@ -17,7 +17,7 @@ from commerce.rules.formats import MAX_EMAIL, MAX_URL
 from commerce.rules.objects import MAX_BYTES, MAX_NODES
 
 
-def apply_rule(rule: Callable[[Any], Any], value: Any) -> Any:
+def apply_rule(rule: Callable[[object], object], value: object) -> Any:
     """The value as the rule keeps it. Raises DRF's `ValidationError`, so that other fields are validated as well."""
     try:
         return rule(value)
@@ -43,7 +43,7 @@ class IntegerField(serializers.Field):
     def to_internal_value(self, data: Any) -> int:
         return apply_rule(self.rule, data)
 
-    def to_representation(self, value: int) -> Any:
+    def to_representation(self, value: int) -> object:
         return value
 
 
@@ -76,17 +76,17 @@ class ObjectField(serializers.Field):
         self.rule = rules.json_object(max_bytes=max_bytes, max_nodes=max_nodes)
         super().__init__(**kwargs)
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
+    def to_internal_value(self, data: object) -> dict[str, Any]:
         return apply_rule(self.rule, data)
 
-    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+    def to_representation(self, value: dict[str, object]) -> dict[str, Any]:
         return value
 
 
 class TextField(serializers.CharField):
     """Text. A number isn't converted."""
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -132,7 +132,7 @@ class HandleField(FormattedField):
 class BooleanField(serializers.BooleanField):
     """JSON true or false; `"yes"` and 1 are refused."""
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -141,7 +141,7 @@ class BooleanField(serializers.BooleanField):
 class QueryBooleanField(serializers.BooleanField):
     """`true` or `false` in a query string."""
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if data not in {"true", "false"}:
             self.fail("invalid", input=data)
         return data == "true"
@@ -186,7 +186,7 @@ class EmailField(serializers.EmailField):
         kwargs.setdefault("max_length", MAX_EMAIL)
         super().__init__(**kwargs)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         email = super().to_internal_value(data)
@@ -199,7 +199,7 @@ class EmailField(serializers.EmailField):
 class ListField(serializers.ListField):
     """A list of at most `max_length` items. A longer one is refused before its items are validated."""
 
-    def to_internal_value(self, data: Any) -> list[Any]:
+    def to_internal_value(self, data: Any) -> list[object]:
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
             raise serializers.ValidationError(
                 f"At most {self.max_length} items are taken.", code="max_length"
@@ -217,7 +217,7 @@ class WholeField(serializers.Field):
     rule: Callable[[Any], Any]
     max_bytes: ClassVar[int]
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
+    def to_internal_value(self, data: object) -> dict[str, Any]:
         return apply_rule(self.rule, data)
 
 

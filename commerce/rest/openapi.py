@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -94,7 +95,7 @@ _RATE_LIMITED = {
 class SurfaceSchema(AutoSchema):
     """Adds to each operation what the base class and the middleware do."""
 
-    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, object] | None:
         operation = super().get_operation(*args, **kwargs)
         if operation is None or not isinstance(self.view, SurfaceViewSet):
             return operation
@@ -123,7 +124,7 @@ class SurfaceSchema(AutoSchema):
             else super().get_operation_id()
         )
 
-    def _is_list_view(self, serializer: Any = None) -> bool:
+    def _is_list_view(self, serializer: object = None) -> bool:
         """False, as every answer is an object that names its resource, even that of `list`."""
         return False
 
@@ -144,11 +145,11 @@ def webhook_operation(
     description: str,
     *,
     security: dict[str, list[str]],
-    parameters: list[dict[str, Any]],
-    request: dict[str, Any],
-    answer: dict[str, Any],
+    parameters: Sequence[Mapping[str, object]],
+    request: Mapping[str, object],
+    answer: Mapping[str, object],
     refusals: dict[str, str],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The operation of an inbound webhook: a POST with a signature instead of a key. `refusals` are by status."""
     responses = {
         "200": {"description": "Received.", "content": {"application/json": {"schema": answer}}},
@@ -167,7 +168,7 @@ def webhook_operation(
     return {"post": operation}
 
 
-def only_surfaces(endpoints: list[Any]) -> list[Any]:
+def only_surfaces(endpoints: list[Any]) -> list[object]:
     """The paths of the current version. Documents of older versions are made from this one (versioning.py)."""
     version = current_version().name
     surfaces = (f"/admin/{version}/", f"/storefront/{version}/")

@@ -15,7 +15,7 @@ class IntegerFieldSchema(OpenApiSerializerFieldExtension):
     target_class = fields.IntegerField
     match_subclasses = True
 
-    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+    def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
         return integer_schema(self.target)
 
 
@@ -26,7 +26,7 @@ class DecimalStringSchema(OpenApiSerializerFieldExtension):
     match_subclasses = True
     priority = 1
 
-    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+    def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
         text = {"type": "string", "pattern": "^-?[0-9]+$"}
         return text if direction == "response" else {"oneOf": [integer_schema(self.target), text]}
 
@@ -39,7 +39,7 @@ class ObjectFieldSchema(OpenApiSerializerFieldExtension):
     target_class = fields.ObjectField
     match_subclasses = True
 
-    def map_serializer_field(self, auto_schema: Any, direction: str) -> Schema:
+    def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
         return {"type": "object", "additionalProperties": True}
 
 

@@ -33,7 +33,7 @@ def takes_only(*methods: str) -> Callable[[Callable[..., HttpResponse]], Callabl
 
     def restrict(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @wraps(view)
-        def view_or_refuse(request: HttpRequest, **path: Any) -> HttpResponse:
+        def view_or_refuse(request: HttpRequest, **path: object) -> HttpResponse:
             if request.method in methods:
                 return view(request, **path)
             refusal = MethodNotAllowed()
@@ -50,11 +50,11 @@ def internal_error_response(request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, status=500, content_type=CONTENT_TYPE)
 
 
-def internal_error_document(request: Any) -> dict[str, Any]:
+def internal_error_document(request: object) -> dict[str, object]:
     return _document(500, "internal_error", "Internal error", request)
 
 
-def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:
+def refusal_document(refusal: Refusal, request: object) -> dict[str, object]:
     document = _document(refusal.status, refusal.code, refusal.title, request, detail=refusal.detail)
     if refusal.errors:
         document["errors"] = [error.as_dict() for error in refusal.errors]
@@ -62,8 +62,8 @@ def refusal_document(refusal: Refusal, request: Any) -> dict[str, Any]:
 
 
 def _document(
-    status: int, code: str, title: str, request: Any, *, detail: str | None = None
-) -> dict[str, Any]:
+    status: int, code: str, title: str, request: object, *, detail: str | None = None
+) -> dict[str, object]:
     return {
         "type": f"urn:problem:{code}",
         "title": title,

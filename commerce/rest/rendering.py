@@ -19,7 +19,7 @@ class JSONRenderer(BaseRenderer):
     render_style = "binary"
 
     def render(
-        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
+        self, data: object, accepted_media_type: str | None = None, renderer_context: Any = None
     ) -> bytes:
         if data is None:
             return b""
@@ -41,7 +41,9 @@ class JSONObjectParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: object = None
+    ) -> dict[str, Any]:
         raw = stream.read(MAX_BODY_BYTES + 1)
         if len(raw) > MAX_BODY_BYTES:
             raise BodyTooLarge

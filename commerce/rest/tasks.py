@@ -1,5 +1,4 @@
 from functools import partial
-from typing import Any
 
 from celery import shared_task
 from django.db import connection
@@ -15,7 +14,7 @@ _FUNCTIONS = ("prune_account_answers", "prune_workspace_answers")
 
 
 @shared_task
-def prune(**kwargs: Any) -> None:
+def prune(**kwargs: object) -> None:
     """Delete stored answers of every account that are older than a day and no longer replayed."""
     for function in _FUNCTIONS:
         with contained("answers_prune", function=function):

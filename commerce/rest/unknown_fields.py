@@ -4,11 +4,10 @@ An action declares its fields in `@answers`. Free-form objects (`ObjectField`) h
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -49,7 +48,7 @@ class _Names:
     nested: tuple[tuple[str, type[serializers.Serializer]], ...]
 
 
-def check_fields(request: ApiRequest, takes: Takes, body: dict[str, Any]) -> dict[str, str]:
+def check_fields(request: ApiRequest, takes: Takes, body: Mapping[str, object]) -> dict[str, str]:
     """The headers to add to the answer. Raises `UnknownField` if the client asks for strict handling."""
     is_strict = "HTTP_PREFER" in request.META and wants_strictness(request.META["HTTP_PREFER"])
     unknown = _unknown_in(request, takes, body)
@@ -84,7 +83,7 @@ def wants_strictness(prefer: str) -> bool:
     return stated is not None and stated[1].lower() == "strict"
 
 
-def _unknown_in(request: ApiRequest, takes: Takes, body: dict[str, Any]) -> list[str]:
+def _unknown_in(request: ApiRequest, takes: Takes, body: Mapping[str, object]) -> list[str]:
     names: list[str] = []
     if request.META.get("QUERY_STRING"):
         names += islice((name for name in request.GET if name not in takes.query), MAX_IN_ERRORS)
@@ -94,7 +93,10 @@ def _unknown_in(request: ApiRequest, takes: Takes, body: dict[str, Any]) -> list
 
 
 def unknown_fields(
-    shape: type[serializers.Serializer] | None, data: dict[str, Any], version: ApiVersion, path: str = ""
+    shape: type[serializers.Serializer] | None,
+    data: Mapping[str, object],
+    version: ApiVersion,
+    path: str = "",
 ) -> Iterator[str]:
     """Dotted paths of the fields that a version doesn't know, such as `variants.0.sku`."""
     names = _names_of(shape, version)

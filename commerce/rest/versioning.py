@@ -7,7 +7,6 @@ Views, serializers and operations know the newest version alone. What a request 
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import orjson
 from rest_framework import serializers
@@ -69,7 +68,7 @@ def old_path(schema: Schema | None, path: str, version: ApiVersion) -> str:
     return ".".join(parts)
 
 
-def downgrade_answer(data: Any, schema: Schema | None, version: ApiVersion) -> Any:
+def downgrade_answer(data: object, schema: Schema | None, version: ApiVersion) -> object:
     """An answer as clients of the version know it."""
     if schema is None or not _has_changed(schema, version):
         return data
@@ -104,7 +103,7 @@ def _upgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
             _upgrade(part, inner, version)
 
 
-def _objects_in(value: Any) -> list[Json]:
+def _objects_in(value: object) -> list[Json]:
     """Whatever a client sent in place of objects is left to the validation."""
     return [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, dict)]
 

@@ -55,7 +55,7 @@ class SurfaceViewSet(ViewSet):
     metadata_class = None
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         super().initial(request, *args, **kwargs)
         # Refuse an unreadable body even if the action doesn't use it.
         body: Any = request.data if request.method in {"POST", "PUT", "PATCH"} else {}
@@ -84,7 +84,7 @@ class SurfaceViewSet(ViewSet):
     def api_version(self) -> ApiVersion:
         return self._api_request.api_version
 
-    def downgrade(self, answer: Any) -> Any:
+    def downgrade(self, answer: object) -> object:
         """An answer of the action in the request's version."""
         schema = getattr(getattr(self, self.action), "answer_schema", None)
         return downgrade_answer(answer, schema, self.api_version)

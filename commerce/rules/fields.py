@@ -28,7 +28,7 @@ class Fields:
         *,
         required: Mapping[str, Rule] | None = None,
         optional: Mapping[str, Rule] | None = None,
-        defaults: Mapping[str, Callable[[], Any]] | None = None,
+        defaults: Mapping[str, Callable[[], object]] | None = None,
         then: Rule | None = None,
     ) -> None:
         self.required = frozenset(required or {})
@@ -37,7 +37,7 @@ class Fields:
         # Checks the object as a whole once each field is right.
         self.then = then
 
-    def check(self, values: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
+    def check(self, values: Mapping[str, object], *, partial: bool = False) -> dict[str, Any]:
         """The values as they are stored. Raises `ValidationFailed` with the errors of all fields.
 
         A name without a rule is a bug of the caller.
@@ -59,7 +59,7 @@ class Fields:
             raise ValidationFailed.of_errors(errors)
         return kept
 
-    def __call__(self, value: Any) -> dict[str, Any]:
+    def __call__(self, value: object) -> dict[str, object]:
         require_given(value)
         if not isinstance(value, dict):
             refuse("invalid", f"Invalid data. Expected a dictionary, but got {type(value).__name__}.")
@@ -84,7 +84,7 @@ def nullable(rule: Rule) -> Rule:
 def items(rule: Rule, *, max_length: int, may_be_empty: bool = True) -> Rule:
     """A list; a longer one is refused before its items are checked."""
 
-    def check(value: Any) -> list[Any]:
+    def check(value: object) -> list[Any]:
         require_given(value)
         if not isinstance(value, list):
             refuse("not_a_list", f'Expected a list of items but got type "{type(value).__name__}".')
@@ -110,6 +110,6 @@ def each_once(rule: Rule) -> Rule:
     return lambda value: list(dict.fromkeys(rule(value)))
 
 
-def require_given(value: Any) -> None:
+def require_given(value: object) -> None:
     if value is None:
         refuse("null", "This field may not be null.")

@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
@@ -26,7 +25,7 @@ _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+
 _is_email = EmailValidator()
 
 
-def handle(value: Any, *, min_length: int = 1) -> str:
+def handle(value: object, *, min_length: int = 1) -> str:
     """A name for use in URLs and imports."""
     kept = filled_text(value)
     if not _HANDLE.fullmatch(kept) or len(kept) < min_length:
@@ -34,7 +33,7 @@ def handle(value: Any, *, min_length: int = 1) -> str:
     return kept
 
 
-def token(value: Any) -> str:
+def token(value: object) -> str:
     """A machine name, such as a carrier's code."""
     kept = filled_text(value)
     if not _TOKEN.fullmatch(kept):
@@ -42,28 +41,28 @@ def token(value: Any) -> str:
     return kept
 
 
-def http_url(value: Any) -> str:
+def http_url(value: object) -> str:
     kept = filled_text(value)
     if not _HTTP_URL.fullmatch(kept):
         refuse("invalid_url", "An absolute http or https URL is required.")
     return text(MAX_URL)(kept)
 
 
-def currency(value: Any) -> str:
+def currency(value: object) -> str:
     code = filled_text(value).upper()
     if code not in currencies():
         refuse("unknown_currency", "Not an ISO 4217 currency code.")
     return code
 
 
-def country(value: Any) -> str:
+def country(value: object) -> str:
     code = filled_text(value).upper()
     if code not in countries():
         refuse("unknown_country", "Not an ISO 3166 country code.")
     return code
 
 
-def locale(value: Any, *, may_be_language: bool = False) -> str:
+def locale(value: object, *, may_be_language: bool = False) -> str:
     """A locale such as de-AT; where it may be a language, also de alone."""
     kept = filled_text(value)
     if not (_LANGUAGE if may_be_language else _LANGUAGE_REGION).fullmatch(kept):
@@ -71,14 +70,14 @@ def locale(value: Any, *, may_be_language: bool = False) -> str:
     return kept
 
 
-def time_zone(value: Any) -> str:
+def time_zone(value: object) -> str:
     kept = filled_text(value)
     if kept not in time_zones():
         refuse("unknown_time_zone", "Not a time zone of the tz database.")
     return kept
 
 
-def domain(value: Any) -> str:
+def domain(value: object) -> str:
     """A host name, stored in lower case."""
     kept = filled_text(value).lower()
     if len(kept) > 253 or not _DOMAIN.fullmatch(kept):
@@ -86,7 +85,7 @@ def domain(value: Any) -> str:
     return kept
 
 
-def email(value: Any) -> str:
+def email(value: object) -> str:
     """An email address, stored as typed."""
     kept = text(MAX_EMAIL)(value)
     # Also stored in lower case, where some letters become two.
@@ -98,7 +97,7 @@ def email(value: Any) -> str:
     return kept
 
 
-def timestamp(value: Any) -> datetime:
+def timestamp(value: object) -> datetime:
     """ISO 8601 with an offset, as a point in time."""
     wanted = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
     try:

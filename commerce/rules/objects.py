@@ -1,6 +1,7 @@
 """Rules for JSON objects. Free-form ones of clients, such as a line's custom attributes, are stored as sent."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import orjson
@@ -20,7 +21,7 @@ def json_object(*, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES) -> Ru
     Numbers past 2^53 - 1 are refused, as they might not come back as sent.
     """
 
-    def check(value: Any) -> dict[str, Any]:
+    def check(value: object) -> dict[str, Any]:
         require_given(value)
         if not isinstance(value, dict):
             refuse("invalid", "A JSON object is required.")
@@ -34,7 +35,7 @@ def json_object(*, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES) -> Ru
 def within_bytes(rule: Rule, max_bytes: int) -> Rule:
     """The rule, for an object that takes at most so many bytes as it is stored."""
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> Any:
         kept = rule(value)
         if len(orjson.dumps(kept)) > max_bytes:
             refuse("too_large", f"The object takes more than {max_bytes} bytes.")
@@ -43,7 +44,7 @@ def within_bytes(rule: Rule, max_bytes: int) -> Rule:
     return check
 
 
-def _require_bounds(value: dict[str, Any], max_bytes: int, max_nodes: int) -> None:
+def _require_bounds(value: Mapping[str, object], max_bytes: int, max_nodes: int) -> None:
     pending: list[tuple[Any, int]] = [(value, 1)]
     seen = digits = 0
     while pending:
@@ -72,7 +73,7 @@ def _refuse_size(max_bytes: int, max_nodes: int) -> NoReturn:
     )
 
 
-def _parts(node: dict[str, Any] | list[Any]) -> list[Any]:
+def _parts(node: dict[str, object] | list[object]) -> list[Any]:
     return [*node.keys(), *node.values()] if isinstance(node, dict) else node
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Container
 from datetime import datetime
-from typing import Any
 
 from .fields import Rule, refuse, require_given
 
@@ -13,7 +12,7 @@ MAX_SAFE_INTEGER = 2**53 - 1
 def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True) -> Rule:
     """Text of so many characters at the most."""
 
-    def check(value: Any) -> str:
+    def check(value: object) -> str:
         kept = _text(value, is_trimmed=is_trimmed, may_be_blank=may_be_blank)
         if len(kept) > max_length:
             refuse("max_length", f"Ensure this field has no more than {max_length} characters.")
@@ -27,7 +26,7 @@ def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True
     return check
 
 
-def filled_text(value: Any) -> str:
+def filled_text(value: object) -> str:
     """Text that isn't blank, trimmed: the beginning of every rule for a format."""
     return _text(value, is_trimmed=True, may_be_blank=False)
 
@@ -35,7 +34,7 @@ def filled_text(value: Any) -> str:
 def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_strings: bool = False) -> Rule:
     """An integer between bounds; where it `takes_strings`, also in decimal digits, as ids and cents are answered."""
 
-    def check(value: Any) -> int:
+    def check(value: object) -> int:
         require_given(value)
         if takes_strings and isinstance(value, str) and _is_decimal(value):
             value = int(value)
@@ -59,7 +58,7 @@ row_id = integer(min_value=1, takes_strings=True)
 
 
 def choice(choices: Container[str]) -> Rule:
-    def check(value: Any) -> str:
+    def check(value: object) -> str:
         require_given(value)
         if not isinstance(value, str) or value not in choices:
             refuse("invalid_choice", f'"{value}" is not a valid choice.')
@@ -68,14 +67,14 @@ def choice(choices: Container[str]) -> Rule:
     return check
 
 
-def boolean(value: Any) -> bool:
+def boolean(value: object) -> bool:
     require_given(value)
     if not isinstance(value, bool):
         refuse("invalid", "Must be a valid boolean.")
     return value
 
 
-def moment(value: Any) -> datetime:
+def moment(value: object) -> datetime:
     """A point in time; one without an offset is ambiguous."""
     require_given(value)
     if not isinstance(value, datetime):
@@ -85,7 +84,7 @@ def moment(value: Any) -> datetime:
     return value
 
 
-def _text(value: Any, *, is_trimmed: bool, may_be_blank: bool) -> str:
+def _text(value: object, *, is_trimmed: bool, may_be_blank: bool) -> str:
     require_given(value)
     if not isinstance(value, str):
         refuse("invalid", "Not a valid string.")

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin
 
@@ -22,10 +22,10 @@ class TaxRateAdmin(EditableAdmin):
     ordering = ("country_code", "tax_class")
     fields = ("country_code", "tax_class", "rate_bp", "name")
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> TaxRate:
+    def create_row(self, fields: Mapping[str, object], now: datetime) -> TaxRate:
         return operations.create_tax_rate(fields=fields)
 
-    def update_row(self, row: TaxRate, changes: dict[str, Any], now: datetime) -> TaxRate:
+    def update_row(self, row: TaxRate, changes: Mapping[str, object], now: datetime) -> TaxRate:
         return operations.update_tax_rate(tax_rate=row, changes=changes)
 
     def delete_row(self, row: TaxRate, now: datetime) -> None:

@@ -1,4 +1,4 @@
-from typing import Any
+from collections.abc import Mapping
 
 from commerce.errors import NotFound
 
@@ -6,12 +6,12 @@ from .models import TaxRate
 from .rules import TAX_RATE
 
 
-def create_tax_rate(*, fields: dict[str, Any]) -> TaxRate:
+def create_tax_rate(*, fields: Mapping[str, object]) -> TaxRate:
     """Create a tax rate. Raises `ValidationFailed`, and `TaxRateExists` by the unique constraint."""
     return TaxRate.objects.create(**TAX_RATE.check(fields))
 
 
-def update_tax_rate(*, tax_rate: TaxRate, changes: dict[str, Any]) -> TaxRate:
+def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxRate:
     """Change a tax rate. Orders keep the rate they were placed with. Raises as `create_tax_rate` does."""
     changes = TAX_RATE.check(changes, partial=True)
     for name, value in changes.items():

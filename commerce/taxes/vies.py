@@ -1,8 +1,8 @@
 """A client of VIES, the European Commission's service for validating VAT numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 import orjson
 import requests
@@ -90,7 +90,7 @@ def _reply(body: bytes) -> Reply:
     return Reply(is_valid=flag, name=_name(document.get("name")))
 
 
-def _is_failure(document: dict[str, Any]) -> bool:
+def _is_failure(document: Mapping[str, object]) -> bool:
     """Whether the error concerns the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), not the number."""
     return (
         document.get("actionSucceed") is False
@@ -99,7 +99,7 @@ def _is_failure(document: dict[str, Any]) -> bool:
     )
 
 
-def _name(shown: Any) -> str | None:
+def _name(shown: object) -> str | None:
     """The holder's name in one line. Countries that don't disclose it answer with dashes."""
     if not isinstance(shown, str):
         return None

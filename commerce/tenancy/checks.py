@@ -1,7 +1,6 @@
 """System checks: the serving role can't bypass row-level security, and every account-owned model is isolated."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.apps import apps
 from django.core import checks
@@ -13,7 +12,7 @@ from .roles import bypass_reasons
 
 
 @checks.register(checks.Tags.database)
-def check_serving_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_serving_role(databases: Sequence[str] | None = None, **kwargs: object) -> list[checks.CheckMessage]:
     if "default" not in (databases or ()):
         return []
     return [
@@ -25,7 +24,7 @@ def check_serving_role(databases: Sequence[str] | None = None, **kwargs: Any) ->
 
 
 @checks.register(checks.Tags.models)
-def check_account_owned_models(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_account_owned_models(app_configs: object = None, **kwargs: object) -> list[checks.CheckMessage]:
     owned = [model for model in apps.get_models() if issubclass(model, AccountOwned)]
     return [message for model in owned for message in _model_messages(model)]
 

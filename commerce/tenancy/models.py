@@ -12,7 +12,7 @@ from .scope import current_account_id
 class AccountQuerySet(models.QuerySet):
     """A queryset that never moves a row to another account."""
 
-    def update(self, **values: Any) -> int:
+    def update(self, **values: object) -> int:
         if values.keys() & {"account", "account_id"}:
             raise ValueError("A row never changes its account.")
         return super().update(**values)
@@ -49,10 +49,10 @@ class AccountOwned(models.Model):
         abstract = True
         base_manager_name = "objects"
 
-    def validate_constraints(self, exclude: Any = None) -> None:
+    def validate_constraints(self, exclude: object = None) -> None:
         """Leave constraints to the database: the operation's refusal names the field, Django's only the constraint."""
 
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+    def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
         # Django's own filters by id alone, for which a sharded table would be searched on every shard.
         return type(self)._base_manager.filter(pk=self.pk).delete()
 

@@ -22,19 +22,23 @@ class _TableOperation(Operation, ABC):
         self.model_name = model_name
 
     @abstractmethod
-    def forwards(self, model: Any) -> Iterator[str]: ...
+    def forwards(self, model: object) -> Iterator[str]: ...
 
     @abstractmethod
-    def backwards(self, model: Any) -> Iterator[str]: ...
+    def backwards(self, model: object) -> Iterator[str]: ...
 
-    def state_forwards(self, app_label: str, state: Any) -> None:
+    def state_forwards(self, app_label: str, state: object) -> None:
         pass
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: object, to_state: Any
+    ) -> None:
         for statement in self.forwards(to_state.apps.get_model(app_label, self.model_name)):
             schema_editor.execute(statement)
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: object
+    ) -> None:
         for statement in self.backwards(from_state.apps.get_model(app_label, self.model_name)):
             schema_editor.execute(statement)
 
@@ -53,7 +57,7 @@ class IsolateByAccount(_TableOperation):
         super().__init__(model_name)
         self.append_only = append_only
 
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
         return type(self).__name__, [self.model_name], {"append_only": True} if self.append_only else {}
 
     def forwards(self, model: Any) -> Iterator[str]:
@@ -127,14 +131,18 @@ class ResolverFunction(Operation):
         self.definition = definition
         self.access = access
 
-    def state_forwards(self, app_label: str, state: Any) -> None:
+    def state_forwards(self, app_label: str, state: object) -> None:
         pass
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: object, to_state: object
+    ) -> None:
         for statement in [*self._open_tables(), self.definition, *self._hand_over()]:
             schema_editor.execute(statement, params=None)
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: object, to_state: object
+    ) -> None:
         schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
         for table, command, _ in self.access:
             schema_editor.execute(f"DROP POLICY {self._policy(command)} ON {table}", params=None)

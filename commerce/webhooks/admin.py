@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -82,7 +83,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         submit="Ping",
         icon="send",
     )
-    def ping(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+    def ping(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
         message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return f"The message {message_id} is on its way."
 
@@ -92,7 +93,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         submit="Pause",
         icon="pause",
     )
-    def pause(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+    def pause(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
         operations.pause_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return "The endpoint is paused."
 
@@ -102,7 +103,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         submit="Resume",
         icon="play_arrow",
     )
-    def resume(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: dict[str, Any]) -> str:
+    def resume(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
         operations.resume_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return "The endpoint is active."
 

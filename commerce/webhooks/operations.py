@@ -1,5 +1,6 @@
 """Merchants' endpoints. The dispatches to them are made by a trigger on `events`, see the first migration."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,7 +27,7 @@ Status = WebhookEndpoint.Status
 _HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": None}
 
 
-def create_endpoint(*, fields: dict[str, Any], version: ApiVersion) -> WebhookEndpoint:
+def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> WebhookEndpoint:
     """Create an endpoint and its secret. Its messages will stay in this version of the API.
 
     Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` by its constraint.

@@ -1,7 +1,5 @@
 """What webhook endpoints must be like, whichever interface they come through."""
 
-from typing import Any
-
 from commerce.events.types import EventType
 from commerce.rules import Fields, choice, http_url, integer, items, refuse, text
 
@@ -18,7 +16,7 @@ _description = text(MAX_DESCRIPTION, may_be_blank=True)
 _topics = items(choice(EventType.values), max_length=len(EventType))
 
 
-def endpoint_url(value: Any) -> str:
+def endpoint_url(value: object) -> str:
     url = http_url(value)
     if len(url) > MAX_URL:
         refuse("max_length", f"At most {MAX_URL} characters are taken.")

@@ -1,5 +1,4 @@
 from datetime import timedelta
-from typing import Any
 
 from celery import shared_task
 from django.conf import settings
@@ -14,7 +13,7 @@ PRUNE_BATCHES = 20
 
 
 @shared_task
-def prune(**kwargs: Any) -> None:
+def prune(**kwargs: object) -> None:
     """Delete deliveries that are older than the retention period."""
     max_age = timedelta(days=settings.WEBHOOKS_KEEP_DAYS)
     prune_in_batches(

@@ -2,7 +2,6 @@
 
 import secrets
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
@@ -31,7 +30,7 @@ def is_seeded() -> bool:
         return Workspace.objects.exists()
 
 
-def seed(*, now: datetime) -> dict[str, Any]:
+def seed(*, now: datetime) -> dict[str, object]:
     """Create the demo shops. Returns their ids and keys, and the staff login: secrets can't be read again later."""
     staff = _make_staff()
     _make_pickup_points()
@@ -39,7 +38,7 @@ def seed(*, now: datetime) -> dict[str, Any]:
     return {"staff": staff, "workspaces": workspaces}
 
 
-def describe_again() -> dict[str, Any]:
+def describe_again() -> dict[str, object]:
     """Describe demo shops that already exist, with new keys, since the old secrets can't be read back."""
     workspaces = []
     for workspace in WORKSPACES:
@@ -67,7 +66,7 @@ def _make_pickup_points() -> None:
     PickupPoint.objects.bulk_create(points, ignore_conflicts=True)
 
 
-def _make_workspace(workspace: DemoWorkspace, *, now: datetime) -> dict[str, Any]:
+def _make_workspace(workspace: DemoWorkspace, *, now: datetime) -> dict[str, object]:
     with workspace_scope(workspace.id):
         Workspace.objects.create(id=workspace.id, name=workspace.name)
         accounts = [_make_account(workspace, account) for account in workspace.accounts]
@@ -247,7 +246,7 @@ def _price(market: Market, euro_cents: int) -> int:
     return euro_cents * PRICE_PERCENT[market.currency] // 100
 
 
-def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> dict[str, Any]:
+def _describe_workspace(workspace: DemoWorkspace, accounts: list[Account]) -> dict[str, object]:
     with workspace_scope(workspace.id):
         workspace_key = _issue_key(workspace, None, ApiKey.Kind.WORKSPACE)
         keys = {
@@ -274,7 +273,7 @@ def _issue_key(workspace: DemoWorkspace, account: Account | None, kind: str) -> 
     return issued.secret
 
 
-def _describe_account(account: Account, keys: dict[str, str]) -> dict[str, Any]:
+def _describe_account(account: Account, keys: dict[str, str]) -> dict[str, object]:
     with account_scope(account.pk):
         markets = [
             {

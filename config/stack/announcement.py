@@ -17,7 +17,7 @@ def announce(data: DataDirectory, environment: Mapping[str, str]) -> None:
     print(as_text(demo), flush=True)
 
 
-def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, Any]:
+def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, object]:
     base_url = environment["BASE_URL"].rstrip("/")
     return json.loads(data.seed.read_text()) | {
         "base_url": base_url,

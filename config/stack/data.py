@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from config.stack.errors import StackError
 from config.stack.privileges import ServiceUser
@@ -118,7 +118,7 @@ class DataDirectory:
             yield
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Write a file that only its owner can read. It is replaced atomically, so readers never see half of it."""
     partial = path.with_suffix(".partial")
     partial.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.utils import timezone
 from rest_framework.request import Request
@@ -68,7 +67,7 @@ class DiscountsViewSet(AdminViewSet):
     def _answer(self, discount: Discount, *, status: int = 200) -> Response:
         return Response({"discount": self._shown(discount, now=timezone.now())}, status=status)
 
-    def _shown(self, discount: Discount, *, now: datetime) -> dict[str, Any]:
+    def _shown(self, discount: Discount, *, now: datetime) -> dict[str, object]:
         shown = DiscountOutput(discount, context={"now": now}).data
         is_secret = discount.type == Discount.Type.GIFT_CARD and not self.principal.may("read_vouchers")
         return shown | {"code": None} if is_secret else shown
@@ -86,5 +85,5 @@ class DiscountRedemptionsViewSet(AdminViewSet):
         return Response(newest_first(entries, self.cursor).answer("discount_redemptions", _redemption))
 
 
-def _redemption(entry: DiscountRedemption) -> dict[str, Any]:
+def _redemption(entry: DiscountRedemption) -> dict[str, object]:
     return DiscountRedemptionOutput(entry).data

@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.utils import timezone
 from rest_framework.request import Request
@@ -72,11 +72,11 @@ class VoucherRedemptionsViewSet(AdminViewSet):
         return Response(newest_first(found, self.cursor).answer("voucher_redemptions", _entry))
 
 
-def _voucher(voucher: Voucher) -> dict[str, Any]:
+def _voucher(voucher: Voucher) -> dict[str, object]:
     return shapes.VoucherOutput(voucher, context={"now": timezone.now()}).data
 
 
-def _redemption(redeemed: operations.Redeemed) -> dict[str, Any]:
+def _redemption(redeemed: operations.Redeemed) -> dict[str, object]:
     entry = redeemed.redemption
     shown = {
         "id": entry.pk,
@@ -91,5 +91,5 @@ def _redemption(redeemed: operations.Redeemed) -> dict[str, Any]:
     return shapes.RedeemOutput(shown).data
 
 
-def _entry(entry: VoucherRedemption) -> dict[str, Any]:
+def _entry(entry: VoucherRedemption) -> dict[str, object]:
     return shapes.VoucherRedemptionOutput(entry).data

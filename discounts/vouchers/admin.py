@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -183,7 +184,7 @@ class VoucherAdmin(ReadOnlyAdmin):
         return f"Gift card {issued.code} has been issued."
 
     @asking("Send again", description="Emails the code to the recipient again.", submit="Send", icon="mail")
-    def resend(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+    def resend(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> str:
         operations.resend_voucher(voucher_id=voucher.pk, now=timezone.now())
         return "The gift card will be emailed to its recipient."
 
@@ -194,7 +195,7 @@ class VoucherAdmin(ReadOnlyAdmin):
         icon="block",
         variant=ActionVariant.WARNING,
     )
-    def disable(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+    def disable(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> str:
         disabled = operations.disable_voucher(voucher_id=voucher.pk, now=timezone.now())
         return f"The gift card is {disabled.status}."
 

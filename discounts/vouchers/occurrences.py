@@ -39,7 +39,7 @@ def redeemed(
         yield "voucher.depleted", card | use
 
 
-def ended(name: str, voucher: Voucher, **more: Any) -> Occurrence:
+def ended(name: str, voucher: Voucher, **more: object) -> Occurrence:
     """A gift card expired or was revoked. The event tells the remaining balance."""
     data = {"currency": voucher.currency, "balance_cents": voucher.balance_cents}
     return name, {"voucher_id": voucher.pk} | data | more

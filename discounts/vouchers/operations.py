@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from commerce.errors import ValidationFailed
 from commerce.events.operations import publish, publish_many
@@ -155,7 +154,7 @@ def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
     return voucher
 
 
-def _insert(count: int, fields: dict[str, Any]) -> list[Voucher]:
+def _insert(count: int, fields: dict[str, object]) -> list[Voucher]:
     """Insert up to `count` gift cards: fewer if a generated code is taken."""
     codes = [new_voucher_code() for _ in range(count)]
     return list(Voucher.objects.raw(_INSERT, fields | {"account": current_account_id(), "codes": codes}))
@@ -172,7 +171,7 @@ def _first_entry(voucher: Voucher, actor: str) -> VoucherRedemption:
     )
 
 
-def _lock(**lookup: Any) -> Voucher:
+def _lock(**lookup: object) -> Voucher:
     return get_or_not_found(Voucher.objects.select_for_update(no_key=True), **lookup)
 
 

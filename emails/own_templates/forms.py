@@ -115,8 +115,8 @@ class TemplateForm(forms.Form):
         if not shown:
             self.add_error(None, refusal.detail)
 
-    def _sentence(self, error: FieldError, line: int | None) -> str:
-        if line is None:
+    def _sentence(self, error: FieldError, line: object) -> str:
+        if not isinstance(line, int):
             return error.detail
         if error.code == "invalid_mjml":
             return f"Line {line} after Liquid: {error.detail}"

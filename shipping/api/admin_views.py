@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -127,13 +125,13 @@ class PickupPointsViewSet(AdminViewSet):
         return Response(page.answer("pickup_points", shape_pickup_point))
 
 
-def _zone(zone: ShippingZone) -> dict[str, Any]:
+def _zone(zone: ShippingZone) -> dict[str, object]:
     return shapes.ZoneOutput(zone).data
 
 
-def _method(method: ShippingMethod) -> dict[str, Any]:
+def _method(method: ShippingMethod) -> dict[str, object]:
     return shapes.MethodOutput(method).data
 
 
-def _rate(rate: ShippingRate) -> dict[str, Any]:
+def _rate(rate: ShippingRate) -> dict[str, object]:
     return shapes.RateOutput(rate).data

@@ -73,7 +73,7 @@ class RateInput(Input):
     min_quantity = fields.IntegerField(required=False, allow_null=True)
     max_quantity = fields.IntegerField(required=False, allow_null=True)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: Any) -> object:
         if "is_free" in data:
             raise ReadOnlyField(
                 errors=(FieldError("is_free", "read_only_field", "Derived from price_cents."),)

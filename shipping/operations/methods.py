@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from .rates import retire_automatic_rates
 RateMode = ShippingMethod.RateMode
 
 
-def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
+def create_method(*, fields: Mapping[str, object]) -> ShippingMethod:
     """Create a method in a live zone.
 
     Raises `ValidationFailed`, also for an unknown zone or a maximum of days below the minimum,
@@ -28,7 +28,7 @@ def create_method(*, fields: dict[str, Any]) -> ShippingMethod:
     return get_method(method.pk)
 
 
-def update_method(*, method_id: int, changes: dict[str, Any], now: datetime) -> ShippingMethod:
+def update_method(*, method_id: int, changes: Mapping[str, object], now: datetime) -> ShippingMethod:
     """Change a live method. Raises `NotFound`, `RateModeConflict`, and whatever `create_method` raises."""
     changes = METHOD.check(changes, partial=True)
     _require_zone(changes)

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from commerce.errors import FieldError, NotFound, ValidationFailed
 from shipping.errors import RateMustBeFree, TooManyRates
@@ -12,7 +12,7 @@ RateMode = ShippingMethod.RateMode
 MAX_RATES = 1_000
 
 
-def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> ShippingRate:
+def create_rate(*, method_id: int, fields: Mapping[str, object], now: datetime) -> ShippingRate:
     """Create a rate of a live method.
 
     Raises `NotFound`, `ValidationFailed`, also for a minimum above its maximum or bounds on a flat rate,
@@ -29,7 +29,7 @@ def create_rate(*, method_id: int, fields: dict[str, Any], now: datetime) -> Shi
     return rate
 
 
-def update_rate(*, rate_id: int, changes: dict[str, Any], now: datetime) -> ShippingRate:
+def update_rate(*, rate_id: int, changes: Mapping[str, object], now: datetime) -> ShippingRate:
     """Change a live rate. One created by a quote becomes the merchant's own. Raises like `create_rate`."""
     changes = RATE.check(changes, partial=True)
     method, rate = lock_rate(rate_id)

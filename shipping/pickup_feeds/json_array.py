@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
 from .errors import FeedRefused
 from .lines import MAX_LENGTH, Line, object_line
@@ -59,7 +59,7 @@ class _Window:
             raise self.broken()
         self._advance(self._at + 1)
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """Consume and return a value. Raises `FeedRefused` if it is invalid or longer than `MAX_LENGTH`."""
         while True:
             try:

@@ -19,7 +19,7 @@ class Line:
     problem: str = ""
 
 
-def object_line(number: int, value: Any) -> Line:
+def object_line(number: int, value: object) -> Line:
     """Build a line from a decoded JSON value, which must be an object."""
     if isinstance(value, dict):
         return Line(number, value)

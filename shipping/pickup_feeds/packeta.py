@@ -1,7 +1,7 @@
 """Maps items of Packeta's feed, version 5, to our fields. Its booleans and numbers are strings."""
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 _SAME = {
     "external_id": "id",
@@ -15,7 +15,7 @@ _SAME = {
 }
 
 
-def own_fields(item: dict[str, Any]) -> dict[str, Any]:
+def own_fields(item: Mapping[str, object]) -> dict[str, object]:
     """Map one item's fields, without checking them."""
     fields = {ours: item.get(theirs) for ours, theirs in _SAME.items()}
     return fields | {
@@ -30,13 +30,13 @@ def own_fields(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_open(item: dict[str, Any]) -> bool:
+def _is_open(item: Mapping[str, object]) -> bool:
     status = item.get("status")
     status_id = status.get("statusId", "1") if isinstance(status, dict) else "1"
     return str(status_id) == "1" and str(item.get("displayFrontend", "1")) == "1"
 
 
-def _grams(kilograms: Any) -> Any:
+def _grams(kilograms: object) -> object:
     """Convert to grams. What isn't a number is returned as it is, and refused with the other fields."""
     try:
         return Decimal(str(kilograms)) * 1000

@@ -1,7 +1,8 @@
 """Checks the fields of a feed's line, and converts them to the columns of a pickup point."""
 
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -38,7 +39,7 @@ class Point(NamedTuple):
     status: str
 
 
-def point_of(fields: dict[str, Any], *, carrier: str) -> Point:
+def point_of(fields: Mapping[str, object], *, carrier: str) -> Point:
     """Build the point that a line describes. Raises `LineRefused` with the first invalid field."""
     if fields.get("carrier") not in (None, carrier):
         raise LineRefused(f"carrier is not {carrier}")
@@ -60,12 +61,12 @@ def point_of(fields: dict[str, Any], *, carrier: str) -> Point:
     )
 
 
-def external_id_of(fields: dict[str, Any]) -> str:
+def external_id_of(fields: Mapping[str, object]) -> str:
     """Return the carrier's id of the point, which may also be a number. Raises `LineRefused`."""
     return _required(fields, "external_id", max_length=64)
 
 
-def _text(fields: dict[str, Any], name: str, *, max_length: int) -> str:
+def _text(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
     value = fields.get(name)
     if value is None:
         return ""
@@ -90,14 +91,14 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _required(fields: dict[str, Any], name: str, *, max_length: int) -> str:
+def _required(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
     value = _text(fields, name, max_length=max_length)
     if not value:
         raise LineRefused(f"{name} is missing")
     return value
 
 
-def _choice(fields: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
+def _choice(fields: Mapping[str, object], name: str, choices: tuple[str, ...]) -> str:
     """Return one of the choices; the first if the line has no value."""
     value = _text(fields, name, max_length=16).lower() or choices[0]
     if value not in choices:
@@ -105,14 +106,14 @@ def _choice(fields: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _country(fields: dict[str, Any]) -> str:
+def _country(fields: Mapping[str, object]) -> str:
     value = _required(fields, "country_code", max_length=2).upper()
     if value not in countries():
         raise LineRefused("country_code isn't an ISO 3166 country code")
     return value
 
 
-def _normalised_zip(fields: dict[str, Any]) -> str:
+def _normalised_zip(fields: Mapping[str, object]) -> str:
     value = normalise_zip(_text(fields, "zip", max_length=_MAX_ZIP))
     # Upper case can be longer: ß becomes SS.
     if len(value) > _MAX_ZIP:
@@ -120,7 +121,7 @@ def _normalised_zip(fields: dict[str, Any]) -> str:
     return value
 
 
-def _boolean(fields: dict[str, Any], name: str) -> bool:
+def _boolean(fields: Mapping[str, object], name: str) -> bool:
     value = fields.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
@@ -130,7 +131,7 @@ def _boolean(fields: dict[str, Any], name: str) -> bool:
     return found
 
 
-def _number(fields: dict[str, Any], name: str) -> Decimal | None:
+def _number(fields: Mapping[str, object], name: str) -> Decimal | None:
     value = fields.get(name)
     if value is None or value == "":
         return None
@@ -143,7 +144,7 @@ def _number(fields: dict[str, Any], name: str) -> Decimal | None:
     return number
 
 
-def _degrees(fields: dict[str, Any], name: str, *, limit: int) -> Decimal | None:
+def _degrees(fields: Mapping[str, object], name: str, *, limit: int) -> Decimal | None:
     number = _number(fields, name)
     if number is None:
         return None
@@ -152,7 +153,7 @@ def _degrees(fields: dict[str, Any], name: str, *, limit: int) -> Decimal | None
     return number.quantize(_MICRODEGREE)
 
 
-def _grams(fields: dict[str, Any], name: str) -> int | None:
+def _grams(fields: Mapping[str, object], name: str) -> int | None:
     number = _number(fields, name)
     if number is None:
         return None
@@ -161,7 +162,7 @@ def _grams(fields: dict[str, Any], name: str) -> int | None:
     return int(number)
 
 
-def _opening_hours(fields: dict[str, Any]) -> str | None:
+def _opening_hours(fields: Mapping[str, object]) -> str | None:
     """Return the JSON of an object or a list. In CSV, the cell contains JSON text."""
     value = fields.get("opening_hours")
     if value is None:
@@ -174,7 +175,7 @@ def _opening_hours(fields: dict[str, Any]) -> str | None:
         ) from None
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """Serialise a value. Raises `ValueError` or `TypeError` for what jsonb can't store, such as an escaped NUL."""
     text = orjson.dumps(value).decode()
     if not isinstance(value, dict | list) or "\\u0000" in text or len(text) > _MAX_OPENING_HOURS:

@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--staff-user", metavar="USERNAME", help="also create this superuser")
         parser.add_argument("--staff-password", metavar="PASSWORD", help="the superuser's password")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         with refusals_shown():
             # Before the superuser is created, in a transaction of its own.
             WORKSPACE.check({"name": options["name"]})

@@ -1,4 +1,5 @@
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -42,7 +43,7 @@ class Command(BaseCommand):
         revoke = actions.add_parser("revoke", help="revoke a key at once")
         revoke.add_argument("key", type=int, help="id of the key")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         with workspace_scope(options["workspace"]), refusals_shown():
             if not Workspace.objects.exists():
                 raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
@@ -62,7 +63,7 @@ class Command(BaseCommand):
         )
         self._show(issued)
 
-    def _list(self, options: dict[str, Any]) -> None:
+    def _list(self, options: Mapping[str, object]) -> None:
         for key in ApiKey.objects.select_related("account").order_by("pk"):
             owner = key.account.handle if key.account else "workspace"
             state = "live" if key.is_live(timezone.now()) else "dead"

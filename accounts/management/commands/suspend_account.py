@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("account", help="id or handle of the account")
         parser.add_argument("--lift", action="store_true", help="end the suspension")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         with workspace_scope(options["workspace"]):
             try:
                 account = get_account(options["account"])

@@ -1,12 +1,10 @@
 """Builds answers as plain dictionaries. A page of products has thousands of fields, too many for serializers."""
 
-from typing import Any
-
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.formats import cents, text_id, timestamp
 
 
-def product(row: Product) -> dict[str, Any]:
+def product(row: Product) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "handle": row.handle,
@@ -20,7 +18,7 @@ def product(row: Product) -> dict[str, Any]:
     }
 
 
-def variant(row: Variant) -> dict[str, Any]:
+def variant(row: Variant) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "product_id": text_id(row.product_id),
@@ -37,14 +35,14 @@ def variant(row: Variant) -> dict[str, Any]:
     }
 
 
-def variant_pricing(row: VariantPricing) -> dict[str, Any]:
+def variant_pricing(row: VariantPricing) -> dict[str, object]:
     return market_price(row) | {
         "variant_id": text_id(row.variant_id),
         "updated_at": timestamp(row.updated_at),
     }
 
 
-def market_price(row: VariantPricing) -> dict[str, Any]:
+def market_price(row: VariantPricing) -> dict[str, object]:
     return {
         "market_id": text_id(row.market_id),
         "currency": row.currency,
@@ -53,7 +51,7 @@ def market_price(row: VariantPricing) -> dict[str, Any]:
     }
 
 
-def offered_product(row: Product) -> dict[str, Any]:
+def offered_product(row: Product) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "handle": row.handle,
@@ -63,7 +61,7 @@ def offered_product(row: Product) -> dict[str, Any]:
     }
 
 
-def offered_variant(row: Variant) -> dict[str, Any]:
+def offered_variant(row: Variant) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "sku": row.sku,

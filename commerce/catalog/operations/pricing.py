@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from commerce.catalog import queries
@@ -6,7 +7,7 @@ from commerce.catalog.rules import PRICING
 from commerce.errors import NotFound, ValidationFailed
 
 
-def set_pricing(*, variant: Variant, fields: dict[str, Any]) -> VariantPricing:
+def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
     """Set the price of a variant in a market, in the market's currency unless another is given.
 
     Raises `ValidationFailed`, and `NotFound` for an unknown market.

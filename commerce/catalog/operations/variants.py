@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from commerce.errors import ValidationFailed
 MAX_VARIANTS = 2_000
 
 
-def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
+def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
     """Add a variant, which may have its `pricing`, to a product.
 
     Raises `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, and `SkuTaken` through
@@ -27,7 +28,7 @@ def add_variant(*, product: Product, fields: dict[str, Any]) -> Variant:
     return variant
 
 
-def update_variant(*, variant: Variant, changes: dict[str, Any], now: datetime) -> None:
+def update_variant(*, variant: Variant, changes: Mapping[str, object], now: datetime) -> None:
     """Change a variant, and the backorder rule of its stock levels.
 
     Raises `ValidationFailed`, `SkuTaken`, and `StockBelowCommitted` when backorders end that the stock does not cover.

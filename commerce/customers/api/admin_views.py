@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
@@ -98,7 +96,7 @@ class SegmentsViewSet(AdminViewSet):
         return Response(status=204)
 
 
-def _customer(customer: Customer) -> dict[str, Any]:
+def _customer(customer: Customer) -> dict[str, object]:
     return shapes.CustomerOutput(customer).data
 
 
@@ -106,5 +104,5 @@ def _preferences(customer: Customer) -> Response:
     return Response({"notification_preferences": preferences_of(customer)})
 
 
-def _segment(segment: Segment) -> dict[str, Any]:
+def _segment(segment: Segment) -> dict[str, object]:
     return shapes.SegmentOutput(segment).data

@@ -1,7 +1,5 @@
 """Describes a segment's filter for requests; `commerce.customers.rules` checks it."""
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -22,7 +20,7 @@ from commerce.rest.shapes import Input
 class _AnyField(serializers.Field):
     """A value whose type depends on another field."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         return data
 
 

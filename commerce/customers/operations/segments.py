@@ -1,16 +1,16 @@
-from typing import Any
+from collections.abc import Mapping
 
 from commerce.customers.models import Segment
 from commerce.customers.rules import SEGMENT
 from commerce.errors import NotFound
 
 
-def create_segment(*, fields: dict[str, Any]) -> Segment:
+def create_segment(*, fields: Mapping[str, object]) -> Segment:
     """Create a segment. Raises `ValidationFailed`, and `SegmentHandleTaken` by the unique constraint."""
     return Segment.objects.create(**SEGMENT.check(fields))
 
 
-def update_segment(*, segment: Segment, changes: dict[str, Any]) -> Segment:
+def update_segment(*, segment: Segment, changes: Mapping[str, object]) -> Segment:
     """Change a segment; its members change at once. Raises as `create_segment` does."""
     changes = SEGMENT.check(changes, partial=True)
     for name, value in changes.items():

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -59,9 +57,9 @@ class InventoryLevelsViewSet(AdminViewSet):
         return Response({"inventory_level": _level(level)})
 
 
-def _location(location: Location) -> dict[str, Any]:
+def _location(location: Location) -> dict[str, object]:
     return shapes.LocationOutput(location).data
 
 
-def _level(level: InventoryLevel) -> dict[str, Any]:
+def _level(level: InventoryLevel) -> dict[str, object]:
     return shapes.LevelOutput(level).data

@@ -1,5 +1,3 @@
-from typing import Any
-
 from rest_framework import serializers
 
 from commerce.formats import as_text, text_id, timestamp
@@ -164,7 +162,7 @@ _AS_STORED = (
 )
 
 
-def order_answer(order: Order) -> dict[str, Any]:
+def order_answer(order: Order) -> dict[str, object]:
     """An order as `OrderOutput` describes it; its lines are prefetched."""
     lines: list[OrderLineItem] = sorted(order.line_items.all(), key=lambda line: line.position)
     return {
@@ -186,6 +184,6 @@ def order_answer(order: Order) -> dict[str, Any]:
     }
 
 
-def admin_order_answer(order: Order) -> dict[str, Any]:
+def admin_order_answer(order: Order) -> dict[str, object]:
     """As `AdminOrderOutput` describes it."""
     return order_answer(order) | {"cancel_reason": order.cancel_reason}

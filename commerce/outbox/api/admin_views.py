@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -73,5 +71,5 @@ def _load_permitted(dispatch_id: int, principal: Principal, access: Access) -> O
     return dispatch
 
 
-def _dispatch(dispatch: OutboxDispatch) -> dict[str, Any]:
+def _dispatch(dispatch: OutboxDispatch) -> dict[str, object]:
     return DispatchOutput(dispatch).data

@@ -153,7 +153,7 @@ def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
     return answer
 
 
-def _is_text(value: Any, *, longest: int = 255) -> bool:
+def _is_text(value: object, *, longest: int = 255) -> bool:
     """Whether a value can be stored as text."""
     return isinstance(value, str) and value.isprintable() and 0 < len(value) <= longest
 

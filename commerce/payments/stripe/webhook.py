@@ -1,6 +1,6 @@
 """`POST /webhooks/stripe/{account_id}`: Stripe's notification that a session has changed."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import orjson
 from django.http import HttpRequest
@@ -61,12 +61,12 @@ def _verify(request: HttpRequest, secret: str) -> None:
         raise InvalidSignature from error
 
 
-def _object(outer: dict[str, Any], name: str) -> dict[str, Any]:
+def _object(outer: Mapping[str, object], name: str) -> dict[str, object]:
     inner = outer.get(name)
     return inner if isinstance(inner, dict) else {}
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: object) -> bool:
     return (
         isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST_ID
     )

@@ -1,5 +1,3 @@
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -42,5 +40,5 @@ class TaxRatesViewSet(AdminViewSet):
         return Response(status=204)
 
 
-def _tax_rate(tax_rate: TaxRate) -> dict[str, Any]:
+def _tax_rate(tax_rate: TaxRate) -> dict[str, object]:
     return shapes.TaxRateOutput(tax_rate).data

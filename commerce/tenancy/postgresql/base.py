@@ -19,7 +19,7 @@ class DatabaseOperations(PostgresOperations):
     calculated with, or refused by PostgreSQL as out of range.
     """
 
-    def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
+    def adapt_integerfield_value(self, value: object, internal_type: str) -> object:
         if isinstance(value, int) and not _fits(value, internal_type.removeprefix("Positive")):
             return value
         return super().adapt_integerfield_value(value, internal_type)

@@ -17,7 +17,7 @@ _CHECKED_AT = "checked_at"
 _LOOK_S = 0.05
 
 
-def check_now_and_then(connection: Connection[Any]) -> None:
+def check_now_and_then(connection: Connection[object]) -> None:
     """Check that a connection still works, unless it was used within the last second.
 
     So after a restart of the server, a connection used just before fails once.
@@ -50,7 +50,7 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
             **options,
         )
 
-    def getconn(self, timeout: float | None = None) -> Connection[Any]:
+    def getconn(self, timeout: float | None = None) -> Connection[object]:
         """Raises `Unreachable` while the server is down."""
         failed_at = self._failed_at
         if failed_at is None or self.get_stats().get("pool_available"):
@@ -62,7 +62,7 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
         finally:
             self._is_trying.release()
 
-    def _wait_for_one(self, timeout: float | None) -> Connection[Any]:
+    def _wait_for_one(self, timeout: float | None) -> Connection[object]:
         began = time.monotonic()
         deadline = began + (self.timeout if timeout is None else timeout)
         while True:

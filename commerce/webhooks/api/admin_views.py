@@ -109,13 +109,13 @@ class EndpointsViewSet(AdminViewSet):
             raise ValidationFailed.of("url", refused.code, str(refused)) from refused
 
 
-def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _endpoint(endpoint: WebhookEndpoint) -> dict[str, object]:
     return shapes.WebhookEndpointOutput(endpoint).data
 
 
-def _with_secret(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _with_secret(endpoint: WebhookEndpoint) -> dict[str, object]:
     return shapes.WebhookEndpointWithSecretOutput(endpoint).data
 
 
-def _delivery(delivery: WebhookDelivery) -> dict[str, Any]:
+def _delivery(delivery: WebhookDelivery) -> dict[str, object]:
     return shapes.WebhookDeliveryOutput(delivery).data

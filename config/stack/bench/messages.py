@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _TOKEN = re.compile(rb'"token":"([^"]+)"')
 
@@ -22,7 +22,12 @@ class Request:
 
     @classmethod
     def make(
-        cls, operation: str, line: str, *, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
+        cls,
+        operation: str,
+        line: str,
+        *,
+        headers: Mapping[str, str],
+        body: Mapping[str, object] | None = None,
     ) -> "Request":
         """Encode a request. `line` is the method and the path; `headers` contain the host and the key."""
         method, _, path = line.partition(" ")

@@ -1,7 +1,7 @@
 """The measured requests, with valid data, and a whole journey made of them."""
 
+from collections.abc import Mapping
 from itertools import count
-from typing import Any
 
 from config.versions import CURRENT_VERSION
 
@@ -120,7 +120,7 @@ class Shopping:
         self,
         operation: str,
         line: str,
-        body: dict[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
         more: dict[str, str] | None = None,
     ) -> Request:
         method, _, path = line.partition(" ")

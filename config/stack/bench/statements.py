@@ -43,7 +43,7 @@ def _send(request: Request) -> tuple[Answer, int]:
 
     statements = 0
 
-    def count(execute: Any, *args: Any) -> Any:
+    def count(execute: Any, *args: Any) -> object:
         nonlocal statements
         statements += 1
         return execute(*args)

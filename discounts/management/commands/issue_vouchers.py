@@ -1,5 +1,5 @@
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def _issue(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterat
         yield vouchers
 
 
-def _card(options: dict[str, Any]) -> dict[str, Any]:
+def _card(options: Mapping[str, object]) -> dict[str, Any]:
     return {
         "initial_balance_cents": options["amount"],
         "currency": options["currency"],

@@ -39,7 +39,7 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="show what would change without changing anything"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         started = monotonic()
         with ExitStack() as files, _progress() as bar:
             sources = [_source(name, options["format"], files, bar) for name in options["files"]]
@@ -80,7 +80,7 @@ class _ProgressReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: object) -> int:
         count = self._file.readinto1(buffer)  # type: ignore[attr-defined]
         self._bar.update(count)
         return count

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             "--for", dest="seconds", type=float, default=inf, metavar="SECONDS", help="stop after this time"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         getattr(self, f"_{options['action']}")(options)
 
     def _status(self, options: dict[str, Any]) -> None:

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from commerce.rest.catalogue import error_document
@@ -8,5 +6,5 @@ from commerce.rest.catalogue import error_document
 class Command(BaseCommand):
     help = "Prints the document of error codes, docs/errors.md."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         self.stdout.write(error_document(), ending="")

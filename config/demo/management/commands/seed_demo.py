@@ -19,7 +19,7 @@ class Command(BaseCommand):
             "--output", type=Path, required=True, help="the file; kept as it is if the demo shops exist"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         output: Path = options["output"]
         seeded = is_seeded()
         if seeded and output.exists():
