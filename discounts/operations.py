@@ -1,6 +1,5 @@
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
@@ -15,7 +14,7 @@ from .vouchers.operations import disable_voucher, issue_voucher
 from .vouchers.queries import is_voucher_code
 
 
-def create_discount(*, fields: dict[str, Any], actor: str, now: datetime) -> Discount:
+def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) -> Discount:
     """Create a discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
 
     Raises `ValidationFailed`, also for fields that do not fit each other and for unknown ids, and

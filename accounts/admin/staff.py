@@ -1,5 +1,5 @@
-from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -70,12 +70,10 @@ class StaffMembershipAdmin(EditableAdmin):
     def full_name(self, membership: StaffMembership) -> str:
         return membership.user.get_full_name()
 
-    def create_row(self, fields: Mapping[str, object], now: datetime) -> StaffMembership:
+    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)
 
-    def update_row(
-        self, row: StaffMembership, changes: Mapping[str, object], now: datetime
-    ) -> StaffMembership:
+    def update_row(self, row: StaffMembership, changes: dict[str, Any], now: datetime) -> StaffMembership:
         return operations.change_role(membership=row, **changes)
 
     def delete_row(self, row: StaffMembership, now: datetime) -> None:
@@ -96,7 +94,7 @@ class StaffInvitationAdmin(EditableAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def create_row(self, fields: Mapping[str, object], now: datetime) -> StaffInvitation:
+    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffInvitation:
         return operations.invite_member(**fields)
 
     def delete_row(self, row: StaffInvitation, now: datetime) -> None:

@@ -28,7 +28,7 @@ def create_account(*, workspace_id: UUID, fields: Mapping[str, object]) -> Accou
 
 
 def update_account(
-    *, account: Account, expected_version: int, changes: dict[str, object], now: datetime
+    *, account: Account, expected_version: int, changes: Mapping[str, object], now: datetime
 ) -> Account:
     """Change an account unless somebody has changed it since it was read, in one conditional UPDATE.
 

@@ -1,12 +1,12 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from accounts.domains import require_free_domain
 from accounts.models import Market
 from accounts.rules import MARKET, NEW_MARKET
 
 
-def create_market(*, fields: dict[str, Any]) -> Market:
+def create_market(*, fields: Mapping[str, object]) -> Market:
     """Create a market.
 
     Raises `ValidationFailed`, `DomainTaken`, and `MarketExists` and `HandleTaken` through the unique keys.
@@ -16,7 +16,7 @@ def create_market(*, fields: dict[str, Any]) -> Market:
     return Market.objects.create(**fields)
 
 
-def update_market(*, market: Market, changes: dict[str, Any]) -> Market:
+def update_market(*, market: Market, changes: Mapping[str, object]) -> Market:
     """Change a market. It may keep a domain that another account has verified since. Raises as `create_market` does."""
     changes = MARKET.check(changes, partial=True)
     if changes.get("domain") != market.domain:

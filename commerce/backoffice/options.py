@@ -213,10 +213,10 @@ class EditableAdmin(AccountModelAdmin):
             context["shown"] = token_of({form.key: form.marks for form in forms})
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def create_row(self, fields: Mapping[str, object], now: datetime) -> Model:
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
 
-    def update_row(self, row: Any, changes: Mapping[str, object], now: datetime) -> Model:
+    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
 
     def delete_row(self, row: Any, now: datetime) -> None:
@@ -280,10 +280,10 @@ class RowsInline(ByRole, RuledFields, TabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return lock_to_save(request, super().get_queryset(request))
 
-    def create_row(self, owner: Any, fields: Mapping[str, object], now: datetime) -> Model:
+    def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
 
-    def update_row(self, row: Any, changes: Mapping[str, object], now: datetime) -> Model:
+    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
 
     def delete_row(self, row: Any, now: datetime) -> None:

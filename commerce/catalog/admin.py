@@ -110,7 +110,9 @@ class PricingRows(RowsInline):
         return field
 
     def create_row(self, owner: Variant, fields: Mapping[str, object], now: datetime) -> VariantPricing:
-        return operations.add_pricing(variant=owner, fields=fields | {"currency": fields["currency"] or None})
+        return operations.add_pricing(
+            variant=owner, fields={**fields, "currency": fields["currency"] or None}
+        )
 
     def update_row(self, row: VariantPricing, changes: Mapping[str, object], now: datetime) -> VariantPricing:
         if "market_id" in changes:
@@ -120,7 +122,7 @@ class PricingRows(RowsInline):
                 "A price can't be moved to another market. Add a new one instead.",
             )
         columns = ("market_id", "currency", "price_cents", "compare_at_price_cents")
-        kept = {name: getattr(row, name) for name in columns} | changes
+        kept = {name: getattr(row, name) for name in columns} | dict(changes)
         return operations.set_pricing(
             variant=row.variant, fields=kept | {"currency": kept["currency"] or None}
         )
@@ -151,7 +153,7 @@ class VariantAdmin(EditableAdmin):
     def is_live(self, variant: Variant) -> bool:
         return variant.archived_at is None
 
-    def create_row(self, fields: Mapping[str, object], now: datetime) -> Variant:
+    def create_row(self, fields: dict[str, Any], now: datetime) -> Variant:
         product = queries.get_product(fields.pop("product_id"))
         return operations.add_variant(product=product, fields=fields)
 

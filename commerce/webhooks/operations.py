@@ -39,7 +39,7 @@ def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> Web
     return WebhookEndpoint.objects.create(secret=new_secret(), api_version=version.name, **fields)
 
 
-def update_endpoint(*, endpoint_id: int, changes: dict[str, Any], now: datetime) -> WebhookEndpoint:
+def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: datetime) -> WebhookEndpoint:
     """Change an endpoint. `status` may be active or paused. Raises `ValidationFailed` and `NotFound`.
 
     Failures are reset when it becomes active again or gets another URL. Events that happen while it is paused aren't

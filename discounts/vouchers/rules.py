@@ -1,5 +1,6 @@
 """What a gift card, and what is done to it, must be like, whichever interface it comes through."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +22,7 @@ REDEMPTION = Fields(required={"code": text(MAX_CODE), "amount_cents": cents(min_
 REVOCATION = Fields(required={"reason": text(MAX_REASON)})
 
 
-def check_voucher(fields: dict[str, object], *, now: datetime) -> dict[str, Any]:
+def check_voucher(fields: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
     """The fields of a new gift card as they are stored. Raises `ValidationFailed`, also for an expiry in the past."""
     kept = VOUCHER.check(fields)
     if kept.get("expires_at") is not None and kept["expires_at"] <= now:

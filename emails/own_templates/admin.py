@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -85,7 +87,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         submit="Restore",
         icon="history",
     )
-    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: dict[str, object]) -> str:
+    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: Mapping[str, object]) -> str:
         last = last_version(row.template_key, row.locale) or row
         change = Change(
             template_key=row.template_key,

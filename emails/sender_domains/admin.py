@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -43,7 +45,7 @@ class SenderDomainAdmin(ReadOnlyAdmin):
         submit="Look up",
         icon="dns",
     )
-    def look_up(self, request: HttpRequest, row: SenderDomain, fields: dict[str, object]) -> str:
+    def look_up(self, request: HttpRequest, row: SenderDomain, fields: Mapping[str, object]) -> str:
         return _enqueue_lookup(row)
 
     @asking(
@@ -52,7 +54,7 @@ class SenderDomainAdmin(ReadOnlyAdmin):
         submit="Look up",
         icon="dns",
     )
-    def look_up_new(self, request: HttpRequest, row: None, fields: dict[str, object]) -> str:
+    def look_up_new(self, request: HttpRequest, row: None, fields: Mapping[str, object]) -> str:
         return _enqueue_lookup(kept_domain())
 
 

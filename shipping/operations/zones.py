@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from shipping.errors import ZoneInUse
 from shipping.locks import lock_zone
@@ -8,14 +8,14 @@ from shipping.queries import require_market
 from shipping.rules import ZONE
 
 
-def create_zone(*, fields: dict[str, Any]) -> ShippingZone:
+def create_zone(*, fields: Mapping[str, object]) -> ShippingZone:
     """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` from the key."""
     fields = ZONE.check(fields)
     require_market(fields.get("market_id"))
     return ShippingZone.objects.create(**fields)
 
 
-def update_zone(*, zone_id: int, changes: dict[str, Any]) -> ShippingZone:
+def update_zone(*, zone_id: int, changes: Mapping[str, object]) -> ShippingZone:
     """Change a live zone. Raises `NotFound`, and whatever `create_zone` raises."""
     changes = ZONE.check(changes, partial=True)
     zone = lock_zone(zone_id)

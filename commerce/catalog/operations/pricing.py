@@ -23,7 +23,7 @@ def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
     return pricing
 
 
-def add_pricing(*, variant: Variant, fields: dict[str, Any]) -> VariantPricing:
+def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
     """Set the first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
     fields = _with_currency(PRICING.check(fields))
     market_id = fields.pop("market_id")

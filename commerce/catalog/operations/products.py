@@ -1,5 +1,5 @@
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from commerce.catalog.models import Product
 from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
@@ -7,20 +7,20 @@ from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
 from .variants import insert_variants
 
 
-def create_product(*, fields: dict[str, Any], variants: list[dict[str, Any]]) -> Product:
+def create_product(*, fields: Mapping[str, object], variants: Sequence[Mapping[str, object]]) -> Product:
     """Create a product; each variant may have its `pricing`.
 
     Raises `ValidationFailed`, also for unknown markets, and `ProductHandleTaken` and `SkuTaken` through the unique
     keys.
     """
-    fields = NEW_PRODUCT.check(fields | {"variants": variants})
-    variants = fields.pop("variants")
-    product = Product.objects.create(**fields)
-    insert_variants(product, {f"variants.{index}.": variant for index, variant in enumerate(variants)})
+    checked = NEW_PRODUCT.check({**fields, "variants": variants})
+    drafts = checked.pop("variants")
+    product = Product.objects.create(**checked)
+    insert_variants(product, {f"variants.{index}.": draft for index, draft in enumerate(drafts)})
     return product
 
 
-def update_product(*, product: Product, changes: dict[str, Any], now: datetime) -> None:
+def update_product(*, product: Product, changes: Mapping[str, object], now: datetime) -> None:
     """Change a product; its status takes it to the archive, and back. Raises as `create_product` does."""
     changes = PRODUCT.check(changes, partial=True)
     locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)

@@ -1,5 +1,5 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db.models import BigIntegerField, F, Value
 from django.db.models.functions import Greatest, Least
@@ -23,13 +23,13 @@ _UPSERT_GUEST = """
 """
 
 
-def create_customer(*, fields: dict[str, Any]) -> Customer:
+def create_customer(*, fields: Mapping[str, object]) -> Customer:
     """Create a customer. Raises `ValidationFailed`, and `CustomerEmailTaken` by the unique constraint."""
     fields = CUSTOMER.check(fields)
     return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
 
 
-def update_customer(*, customer: Customer, changes: dict[str, Any], now: datetime) -> Customer:
+def update_customer(*, customer: Customer, changes: Mapping[str, object], now: datetime) -> Customer:
     """Change a customer. Raises as `create_customer` does, and `CustomerRedacted`."""
     changes = CUSTOMER.check(changes, partial=True)
     if "email" in changes:
