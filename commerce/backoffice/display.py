@@ -109,7 +109,7 @@ def json_column(field: str, title: str) -> Callable[[object], str]:
 
 def label_column(
     field: str, title: str, *, value_of: Callable[[Any], str] | None = None
-) -> Callable[[Any], tuple[str, str]]:
+) -> Callable[[object], tuple[str, str]]:
     """Return a list column that shows a choice as a coloured label; `value_of` may compute it instead of the field."""
 
     @display(description=title, ordering=field, label=LABEL_COLOURS)
