@@ -25,7 +25,7 @@ class AccountSuspended(Refusal):
 class MarketExists(Refusal):
     status = 409
     code = "market_exists"
-    title = "The account has a market of this currency, locale, country and domain"
+    title = "The account already has a market with this currency, locale, country and domain"
     constraints = ("markets_surface",)
 
 
@@ -38,12 +38,12 @@ class DomainTaken(Refusal):
 class AlreadyMember(Refusal):
     status = 409
     code = "already_member"
-    title = "The user is on the staff already"
+    title = "The user is already on the staff"
     constraints = ("staff_memberships_once",)
 
 
 class AlreadyInvited(Refusal):
     status = 409
     code = "already_invited"
-    title = "This username is invited already"
+    title = "This username has already been invited"
     constraints = ("staff_invitations_once",)

@@ -34,7 +34,7 @@ def account_handle(value: object) -> str:
     if kept in RESERVED_HANDLES:
         refuse("reserved", "This handle is reserved.")
     if not any(character.isalpha() for character in kept):
-        refuse("needs_letter", "A handle has at least one letter, so that it never looks like an id.")
+        refuse("needs_letter", "A handle needs a letter, so that it can't be taken for an id.")
     return kept
 
 

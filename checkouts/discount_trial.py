@@ -31,7 +31,7 @@ from discounts.shoppers import shopper_for
 class CartForm(forms.Form):
     """Whose cart, and what is entered; a cart is one of the account in scope."""
 
-    cart = forms.CharField(label="Token of the cart", max_length=64, widget=UnfoldAdminTextInputWidget)
+    cart = forms.CharField(label="Cart token", max_length=64, widget=UnfoldAdminTextInputWidget)
     email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
     codes = forms.CharField(
         required=False, max_length=1000, help_text="Separated by commas", widget=UnfoldAdminTextInputWidget

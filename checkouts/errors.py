@@ -52,7 +52,7 @@ class CheckoutInPayment(Refusal):
 
     status = 409
     code = "checkout_in_payment"
-    title = "A checkout of one of the carts is being paid or has been paid"
+    title = "One of the carts has a checkout that is being paid or has been paid"
 
 
 class CheckoutAlreadyOpen(Refusal):

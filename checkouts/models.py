@@ -55,7 +55,7 @@ class Checkout(Totals, AccountOwned):
     )
     completed_at = models.DateTimeField(null=True)
     completion_key = models.CharField(
-        max_length=255, null=True, help_text="The Idempotency-Key that completed it, known for ever"
+        max_length=255, null=True, help_text="The Idempotency-Key of the request that completed it"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -136,7 +136,7 @@ class CheckoutPaymentAttempt(AccountOwned):
     gateway_key = models.CharField(
         max_length=64,
         null=True,
-        help_text="Stands for it at its gateway in every call; null where there is none",
+        help_text="Its idempotency key at the gateway; null without a gateway",
     )
     start_key = models.CharField(
         max_length=255, null=True, help_text="The Idempotency-Key of the request that started it"

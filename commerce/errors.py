@@ -69,7 +69,7 @@ class ValidationFailed(Refusal):
     def unknown(cls, *fields: str) -> "ValidationFailed":
         """For ids in the body that don't exist in this account."""
         return cls(
-            errors=tuple(FieldError(field, "not_found", "Names nothing in this account.") for field in fields)
+            errors=tuple(FieldError(field, "not_found", "Not found in this account.") for field in fields)
         )
 
 
@@ -122,7 +122,7 @@ class TooManyOutsideCalls(Refusal):
 class RequestInProgress(Refusal):
     status = 409
     code = "request_in_progress"
-    title = "A request with this Idempotency-Key is being worked on"
+    title = "A request with this Idempotency-Key is still running"
     constraints = ("idempotency_records_key", "workspace_idempotency_records_key")
 
 

@@ -61,13 +61,13 @@ class MinimumNotMet(Refusal):
 class UsageLimitReached(Refusal):
     status = 422
     code = "usage_limit_reached"
-    title = "The discount has been used as often as it may be"
+    title = "The discount has reached its usage limit"
 
 
 class CustomerUsageLimitReached(Refusal):
     status = 422
     code = "customer_usage_limit_reached"
-    title = "The customer has used the discount as often as one may"
+    title = "The customer has used the discount as often as allowed"
 
 
 class DiscountNotApplicable(Refusal):

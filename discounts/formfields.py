@@ -101,7 +101,7 @@ class BogoField(PartsField):
             "max_applications": _number("Times in one order at most"),
         }
         widget = BogoWidget(parts, "discounts/bogo.html")
-        super().__init__(parts, widget, label="Buy X, get Y", help_text="Without ids, any goods.")
+        super().__init__(parts, widget, label="Buy X, get Y", help_text="Without ids, any product.")
 
     def compress(self, values: list[Any]) -> dict[str, Any] | None:
         if not any(values):
@@ -138,7 +138,7 @@ class BulkTiersField(PartsField):
             parts[f"value_amount_{number}"] = _number("Amount, in basis points or cents")
         widget = BulkTiersWidget(parts, "discounts/bulk_tiers.html")
         super().__init__(
-            parts, widget, label="Tiers", help_text="The highest tier reached holds for all units."
+            parts, widget, label="Tiers", help_text="The highest tier reached applies to all units."
         )
 
     def compress(self, values: list[Any]) -> dict[str, Any] | None:

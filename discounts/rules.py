@@ -89,7 +89,9 @@ def _type_errors(discount: Discount) -> Iterator[FieldError]:
     if discount.type == Type.SHIPPING_DISCOUNT and not is_on_shipping:
         yield FieldError("applies_to", "not_allowed", "A shipping discount applies to shipping.")
     if discount.type in BY_QUANTITY and is_on_shipping:
-        yield FieldError("applies_to", "not_allowed", "Quantities are of goods, not of shipping.")
+        yield FieldError(
+            "applies_to", "not_allowed", "Quantity discounts apply to products, not to shipping."
+        )
 
 
 def require_issued_values(discount: Discount, changes: Mapping[str, object]) -> None:
@@ -109,11 +111,11 @@ def _gift_card_errors(discount: Discount) -> Iterator[FieldError]:
         return
     for name in _CONDITIONS:
         if getattr(discount, name) != _default(discount, name):
-            yield FieldError(name, "not_allowed", "A gift card pays for whatever its holder buys.")
+            yield FieldError(name, "not_allowed", "A gift card pays for any product.")
     if discount.status == Discount.Status.DISABLED:
-        yield FieldError("status", "not_allowed", "A gift card is ended for good: archive it.")
+        yield FieldError("status", "not_allowed", "A gift card is ended by archiving it.")
     if discount.code is not None and discount.voucher_id is None:
-        yield FieldError("code", "not_allowed", "A gift card is given a code of its own.")
+        yield FieldError("code", "not_allowed", "A gift card gets its code when it is issued.")
     if discount.value_mode not in (None, ValueMode.FIXED_AMOUNT):
         yield FieldError("value_mode", "not_allowed", "A gift card is worth a fixed amount.")
     elif discount.value_amount == 0:
@@ -131,16 +133,16 @@ def _mechanics_errors(discount: Discount) -> Iterator[FieldError]:
     for name, owner in _MECHANICS.items():
         is_given = getattr(discount, name) is not None
         if discount.type == owner and not is_given:
-            yield FieldError(name, "required", f"The type {owner.value} needs it.")
+            yield FieldError(name, "required", f"Required for the type {owner.value}.")
         if discount.type != owner and is_given:
-            yield FieldError(name, "not_allowed", f"Only the type {owner.value} has it.")
+            yield FieldError(name, "not_allowed", f"Only allowed for the type {owner.value}.")
 
 
 def _value_errors(discount: Discount) -> Iterator[FieldError]:
     for path, value in _values(discount):
         mode, amount = value["value_mode"], value["value_amount"]
         if mode is None:
-            yield FieldError(f"{path}value_mode", "required", "Says how the discount is computed.")
+            yield FieldError(f"{path}value_mode", "required", "Required: percentage or fixed_amount.")
         elif amount is None and mode != ValueMode.FREE:
             yield FieldError(f"{path}value_amount", "required", "In basis points or cents, by value_mode.")
         elif mode == ValueMode.PERCENTAGE and amount > MAX_BASIS_POINTS:
@@ -149,7 +151,7 @@ def _value_errors(discount: Discount) -> Iterator[FieldError]:
 
 def _currency_errors(discount: Discount) -> Iterator[FieldError]:
     if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in _values(discount)):
-        yield FieldError("currency", "required", "An amount of money needs a currency.")
+        yield FieldError("currency", "required", "An amount needs a currency.")
 
 
 def _values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:

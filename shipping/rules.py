@@ -36,7 +36,7 @@ def zip_pattern(value: object) -> str:
     kept = filled_text(value)
     pattern = normalise_zip(kept)
     if not pattern or "*" in pattern[:-1]:
-        refuse("invalid_zip_pattern", "Must be a postcode, or a prefix that ends in *.")
+        refuse("invalid_zip_pattern", "Must be a postcode, or a prefix followed by *.")
     return _zip_text(kept)
 
 

@@ -45,7 +45,7 @@ class IssueForm(BaseDialogForm):
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
-        label="Seconds that the old key still works",
+        label="Seconds for which the old key still works",
         min_value=0,
         max_value=MAX_GRACE_S,
         initial=0,

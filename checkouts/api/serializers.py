@@ -73,7 +73,7 @@ class VatInput(Input):
         required=False, allow_blank=True, allow_null=True, max_length=2, default=""
     )
     vat_number = fields.TextField(
-        allow_blank=True, allow_null=True, max_length=32, help_text="An empty one clears it."
+        allow_blank=True, allow_null=True, max_length=32, help_text="An empty value clears it."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class PaymentOutput(PaymentAttemptOutput):
 
     checkout_id = fields.IdField()
     order_id = fields.IdField(source="checkout.order_id", allow_null=True)
-    paid_late_at = TimestampField(allow_null=True, help_text="Money that came too late, and goes back.")
+    paid_late_at = TimestampField(allow_null=True, help_text="Money that arrived too late and is refunded.")
     refunded_at = TimestampField(allow_null=True)
     refund_reference = serializers.CharField(allow_null=True)
 

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='checkoutpaymentattempt',
             name='gateway_key',
-            field=models.CharField(help_text='Stands for it at its gateway in every call; null where there is none', max_length=64, null=True),
+            field=models.CharField(help_text='Its idempotency key at the gateway; null without a gateway', max_length=64, null=True),
         ),
         migrations.AddField(
             model_name='checkoutpaymentattempt',

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='checkout',
             name='completion_key',
-            field=models.CharField(help_text='The Idempotency-Key that completed it, known for ever', max_length=255, null=True),
+            field=models.CharField(help_text='The Idempotency-Key of the request that completed it', max_length=255, null=True),
         ),
         migrations.AddConstraint(
             model_name='checkout',

@@ -143,7 +143,7 @@ _OWN = (
         name="commerce.email.provider_webhook_secret",
         default="",
         is_secret=True,
-        help="Key of the email provider's signatures; without one its events are refused, unless the installation allows it.",
+        help="Verifies the email provider's events. Without it they are refused, unless the installation allows unsigned ones.",
     ),
     Choice(
         name="commerce.email.provider",
@@ -166,7 +166,7 @@ _OWN = (
         name="commerce.email.api_key",
         default="",
         is_secret=True,
-        help="Key of the provider's API, for all but local and smtp.",
+        help="API key of the provider; not used for local and smtp.",
         of_one_owner=True,
     ),
     Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
@@ -188,14 +188,14 @@ _OWN = (
     Text(
         name="commerce.email.smtp_username",
         default="",
-        help="Name to log in to the SMTP server with; without one there is no log-in.",
+        help="User name for the SMTP server; leave it empty for no log-in.",
         of_one_owner=True,
     ),
     Text(
         name="commerce.email.smtp_password",
         default="",
         is_secret=True,
-        help="Password of that name.",
+        help="Password for the SMTP user name.",
         of_one_owner=True,
         sent_by=(
             "commerce.email.smtp_host",
@@ -207,7 +207,7 @@ _OWN = (
         name="commerce.email.reply_to",
         default="",
         max_length=254,
-        help="Where answers to emails go, if not to their sender.",
+        help="Address for replies, if not the sender's.",
     ),
 )
 

@@ -55,7 +55,7 @@ class CustomerAdmin(EditableAdmin):
 
     @asking(
         "Redact",
-        description="Erases the person for ever: name, email, phone and tags. Orders stay for the books.",
+        description="Erases name, email, phone and tags. This can't be undone. Orders are kept for accounting.",
         submit="Erase this person",
         icon="person_off",
         variant=ActionVariant.DANGER,

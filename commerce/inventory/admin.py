@@ -38,7 +38,7 @@ class LocationAdmin(EditableAdmin):
 
 class AdjustmentForm(BaseDialogForm):
     delta = forms.IntegerField(
-        label="Units more, or fewer with a minus",
+        label="Change in units (negative to remove)",
         min_value=-MAX_DELTA,
         max_value=MAX_DELTA,
         widget=UnfoldAdminIntegerFieldWidget,
@@ -106,7 +106,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
 
     @asking(
         "Adjust stock",
-        description="Changes the units on hand; what is reserved or committed must stay covered.",
+        description="Changes the units on hand. They must still cover what is reserved and committed.",
         submit="Adjust",
         form_class=AdjustmentForm,
         icon="swap_vert",
@@ -116,7 +116,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
 
     @asking(
         "Add stock",
-        description="Changes the units of a variant at a location, also where it has none yet.",
+        description="Changes the units of a variant at a location, even if it has none there yet.",
         submit="Adjust",
         form_class=StockingForm,
         icon="add",

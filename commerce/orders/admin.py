@@ -75,9 +75,7 @@ class ParcelForm(BaseDialogForm):
     tracking_number = forms.CharField(
         required=False, max_length=MAX_TRACKING_NUMBER, widget=UnfoldAdminTextInputWidget
     )
-    tracking_url = forms.CharField(
-        required=False, label="Address where the parcel can be followed", widget=UnfoldAdminTextInputWidget
-    )
+    tracking_url = forms.CharField(required=False, label="Tracking URL", widget=UnfoldAdminTextInputWidget)
 
 
 class ReasonForm(BaseDialogForm):
@@ -176,14 +174,14 @@ class OrderAdmin(ReadOnlyAdmin):
             return queryset.filter(number=int(number)), False
         return super().get_search_results(request, queryset, search_term)
 
-    @asking("Mark as paid", description="The money has come.", submit="Mark as paid", icon="payments")
+    @asking("Mark as paid", description="The order has been paid.", submit="Mark as paid", icon="payments")
     def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
         operations.mark_order_paid(order_id=order.pk, now=timezone.now())
         return "The order is paid."
 
     @asking(
         "Fulfil",
-        description="The parcel has left: its units leave the stock, and the customer gets an email.",
+        description="The parcel has been shipped: its units are taken out of stock, and the customer gets an email.",
         submit="Fulfil",
         form_class=ParcelForm,
         icon="local_shipping",
@@ -200,7 +198,7 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @asking(
         "Mark as refunded",
-        description="The customer of a cancelled or returned order has the money back.",
+        description="The customer of a cancelled or returned order has been refunded.",
         submit="Mark as refunded",
         icon="undo",
     )

@@ -6,7 +6,7 @@ class OrderNotOpen(Refusal):
 
     status = 409
     code = "order_not_open"
-    title = "The order can no longer change so"
+    title = "The order can no longer be changed this way"
 
 
 class OrderNotPaid(Refusal):

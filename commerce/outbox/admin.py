@@ -85,7 +85,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
 
     @asking(
         "Cancel",
-        description="It won't run unless somebody retries it.",
+        description="It won't run unless it is retried.",
         submit="Cancel the dispatch",
         icon="cancel",
         variant=ActionVariant.DANGER,

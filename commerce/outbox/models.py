@@ -32,11 +32,11 @@ class OutboxDispatch(AccountOwned):
     payload = models.JSONField(default=dict)
     payload_version = models.PositiveSmallIntegerField(default=1)
     key_space = key_space_field()
-    idempotency_key = models.CharField(
-        max_length=255, help_text="Handed to the outside service with every try"
-    )
+    idempotency_key = models.CharField(max_length=255, help_text="Sent to the outside service with every try")
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="Retries so far; the first run is none")
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="Retries so far, not counting the first run"
+    )
     max_attempts = models.PositiveSmallIntegerField(default=5)
     due_at = models.DateTimeField(help_text="When it may run next")
     locked_until = models.DateTimeField(null=True, help_text="The lease of the worker that claimed it")

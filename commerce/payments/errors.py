@@ -20,4 +20,4 @@ class PaymentGatewayFailed(Refusal):
 class InvalidSignature(Refusal):
     status = 401
     code = "invalid_signature"
-    title = "The signature does not fit the body"
+    title = "The signature is wrong"

@@ -12,8 +12,8 @@ _HEAD = """\
 
 Every error is a problem document (RFC 9457, `application/problem+json`): `type`, `title`, `status`, `detail`,
 `code`, `request_id`, for field errors `errors: [{field, code, detail}]`, and members of its own such as
-`current_version`. Programs go by `code`: it is stable, and one code has one status. A refused request has
-changed nothing; only `payment_gateway_failed` says with `phase` what the try has made of the checkout.
+`current_version`. Clients should rely on `code`: it is stable, and one code has one status. A refused request has
+changed nothing; only `payment_gateway_failed` tells the state of the checkout in `phase`.
 
 | Status | Code | Title |
 |---|---|---|

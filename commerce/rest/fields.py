@@ -224,7 +224,7 @@ class WholeField(serializers.Field):
 class DateTimeField(serializers.DateTimeField):
     """ISO 8601 with an offset. A time without one is ambiguous and refused."""
 
-    default_error_messages = {"no_offset": "A timestamp needs an offset, such as Z."}
+    default_error_messages = {"no_offset": "A timestamp needs a UTC offset, such as Z."}
 
     def enforce_timezone(self, value: Any) -> Any:
         if value.tzinfo is None:

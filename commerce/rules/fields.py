@@ -89,7 +89,7 @@ def items(rule: Rule, *, max_length: int, may_be_empty: bool = True) -> Rule:
         if not isinstance(value, list):
             refuse("not_a_list", f'Expected a list of items but got type "{type(value).__name__}".')
         if len(value) > max_length:
-            refuse("max_length", f"At most {max_length} items are taken.")
+            refuse("max_length", f"At most {max_length} items are allowed.")
         if not value and not may_be_empty:
             refuse("empty", "This list may not be empty.")
         kept, errors = [], []

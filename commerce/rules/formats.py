@@ -29,7 +29,7 @@ def handle(value: object, *, min_length: int = 1) -> str:
     """A name for use in URLs and imports."""
     kept = filled_text(value)
     if not _HANDLE.fullmatch(kept) or len(kept) < min_length:
-        refuse("invalid_handle", "Lower-case letters, digits and hyphens, beginning with none of the latter.")
+        refuse("invalid_handle", "Use lower-case letters, digits and hyphens; don't begin with a hyphen.")
     return kept
 
 
@@ -37,7 +37,7 @@ def token(value: object) -> str:
     """A machine name, such as a carrier's code."""
     kept = filled_text(value)
     if not _TOKEN.fullmatch(kept):
-        refuse("invalid_token", "Lower-case letters, digits, _ and - only, 64 at the most.")
+        refuse("invalid_token", "Use at most 64 lower-case letters, digits, _ and -.")
     return kept
 
 

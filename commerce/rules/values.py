@@ -80,7 +80,7 @@ def moment(value: object) -> datetime:
     if not isinstance(value, datetime):
         refuse("invalid", "A point in time is required.")
     if value.tzinfo is None:
-        refuse("no_offset", "A timestamp needs an offset, such as Z.")
+        refuse("no_offset", "A timestamp needs a UTC offset, such as Z.")
     return value
 
 

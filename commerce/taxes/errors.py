@@ -4,7 +4,7 @@ from commerce.errors import Refusal
 class TaxRateExists(Refusal):
     status = 409
     code = "tax_rate_exists"
-    title = "The country has a rate of this tax class"
+    title = "The country already has a rate for this tax class"
     constraints = ("tax_rates_class",)
 
 
@@ -13,4 +13,4 @@ class VatNumberInvalid(Refusal):
 
     status = 422
     code = "vat_number_invalid"
-    title = "No EU VAT number has this form"
+    title = "This doesn't have the form of an EU VAT number"

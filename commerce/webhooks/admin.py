@@ -23,7 +23,7 @@ from .rules import MAX_GRACE_S
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
-        label="Seconds that messages are signed with the old secret too",
+        label="Seconds for which messages are also signed with the old secret",
         min_value=0,
         max_value=MAX_GRACE_S,
         initial=86_400,
@@ -79,7 +79,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 
     @asking(
         "Ping",
-        description="Sends a message that means nothing. What the endpoint says shows among its deliveries.",
+        description="Sends a test message. The endpoint's answer is shown among its deliveries.",
         submit="Ping",
         icon="send",
     )
@@ -89,7 +89,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 
     @asking(
         "Pause",
-        description="Nothing is sent until it is resumed, and what happens meanwhile is not sent later.",
+        description="Nothing is sent until it is resumed. Events in between are not sent later.",
         submit="Pause",
         icon="pause",
     )
@@ -99,7 +99,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 
     @asking(
         "Resume",
-        description="What happens from now on is sent; earlier failures are forgotten.",
+        description="Events from now on are sent; earlier failures are reset.",
         submit="Resume",
         icon="play_arrow",
     )

@@ -4,7 +4,7 @@ from commerce.errors import Refusal
 class EndpointExists(Refusal):
     status = 409
     code = "webhook_endpoint_exists"
-    title = "The account has an endpoint of this URL already"
+    title = "The account already has an endpoint with this URL"
     constraints = ("webhook_endpoints_url",)
 
 
@@ -13,7 +13,7 @@ class TooManyEndpoints(Refusal):
 
     status = 409
     code = "too_many_webhook_endpoints"
-    title = "The account has as many webhook endpoints as it may have"
+    title = "The account has the maximum number of webhook endpoints"
 
 
 class DeliveryFailed(Exception):

@@ -24,7 +24,7 @@ class WebhookEndpoint(AccountOwned):
     url = models.CharField(max_length=1000)
     description = models.CharField(max_length=200, blank=True)
     topics = ArrayField(
-        models.CharField(max_length=64), default=list, help_text="Event types; none means all"
+        models.CharField(max_length=64), default=list, help_text="Event types; empty means all"
     )
     status = models.CharField(
         max_length=16,
@@ -33,21 +33,21 @@ class WebhookEndpoint(AccountOwned):
         help_text="Paused by hand, or disabled by its failures",
     )
     disabled_reason = models.CharField(max_length=16, choices=DisabledReason, blank=True)
-    paused_at = models.DateTimeField(null=True, help_text="Since when it is paused or disabled")
+    paused_at = models.DateTimeField(null=True, help_text="When it was paused or disabled")
     api_version = models.CharField(
         "API version",
         max_length=16,
         default=current_version_name,
         db_default="2026-01",
-        help_text="What its messages look like: the version of the request that made it",
+        help_text="The API version of its messages: that of the request that created it",
     )
     secret = models.CharField(max_length=64)
     previous_secret = models.CharField(max_length=64, blank=True)
     previous_secret_until = models.DateTimeField(null=True)
     consecutive_failures = models.PositiveIntegerField(default=0)
-    failing_since = models.DateTimeField(null=True, help_text="When the first of them was")
+    failing_since = models.DateTimeField(null=True, help_text="When the first of these failures happened")
     rests_until = models.DateTimeField(
-        null=True, help_text="Not called before, as it gave no answer or a slow one"
+        null=True, help_text="It isn't called until then, because it didn't answer or was slow"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -98,7 +98,7 @@ class WebhookDelivery(AccountOwned):
     event_type = models.CharField(max_length=64)
     attempt = models.PositiveSmallIntegerField(help_text="Counts from 1")
     status = models.CharField(max_length=16, choices=Status)
-    response_status = models.PositiveSmallIntegerField(null=True, help_text="None where no answer came")
+    response_status = models.PositiveSmallIntegerField(null=True, help_text="Null if there was no answer")
     response_excerpt = models.TextField(blank=True, help_text="The first KiB")
     error = models.TextField(blank=True)
     duration_ms = models.PositiveIntegerField()

@@ -19,7 +19,7 @@ _topics = items(choice(EventType.values), max_length=len(EventType))
 def endpoint_url(value: object) -> str:
     url = http_url(value)
     if len(url) > MAX_URL:
-        refuse("max_length", f"At most {MAX_URL} characters are taken.")
+        refuse("max_length", f"At most {MAX_URL} characters are allowed.")
     return url
 
 

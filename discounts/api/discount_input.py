@@ -88,7 +88,7 @@ class DiscountChanges(Input):
     title = fields.TextField(max_length=MAX_TITLE)
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices, required=False, allow_null=True)
     value_amount = fields.IntegerField(
-        required=False, allow_null=True, help_text="Basis points for `percentage`, else cents."
+        required=False, allow_null=True, help_text="Basis points for `percentage`, otherwise cents."
     )
     currency = fields.CurrencyField(required=False, allow_null=True)
     applies_to = serializers.ChoiceField(Discount.AppliesTo.choices, required=False, allow_null=True)

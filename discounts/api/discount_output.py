@@ -43,7 +43,7 @@ class DiscountOutput(Output):
     title = serializers.CharField()
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices, allow_null=True)
     value_amount = serializers.IntegerField(
-        allow_null=True, help_text="Basis points for `percentage`, else cents."
+        allow_null=True, help_text="Basis points for `percentage`, otherwise cents."
     )
     currency = serializers.CharField(allow_null=True)
     applies_to = serializers.ChoiceField(Discount.AppliesTo.choices)

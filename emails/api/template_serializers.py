@@ -29,7 +29,7 @@ class ContextField(fields.ObjectField):
 class EmailTemplatePartsInput(Input):
     subject = fields.TextField(max_length=MAX_LINE, help_text="Liquid.")
     preheader = fields.OptionalTextField(
-        max_length=MAX_LINE, help_text="Liquid. Mail programs show it beside the subject."
+        max_length=MAX_LINE, help_text="Liquid. Shown beside the subject in mail programs."
     )
     body_source = fields.TextField(
         max_length=MAX_BODY_SOURCE, trim_whitespace=False, help_text="Liquid that becomes MJML."
@@ -71,7 +71,9 @@ class EmailTemplateTestInput(Input):
 class EmailTemplateWarningOutput(Output):
     """A fault in the MJML that didn't prevent compiling."""
 
-    line = serializers.IntegerField(allow_null=True, help_text="From 1, after Liquid was rendered.")
+    line = serializers.IntegerField(
+        allow_null=True, help_text="Counts from 1, after Liquid has been rendered."
+    )
     tag = serializers.CharField()
     message = serializers.CharField()
 

@@ -49,7 +49,7 @@ class TemplateForm(forms.Form):
     expected_version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
     subject = _line_field(max_length=MAX_LINE)
     preheader = _line_field(
-        max_length=MAX_LINE, required=False, help_text="What mail programs show beside the subject."
+        max_length=MAX_LINE, required=False, help_text="Shown beside the subject in mail programs."
     )
     body_source = SourceField(rows=28, max_length=MAX_BODY_SOURCE, label="Body", help_text="Liquid and MJML.")
     body_text = SourceField(
@@ -57,18 +57,18 @@ class TemplateForm(forms.Form):
         max_length=MAX_BODY_TEXT,
         required=False,
         label="Text",
-        help_text="For mail programs without HTML. Left empty, it is made of the body.",
+        help_text="For mail programs without HTML. If empty, it is made from the body.",
     )
     ctx = SourceField(
         rows=8,
         max_length=_MAX_CTX,
         label="Sample",
-        help_text="The variables that the preview and a test message have, as JSON. They are not saved.",
+        help_text="The variables for the preview and test messages, as JSON. They are not saved.",
     )
     note = forms.CharField(
         max_length=MAX_NOTE,
         required=False,
-        help_text="What was changed and why, for the history.",
+        help_text="What you changed and why, for the history.",
         widget=UnfoldAdminTextInputWidget,
     )
     to_email = forms.EmailField(

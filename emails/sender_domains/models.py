@@ -16,9 +16,11 @@ class SenderDomain(AccountOwned):
 
     domain = models.CharField(max_length=253, help_text="In its ASCII form, in lower case")
     token = models.CharField(max_length=64)
-    verified_at = models.DateTimeField(null=True, help_text="Since when mail may come from it")
-    checked_at = models.DateTimeField(null=True, help_text="When the name servers last gave an answer")
-    missing_since = models.DateTimeField(null=True, help_text="Since when a verified domain's record is gone")
+    verified_at = models.DateTimeField(null=True, help_text="When it was verified")
+    checked_at = models.DateTimeField(null=True, help_text="When name servers last answered")
+    missing_since = models.DateTimeField(
+        null=True, help_text="When the record of a verified domain was first missing"
+    )
     failure_code = models.CharField(max_length=32, choices=Failure, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -110,7 +110,7 @@ def test_market_of_the_same_surface_is_a_form_error(shop, owner):
     answer = owner.fill("accounts/market/add/", **MARKET | same)
 
     assert errors_of(answer) == {
-        "__all__": ["The account has a market of this currency, locale, country and domain"]
+        "__all__": ["The account already has a market with this currency, locale, country and domain"]
     }
     with shop.scope():
         assert Market.objects.count() == 1

@@ -93,8 +93,8 @@ def test_invitation_of_a_member_or_of_somebody_invited_is_a_form_error(shop, own
     answers = [owner.fill(INVITE, username=name, role="owner") for name in ("bea", owner.user.username)]
 
     assert [errors_of(answer) for answer in answers] == [
-        {"__all__": ["This username is invited already"]},
-        {"__all__": ["The user is on the staff already"]},
+        {"__all__": ["This username has already been invited"]},
+        {"__all__": ["The user is already on the staff"]},
     ]
     assert offers(shop) == [("bea", "staff")]
 
@@ -224,7 +224,7 @@ def test_member_who_is_one_already_is_a_form_error(shop, operator, staff_of):
 
     answer = operator.fill("accounts/staffmembership/add/", user=username, role="support")
 
-    assert errors_of(answer) == {"__all__": ["The user is on the staff already"]}
+    assert errors_of(answer) == {"__all__": ["The user is already on the staff"]}
     assert members(shop) == {username: "owner"}
 
 

@@ -27,7 +27,7 @@ STRIPE = Connector(
             name=WEBHOOK_SECRET,
             default="",
             is_secret=True,
-            help="Key of Stripe's signatures; while it is empty, no event of Stripe is taken.",
+            help="Verifies Stripe's events. Without it they are refused.",
         ),
     ),
     urls="commerce.payments.stripe.urls",

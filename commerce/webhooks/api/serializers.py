@@ -12,13 +12,15 @@ _Status = WebhookEndpoint.Status
 
 
 class WebhookEndpointInput(Input):
-    url = fields.HttpUrlField(help_text="At a public address, and on port 80, 443, or from 1024 up.")
+    url = fields.HttpUrlField(
+        help_text="It must resolve to public addresses; the port is 80, 443, or 1024 and above."
+    )
     description = fields.OptionalTextField(max_length=MAX_DESCRIPTION)
     topics = fields.ListField(
         child=serializers.ChoiceField(EventType.choices),
         required=False,
         max_length=len(EventType),
-        help_text="Types of events to send; none means all.",
+        help_text="Event types to send; empty means all.",
     )
 
     def validate_url(self, url: str) -> str:
@@ -45,7 +47,7 @@ class WebhookEndpointOutput(Output):
     description = serializers.CharField()
     topics = serializers.ListField(child=serializers.CharField())
     api_version = serializers.CharField(
-        help_text="The version that its messages have: that of the request that made it."
+        help_text="The API version of its messages: that of the request that created it."
     )
     status = serializers.ChoiceField(_Status.choices)
     disabled_reason = serializers.CharField(help_text="`gone` (it answered 410), `failing`, or empty.")
@@ -53,7 +55,7 @@ class WebhookEndpointOutput(Output):
     consecutive_failures = serializers.IntegerField()
     failing_since = TimestampField(allow_null=True)
     previous_secret_until = TimestampField(
-        allow_null=True, help_text="Until when messages are signed with the secret before too."
+        allow_null=True, help_text="Until then, messages are also signed with the previous secret."
     )
     created_at = TimestampField()
     updated_at = TimestampField()
@@ -64,18 +66,18 @@ class WebhookEndpointWithSecretOutput(WebhookEndpointOutput):
 
 
 class WebhookPingOutput(Output):
-    message_id = serializers.CharField(help_text="Under this id it is found among the deliveries.")
+    message_id = serializers.CharField(help_text="Its id in the log of deliveries.")
 
 
 class WebhookDeliveryOutput(Output):
     id = fields.IdField()
     webhook_endpoint_id: Any = fields.IdField(source="endpoint_id")
-    message_id = serializers.CharField(help_text="The header `webhook-id`, and the id of the event.")
+    message_id = serializers.CharField(help_text="The header `webhook-id`, which is the event's id.")
     event_type = serializers.CharField()
     attempt = serializers.IntegerField(help_text="Counts from 1.")
     status = serializers.ChoiceField(WebhookDelivery.Status.choices)
     response_status = serializers.IntegerField(allow_null=True)
     response_excerpt = serializers.CharField(help_text="The first KiB of the answer.")
-    error = serializers.CharField(help_text="Why no answer came; empty when one did.")
+    error = serializers.CharField(help_text="Why there was no answer; empty if there was one.")
     duration_ms = serializers.IntegerField()
     created_at = TimestampField()

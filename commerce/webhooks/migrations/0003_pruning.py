@@ -20,6 +20,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='webhookendpoint',
             name='rests_until',
-            field=models.DateTimeField(help_text='Not called before, as it gave no answer or a slow one', null=True),
+            field=models.DateTimeField(help_text="It isn't called until then, because it didn't answer or was slow", null=True),
         ),
     ]

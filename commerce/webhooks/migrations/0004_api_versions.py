@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='webhookendpoint',
             name='api_version',
-            field=models.CharField(db_default='2026-01', default=commerce.versions.current_version_name, help_text='What its messages look like: the version of the request that made it', max_length=16, verbose_name='API version'),
+            field=models.CharField(db_default='2026-01', default=commerce.versions.current_version_name, help_text='The API version of its messages: that of the request that created it', max_length=16, verbose_name='API version'),
         ),
     ]
