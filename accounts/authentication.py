@@ -2,8 +2,11 @@
 
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from threading import Lock
+from typing import Any
 from uuid import UUID
 
 import redis
@@ -45,19 +48,34 @@ class Grant:
         return is_over or time.monotonic() - self.resolved_at > CACHE_S
 
 
+# By digest and handle, in the order in which they were resolved.
 _cache: dict[tuple[bytes, str | None], Grant] = {}
+_cache_lock = Lock()
 
 
 def secret_of(request: HttpRequest, surface: str) -> str:
     """The secret in the request for this surface; raises `Unauthenticated`."""
-    if surface == "storefront":
-        secret = request.headers.get("X-Storefront-Key", "")
-    else:
-        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-        secret = secret if scheme.lower() == "bearer" else ""
-    if not secret.strip():
+    secret = sent_secret(request.META, surface)
+    if not secret:
         raise Unauthenticated
+    return secret
+
+
+def sent_secret(environ: Mapping[str, Any], surface: str) -> str:
+    """The secret in the WSGI environment of a request for this surface, or an empty string."""
+    if surface == "storefront":
+        secret = environ.get("HTTP_X_STOREFRONT_KEY", "")
+    else:
+        scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+        secret = secret if scheme.lower() == "bearer" else ""
     return secret.strip()
+
+
+def known_principal(secret: str, *, handle: str | None) -> Principal | None:
+    """Whose secret it was when this process last looked it up, if it has. Asks nobody."""
+    digest = hash_secret(secret)
+    grant = _cache.get((digest, handle)) or _cache.get((digest, None))
+    return grant.principal if grant else None
 
 
 def hash_secret(secret: str) -> bytes:
@@ -97,30 +115,38 @@ def refresh_grant(grant: Grant, secret: str, *, handle: str | None, version: byt
     if grant.version is not None:
         grant = resolve(secret, handle=handle)
     grant = replace(grant, version=version)
-    _cache[hash_secret(secret), handle] = grant
+    _keep(hash_secret(secret), handle, grant)
     return grant
 
 
 def resolve(secret: str, *, handle: str | None) -> Grant:
     """Look up a secret and its account in the database."""
     digest = hash_secret(secret)
-    _cache.pop((digest, handle), None)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT *, api_key_expires_at(%s) FROM resolve_api_key(%s, %s)", [digest, digest, handle]
         )
         row = cursor.fetchone()
     if row is None:
+        with _cache_lock:
+            _cache.pop((digest, handle), None)
         raise Unauthenticated
     key_id, kind, workspace_id, account_id, account_status, scopes, expires_at = row
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
     )
     grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic())
-    if len(_cache) >= CACHE_SIZE:
-        _cache.clear()
-    _cache[digest, handle] = grant
+    _keep(digest, handle, grant)
     return grant
+
+
+def _keep(digest: bytes, handle: str | None, grant: Grant) -> None:
+    """Cache the grant. If the cache is full, the one that was resolved longest ago gives way."""
+    with _cache_lock:
+        _cache.pop((digest, handle), None)
+        if len(_cache) >= CACHE_SIZE:
+            del _cache[next(iter(_cache))]
+        _cache[digest, handle] = grant
 
 
 def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
@@ -160,9 +186,10 @@ def version_name(workspace_id: UUID) -> str:
 
 def forget_grants(workspace_id: UUID) -> None:
     """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice within 3 s."""
-    for place, grant in list(_cache.items()):
-        if grant.principal.workspace_id == workspace_id:
-            _cache.pop(place, None)
+    with _cache_lock:
+        for place, grant in list(_cache.items()):
+            if grant.principal.workspace_id == workspace_id:
+                del _cache[place]
     try:
         client().incr(version_name(workspace_id))
     except redis.RedisError:

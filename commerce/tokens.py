@@ -13,3 +13,8 @@ def base62(length: int) -> str:
 def opaque_token() -> str:
     """A handle that can't be guessed: 32 base62 characters, about 190 bits."""
     return base62(32)
+
+
+def sent_token(value: object) -> str:
+    """A token in a request's body, without the blanks around it, which no text field counts. Empty if it isn't text."""
+    return value.strip() if isinstance(value, str) else ""

@@ -14,7 +14,7 @@ from threading import Lock
 from django.conf import settings
 
 from commerce.outside.deadline import Deadline, deadline
-from commerce.outside.working import begin_waiting
+from commerce.outside.working import waiting
 
 from .errors import TooManyOutsideCalls
 
@@ -40,8 +40,7 @@ def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[De
     """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
     _begin(kind, account_id)
     try:
-        begin_waiting()
-        with deadline(within_s) as limit:
+        with waiting(), deadline(within_s) as limit:
             yield limit
     finally:
         _end(kind, account_id)

@@ -145,32 +145,41 @@ def _answer(
     key = idempotency.key_of(request) if request.method == "POST" else None
     if key is None and action in view_class.idempotent_actions:
         raise IdempotencyKeyRequired
+    token_field = None
     if key is not None and issubclass(view_class, StorefrontViewSet):
-        key = _shoppers_key(request, view_class, action, key)
+        token_field = _token_field(request, view_class, action)
+        key = _shoppers_key(request, key, token_field)
+    answer_once: Callable[..., HttpResponse]
     if action in view_class.unscoped_actions:
         answer_once = partial(
-            idempotency.answer_once_across_scopes, knows_keys=action in view_class.key_knowing_actions
+            idempotency.answer_once_across_scopes,
+            token_field=token_field,
+            knows_keys=action in view_class.key_knowing_actions,
         )
         response = _once(answer_once, request, view_class, key, respond)
     else:
+        answer_once = partial(idempotency.answer_once, token_field=token_field)
         with request.open_scope():
-            response = _once(idempotency.answer_once, request, view_class, key, respond)
+            response = _once(answer_once, request, view_class, key, respond)
     takes = takes_of(view_class, action)
     if takes is not None and "Idempotent-Replayed" in response:
         name_in_replay(request, takes, response)
     return response
 
 
-def _shoppers_key(
-    request: ApiRequest, view_class: type[StorefrontViewSet], action: str, key: str
-) -> str | None:
+def _shoppers_key(request: ApiRequest, key: str, token_field: str | None) -> str | None:
     """The key for the record of a shopper's request; None if it isn't stored."""
     path = request.resolver_match.kwargs if request.resolver_match else {}
+    return idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=token_field)
+
+
+def _token_field(request: ApiRequest, view_class: type[StorefrontViewSet], action: str) -> str | None:
+    """What the field of the body that only the shopper knows is called in the request's version, if there is one."""
     field = view_class.shopper_fields.get(action)
     takes = takes_of(view_class, action)
     if field and takes and takes.body:
         field = old_name(takes.body, field, request.api_version)
-    return idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=field)
+    return field
 
 
 def _once(

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from commerce.errors import RequestInProgress
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
+from commerce.tokens import sent_token
 
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused
 from .requests import ApiRequest
@@ -91,7 +92,7 @@ def _member(request: HttpRequest, name: str) -> str:
     except orjson.JSONDecodeError:
         return ""
     value = body.get(name) if isinstance(body, dict) else None
-    return value if isinstance(value, str) else ""
+    return sent_token(value)
 
 
 def answer_once(
@@ -101,6 +102,7 @@ def answer_once(
     key: str,
     hidden: tuple[str, ...],
     respond: Callable[[], HttpResponse],
+    token_field: str | None = None,
 ) -> HttpResponse:
     """Replay the stored answer of this key, or respond and store the answer in the same transaction.
 
@@ -109,7 +111,7 @@ def answer_once(
     Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     place = _place()
-    fingerprint = fingerprint_of(request)
+    fingerprint = fingerprint_of(request, token_field=token_field)
     is_ours = _fetch(_LOCK, f"{place.owner_id}:{surface}:{key}")[0]
     stored = _fetch(place.naming(_FIND), place.owner_id, surface, key)
     if stored is not None:
@@ -132,6 +134,7 @@ def answer_once_across_scopes(
     key: str,
     hidden: tuple[str, ...],
     respond: Callable[[], HttpResponse],
+    token_field: str | None = None,
     knows_keys: bool = False,
 ) -> HttpResponse:
     """Like `answer_once`, for a view that opens its scopes itself. The claim and the answer each have their own scope.
@@ -141,7 +144,8 @@ def answer_once_across_scopes(
     did under the key, and compares the bodies itself. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     with request.open_scope():
-        place, fingerprint = _place(), fingerprint_of(request, with_body=not knows_keys)
+        place = _place()
+        fingerprint = fingerprint_of(request, with_body=not knows_keys, token_field=token_field)
         claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint, _RUN_AGAIN)
         stored = None if claim else _fetch(place.naming(_FIND), place.owner_id, surface, key)
     if claim is None:
@@ -182,10 +186,16 @@ def _fetch(sql: str, *parameters: Any) -> Any:
         return cursor.fetchone()
 
 
-def fingerprint_of(request: HttpRequest, *, with_body: bool = True) -> bytes:
-    """SHA-256 of method, path and body. JSON bodies are compared by value, and a missing one equals `{}`."""
+def fingerprint_of(request: HttpRequest, *, with_body: bool = True, token_field: str | None = None) -> bytes:
+    """SHA-256 of method, path and body. JSON bodies are compared by value, and a missing one equals `{}`.
+
+    Blanks around the token in `token_field` don't count.
+    """
     try:
-        body = orjson.dumps(orjson.loads(request.body or b"{}"), option=orjson.OPT_SORT_KEYS)
+        document = orjson.loads(request.body or b"{}")
+        if isinstance(document, dict) and isinstance(document.get(token_field), str):
+            document[token_field] = sent_token(document[token_field])
+        body = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         # Not JSON, or nested too deeply to serialize: the request will be refused.
         body = request.body

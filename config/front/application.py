@@ -10,9 +10,17 @@ from typing import Any
 from commerce.errors import Refusal
 from config.front.answers import send_answer
 from config.front.bodies import Body, BodyRefused, read_body, require_plain
-from config.front.callers import caller_of, target_of
+from config.front.callers import (
+    Caller,
+    caller_of,
+    cart_token_in,
+    names_cart_in_body,
+    takes_long_to_read,
+    target_of,
+)
 from config.front.environ import REFUSAL, environ_of
 from config.front.own_answers import answer_busy, answer_error, answer_health
+from config.front.signals import when_told_to_end
 from config.front.sockets import drop_silent_clients
 from config.front.threads import Threads
 from config.front.turns import Work
@@ -20,6 +28,12 @@ from config.front.turns import Work
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _MAX_FILES = 65_536
+# The target of parsing large bodies.
+_LARGE = "a large body"
+
+
+class _NoPlace(Exception):
+    """There is no place to wait, or none any more."""
 
 
 class Front:
@@ -47,6 +61,7 @@ class Front:
         """Called in the serving process, after the fork."""
         _allow_many_connections()
         self._threads.start()
+        when_told_to_end(loop, self._threads.close)
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         try:
@@ -71,42 +86,64 @@ class Front:
                 require_plain(headers)
             except BodyRefused as refused:
                 refusal = refused.refusal
-        await self._answer_in_thread(scope, protocol, body, refusal)
+        await self._answer_in_turn(scope, protocol, body, refusal)
 
-    async def _answer_in_thread(self, scope: Any, protocol: Any, body: Body, refusal: Refusal | None) -> None:
-        loop = asyncio.get_running_loop()
-        answered: Future[None] = loop.create_future()
+    async def _answer_in_turn(self, scope: Any, protocol: Any, body: Body, refusal: Refusal | None) -> None:
         asked_at = time.monotonic()
+        environ = environ_of(scope, body)
+        if refusal is not None:
+            environ[REFUSAL] = refusal
 
         def answer() -> None:
             try:
                 if time.monotonic() - asked_at > self._max_wait_s:
                     answer_busy(scope, protocol)
                 else:
-                    self._run_wsgi(scope, protocol, body, refusal)
+                    send_answer(self._wsgi, environ, protocol)
             except Exception as error:  # noqa: BLE001  it is logged
                 answer_error(scope, protocol, error)
             finally:
                 body.close()
-                loop.call_soon_threadsafe(_set_done, answered)
 
-        work = Work(answer, caller=caller_of(scope), target=target_of(scope, body))
-        if self._threads.submit(work):
-            await answered
-        else:
+        caller, target = caller_of(environ), target_of(environ)
+        try:
+            if names_cart_in_body(environ):
+                target = await self._cart_token_in(body, caller)
+            await self._run_in_turn(answer, caller, target)
+        except _NoPlace:
             body.close()
             answer_busy(scope, protocol)
 
-    def _run_wsgi(self, scope: Any, protocol: Any, body: Body, refusal: Refusal | None) -> None:
-        environ = environ_of(scope, body)
-        if refusal is not None:
-            environ[REFUSAL] = refusal
-        send_answer(self._wsgi, environ, protocol)
+    async def _cart_token_in(self, body: Body, caller: Caller) -> str | None:
+        """A large body is parsed in a thread, one at a time for each caller. Raises `_NoPlace`."""
+        if not takes_long_to_read(body):
+            return cart_token_in(body)
+        found: list[str | None] = []
+        await self._run_in_turn(lambda: found.append(cart_token_in(body)), caller, _LARGE)
+        return found[0] if found else None
+
+    async def _run_in_turn(self, run: Callable[[], None], caller: Caller, target: str | None) -> None:
+        """Run in a thread when it is the caller's turn. Raises `_NoPlace`."""
+        loop = asyncio.get_running_loop()
+        ended: Future[bool] = loop.create_future()
+
+        def run_and_tell() -> None:
+            try:
+                run()
+            finally:
+                loop.call_soon_threadsafe(_set, ended, True)
+
+        def refuse() -> None:
+            loop.call_soon_threadsafe(_set, ended, False)
+
+        self._threads.submit(Work(run_and_tell, refuse, caller.name, caller.lane, target))
+        if not await ended:
+            raise _NoPlace
 
 
-def _set_done(answered: "Future[None]") -> None:
-    if not answered.done():
-        answered.set_result(None)
+def _set(ended: "Future[bool]", has_run: bool) -> None:
+    if not ended.done():
+        ended.set_result(has_run)
 
 
 def _allow_many_connections() -> None:

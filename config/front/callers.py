@@ -1,66 +1,80 @@
-"""Tells whose request it is, and which cart or checkout it names, before Django handles it."""
+"""Tells whose request it is, and which cart or checkout it names, before Django handles it.
+
+Reads what Django will read: the WSGI environment, so that both see the same key, path and address.
+"""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.conf import settings
 
+from accounts.authentication import known_principal, sent_secret
 from commerce.client_address import address_of
+from commerce.tokens import sent_token
 from config.front.bodies import KEPT_IN_MEMORY, Body
 
 _WITH_TOKEN = re.compile(r"/storefront/[^/]+/(?:carts|checkouts)/([^/]+?)(?:\.json)?(?:/|$)")
 _ENTRY = re.compile(r"/storefront/[^/]+/checkouts\.json")
-# Longer than any key or token.
+_OF_ACCOUNT = re.compile(r"/admin/[^/]+/([^/]+)/")
+# Longer than any token.
 _LONGEST_NAME = 100
-# Bodies that are too large to be looked into share one name, so that nobody gains by sending those.
-_LARGE = "a large body"
 
 
-def caller_of(scope: Any) -> str:
-    """Return the request's key for its surface, valid or not; without a key, the client's address.
+class Caller(NamedTuple):
+    name: str
+    # Its queue: one for each surface.
+    lane: str
 
-    Only the header that the surface reads counts, so that a client can't pretend to be many by varying another one.
+
+def caller_of(environ: dict[str, Any]) -> Caller:
+    """The shop if this process knows the request's key for its surface, else the client's address.
+
+    Keys that aren't known yet don't count, as anybody can make them up. Nor do headers that the surface doesn't read.
     """
-    headers = scope.headers
-    path = scope.path
-    if path.startswith("/storefront/"):
-        key = headers.get("x-storefront-key", "")
-    elif path.startswith("/admin/"):
-        key = headers.get("authorization", "").partition(" ")[2].strip()
-    else:
-        key = ""
-    return f"key {key[:_LONGEST_NAME]}" if key else f"address {_address_of(scope)}"
+    path = environ["PATH_INFO"]
+    surface = next((name for name in ("storefront", "admin") if path.startswith(f"/{name}/")), "")
+    name = _known_shop(environ, surface) if surface else None
+    return Caller(name or f"address {_address_of(environ)}", surface)
 
 
-def target_of(scope: Any, body: Body) -> str | None:
-    """Return the token of the cart or checkout that a storefront request names."""
-    path = scope.path
-    if not path.startswith("/storefront/"):
+def _known_shop(environ: dict[str, Any], surface: str) -> str | None:
+    secret = sent_secret(environ, surface)
+    named = _OF_ACCOUNT.match(environ["PATH_INFO"])
+    principal = known_principal(secret, handle=named[1] if named else None) if secret else None
+    if principal is None:
         return None
-    if found := _WITH_TOKEN.match(path):
-        return found[1][:_LONGEST_NAME]
-    if scope.method == "POST" and _ENTRY.fullmatch(path):
-        return _cart_token_in(body)
-    return None
+    account_id = principal.account_id
+    return f"workspace {principal.workspace_id}" if account_id is None else f"account {account_id}"
 
 
-def _cart_token_in(body: Body) -> str | None:
+def target_of(environ: dict[str, Any]) -> str | None:
+    """Return the token of the cart or checkout in a storefront request's path."""
+    found = _WITH_TOKEN.match(environ["PATH_INFO"])
+    return found[1][:_LONGEST_NAME] if found else None
+
+
+def names_cart_in_body(environ: dict[str, Any]) -> bool:
+    return environ["REQUEST_METHOD"] == "POST" and _ENTRY.fullmatch(environ["PATH_INFO"]) is not None
+
+
+def takes_long_to_read(body: Body) -> bool:
+    """Whether the body is too large to be parsed on the event loop."""
+    return body.length > KEPT_IN_MEMORY
+
+
+def cart_token_in(body: Body) -> str | None:
     """Find the token in a JSON body. Parses it like the view, so that both see the same token."""
-    if body.length > KEPT_IN_MEMORY:
-        return _LARGE
     content = body.file.read()
     body.file.seek(0)
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
-    token = document.get("cart_token") if isinstance(document, dict) else None
-    return token[:_LONGEST_NAME] if isinstance(token, str) else None
+    token = sent_token(document.get("cart_token")) if isinstance(document, dict) else ""
+    return token[:_LONGEST_NAME] or None
 
 
-def _address_of(scope: Any) -> str:
-    forwarded = ""
-    if settings.BEHIND_TLS_PROXY:
-        forwarded = ",".join(value for name, value in scope.headers.items() if name == "x-forwarded-for")
-    return address_of(forwarded, peer=scope.client.rpartition(":")[0].strip("[]"))
+def _address_of(environ: dict[str, Any]) -> str:
+    forwarded = environ.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_TLS_PROXY else ""
+    return address_of(forwarded, peer=environ["REMOTE_ADDR"])

@@ -14,6 +14,9 @@ REFUSAL = "commerce.refusal"
 # contains this character.
 UNREADABLE = "\x80"
 
+# If the first value of these can't be read, none of them counts.
+_KEYS = {"x-storefront-key": "HTTP_X_STOREFRONT_KEY", "authorization": "HTTP_AUTHORIZATION"}
+
 # WSGI has its own names for these, or they no longer hold for a body that has been read.
 _OWN_NAMES = {"content-length", "content-type", "transfer-encoding"}
 
@@ -53,6 +56,10 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
     names = scope.headers.keys()
     if len(names) > len(dict(items)):
         _add_unreadable(environ, set(names).difference(name for name, _ in items))
+    for name, key in _KEYS.items():
+        # The server gives the first value, if it can be read.
+        if key in environ and scope.headers.get(name) is None:
+            environ[key] = UNREADABLE
     return environ
 
 

@@ -1,6 +1,6 @@
 """Shares threads fairly: decides which of the waiting requests starts next."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,27 +11,55 @@ _LEFT_TO_OTHERS = 2
 _MOST_PER_TARGET = 2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Work:
     run: Callable[[], None]
+    # Answers it instead, if there is no place for it.
+    refuse: Callable[[], None]
     # The caller whose share of the threads it uses.
     caller: str
+    # Which of the caller's queues it waits in: a flood in one doesn't delay the others.
+    lane: str = ""
     # The cart or checkout that it names, if any.
     target: str | None = None
     # Whether it is one of the few requests that its target allows at once.
     holds_target: bool = False
-    # Whether it has left its thread to others while it waits for an outside service.
+    # Whether it waits for an outside service, and so counts for nobody.
     is_aside: bool = False
+    # Whether it has ever done so: it keeps its spare thread to its end.
+    has_spare: bool = False
 
 
 @dataclass(slots=True)
 class _Caller:
-    queue: deque[Work] = field(default_factory=deque)
+    # Requests that wait for a thread. The first lane has the next turn.
+    lanes: dict[str, deque[Work]] = field(default_factory=dict)
+    # All that wait, for a thread or for their target, oldest first.
+    waiting: dict[Work, None] = field(default_factory=dict)
     running: int = 0
     aside: int = 0
-    # Requests in the queue, and requests that wait for their target.
-    waiting: int = 0
     is_in_turn: bool = False
+
+    @property
+    def is_gone(self) -> bool:
+        return not (self.running or self.aside or self.waiting)
+
+    def queue(self, work: Work) -> None:
+        self.lanes.setdefault(work.lane, deque()).append(work)
+
+    def pop(self) -> Work:
+        """Take the first request of the lane whose turn it is."""
+        lane = next(iter(self.lanes))
+        queue = self.lanes.pop(lane)
+        work = queue.popleft()
+        if queue:
+            self.lanes[lane] = queue
+        return work
+
+    def newest(self) -> Work:
+        """The newest request of the lane in which most wait."""
+        [(longest, _)] = Counter(work.lane for work in self.waiting).most_common(1)
+        return next(work for work in reversed(self.waiting) if work.lane == longest)
 
 
 @dataclass(slots=True)
@@ -41,14 +69,16 @@ class _Target:
 
 
 class Turns:
-    """Callers take turns. Each has its queue, and leaves some threads to the others.
+    """Callers take turns. Each has its queues, and leaves some threads to the others.
 
     A request whose target has too many at work waits beside the queue, without a thread, and goes back to its end once
     the target is free. Not safe for use by several threads at once.
     """
 
-    def __init__(self, threads: int, *, max_waiting: int) -> None:
+    def __init__(self, threads: int, *, max_waiting: int, spare: int = 0) -> None:
         self._free = threads
+        # Threads that have no request at all, spare ones included.
+        self._idle = threads + spare
         self._share = max(1, threads - _LEFT_TO_OTHERS)
         # One target doesn't use up its shop's share, unless that is a single thread.
         self._per_target = max(1, min(_MOST_PER_TARGET, self._share - 1))
@@ -59,35 +89,50 @@ class Turns:
         # Callers with a request that may start, in the order of their turns.
         self._turns: deque[_Caller] = deque()
 
-    def add(self, work: Work) -> bool:
-        """Queue the request; False if there is no place.
+    def add(self, work: Work) -> Work | None:
+        """Queue the request. Return the one for which there is no place, if any: itself, or one of another caller.
 
-        A caller may take as many places as it leaves free: alone it gets half of them, and there is always one for a
-        caller that has none yet.
+        A caller may take as many places as it leaves free: alone it gets half of them. For a caller that has none
+        there always is one, if need be that of the newest request of whoever has most, unless nobody has two.
         """
         caller = self._callers.get(work.caller)
-        taken = caller.waiting if caller else 0
-        if taken >= self._max_waiting - self._waiting:
-            return False
+        free = self._max_waiting - self._waiting
+        dropped = None
+        if caller is not None and caller.waiting:
+            if len(caller.waiting) >= free:
+                return work
+        elif free <= 0:
+            dropped = self._drop_newest()
+            if dropped is None:
+                return work
         if caller is None:
             caller = self._callers[work.caller] = _Caller()
-        caller.queue.append(work)
-        caller.waiting += 1
+        caller.queue(work)
+        caller.waiting[work] = None
         self._waiting += 1
         self._give_turn(caller)
-        return True
+        return dropped
+
+    def close(self) -> list[Work]:
+        """Take no more requests, and return those that wait. Those that run may finish."""
+        self._max_waiting = 0
+        waiting = [work for caller in self._callers.values() for work in caller.waiting]
+        for work in waiting:
+            self._drop(work)
+        return waiting
 
     def next(self) -> Work | None:
         """Return the request to start now; None if no thread is free or none may start. `finish` must follow."""
-        while self._free and self._turns:
+        while self._free and self._idle and self._turns:
             caller = self._turns.popleft()
             caller.is_in_turn = False
-            work = self._first_with_target(caller)
+            work = self._first_with_target(caller) if caller.running < self._share else None
             if work is not None:
-                caller.waiting -= 1
+                del caller.waiting[work]
                 caller.running += 1
                 self._waiting -= 1
                 self._free -= 1
+                self._idle -= 1
                 self._give_turn(caller)
                 return work
         return None
@@ -96,32 +141,43 @@ class Turns:
         self.step_aside(work)
         caller = self._callers[work.caller]
         caller.aside -= 1
-        if work.target is not None:
-            self._leave_target(work.caller, work.target)
+        self._idle += 1
+        if work.holds_target:
+            self._leave_target(work)
         self._give_turn(caller)
-        if not caller.running and not caller.aside and not caller.waiting:
-            del self._callers[work.caller]
+        self._forget(work.caller)
 
     def step_aside(self, work: Work) -> None:
-        """Leave the request's thread to others until `finish`. It still holds its target."""
+        """Leave the request's thread to others. It still holds its target."""
         if work.is_aside:
             return
         work.is_aside = True
         caller = self._callers[work.caller]
         caller.running -= 1
         caller.aside += 1
-        self._free += 1
+        if not work.has_spare:
+            work.has_spare = True
+            self._free += 1
         self._give_turn(caller)
 
+    def step_back(self, work: Work) -> None:
+        """Count the request for its caller again, which starts no other while it has more than its share."""
+        if not work.is_aside:
+            return
+        work.is_aside = False
+        caller = self._callers[work.caller]
+        caller.running += 1
+        caller.aside -= 1
+
     def _give_turn(self, caller: _Caller) -> None:
-        if caller.queue and caller.running < self._share and not caller.is_in_turn:
+        if caller.lanes and caller.running < self._share and not caller.is_in_turn:
             caller.is_in_turn = True
             self._turns.append(caller)
 
     def _first_with_target(self, caller: _Caller) -> Work | None:
         """Take the first request whose target is free off the queue. Those before it then wait for their targets."""
-        while caller.queue:
-            work = caller.queue.popleft()
+        while caller.lanes:
+            work = caller.pop()
             if work.target is None or work.holds_target or self._hold_target(work):
                 return work
         return None
@@ -135,14 +191,44 @@ class Turns:
         work.holds_target = True
         return True
 
-    def _leave_target(self, caller: str, name: str) -> None:
+    def _leave_target(self, work: Work) -> None:
         """Release the target. The first request waiting for it gets it at once, so that none overtakes it."""
-        target = self._targets[caller, name]
+        name = (work.caller, work.target or "")
+        target = self._targets[name]
         if target.queue:
             first = target.queue.popleft()
             first.holds_target = True
-            self._callers[caller].queue.append(first)
+            self._callers[work.caller].queue(first)
             return
         target.holders -= 1
         if not target.holders:
-            del self._targets[caller, name]
+            del self._targets[name]
+
+    def _drop_newest(self) -> Work | None:
+        """Drop a request of the caller with most waiting; None if nobody has two."""
+        longest = max(self._callers.values(), key=lambda caller: len(caller.waiting), default=None)
+        if longest is None or len(longest.waiting) < 2:
+            return None
+        newest = longest.newest()
+        self._drop(newest)
+        return newest
+
+    def _drop(self, work: Work) -> None:
+        caller = self._callers[work.caller]
+        del caller.waiting[work]
+        self._waiting -= 1
+        queue = caller.lanes.get(work.lane, deque())
+        if work in queue:
+            queue.remove(work)
+            if not queue:
+                del caller.lanes[work.lane]
+        else:
+            self._targets[work.caller, work.target or ""].queue.remove(work)
+        if work.holds_target:
+            self._leave_target(work)
+            self._give_turn(caller)
+        self._forget(work.caller)
+
+    def _forget(self, name: str) -> None:
+        if self._callers[name].is_gone:
+            del self._callers[name]

@@ -169,7 +169,18 @@ def test_memory_of_keys_is_bounded(shop, monkeypatch):
     for number in range(10):
         shop.workspace.get(f"no-shop-{number}/markets.json")
 
-    assert len(authentication._cache) <= 4
+    assert len(authentication._cache) == 3
+
+
+def test_full_memory_forgets_what_was_resolved_longest_ago(shop, monkeypatch):
+    monkeypatch.setattr(authentication, "CACHE_SIZE", 3)
+    monkeypatch.setattr(authentication, "CACHE_S", -1.0)
+
+    for number in range(10):
+        assert status(shop.storefront) == 200
+        shop.workspace.get(f"no-shop-{number}/markets.json")
+
+    assert sorted(handle or "" for _, handle in authentication._cache) == ["", "no-shop-8", "no-shop-9"]
 
 
 def test_unknown_keys_are_not_remembered(shop):

@@ -1,6 +1,6 @@
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -11,31 +11,29 @@ from config.stack.processes import Service
 from config.stack.programs import CONNECTION_OPTIONS, answers
 
 
-@contextmanager
-def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
-    """The port of a granian with one process that serves `name` of tests/front/served.py."""
-    port = free_port()
-    service = Service(
+def front_of(
+    name: str, *, port: int, log: Path, environment: Mapping[str, str], seconds_to_end: int = 1
+) -> Service:
+    """A granian with one process that serves `name` of tests/front/served.py."""
+    listen = ["--interface", "rsgi", "--host", LOOPBACK, "--port", str(port)]
+    return Service(
         name="front",
         command=[
-            *(
-                sys.executable,
-                "-m",
-                "granian",
-                "--interface",
-                "rsgi",
-                "--host",
-                LOOPBACK,
-                "--port",
-                str(port),
-            ),
-            *("--log-level", "warning", "--workers-kill-timeout", "1", *CONNECTION_OPTIONS),
+            *(sys.executable, "-m", "granian", *listen, "--log-level", "warning"),
+            *("--workers-kill-timeout", str(seconds_to_end), *CONNECTION_OPTIONS),
             f"tests.front.served:{name}",
         ],
         log=log,
-        environment=os.environ | environment,
+        environment={**os.environ, **environment},
         is_ready=lambda: answers(f"{LOOPBACK}:{port}", "/healthz"),
     )
+
+
+@contextmanager
+def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
+    """The port of a server of its own."""
+    port = free_port()
+    service = front_of(name, port=port, log=log, environment=environment)
     service.start()
     try:
         service.wait_until_ready(seconds=90)

@@ -5,10 +5,15 @@ import json
 import os
 import time
 from pathlib import Path
+from uuid import UUID
 
-from config.front.application import Front
-from config.front.environ import REFUSAL
 from config.wsgi import application
+
+# Django is set up now, which these need.
+from accounts.authentication import Grant, _keep, hash_secret  # isort: skip
+from commerce.principal import Principal  # isort: skip
+from config.front.application import Front  # isort: skip
+from config.front.environ import REFUSAL  # isort: skip
 
 PATIENCE_S = SILENCE_S = 3.0
 LARGE = 50_000_000
@@ -59,6 +64,19 @@ def _broken_parts():
     yield b"half"
     raise ValueError("Broken in iterate")
 
+
+def know(secret, *, kind, account_id):
+    """As if the process had resolved the key."""
+    principal = Principal(
+        key_id=1, kind=kind, workspace_id=UUID(int=1), account_id=account_id, scopes=frozenset()
+    )
+    _keep(hash_secret(secret), None, Grant(principal, "active", None, resolved_at=time.monotonic()))
+
+
+# Two keys of one shop, and one of another, for each surface.
+for surface, prefix in (("storefront", "pk"), ("admin", "sk")):
+    for name, account in (("1", 1), ("1b", 1), ("2", 2)):
+        know(f"{prefix}_{name}", kind=surface, account_id=account)
 
 showing = Front(show, threads=THREADS, max_waiting=PLACES, max_wait_s=30, patience_s=PATIENCE_S)
 django = Front(application, threads=2, patience_s=PATIENCE_S)

@@ -87,6 +87,18 @@ def test_readable_one_of_repeated_headers_is_passed_on(showing):
     assert document["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
 
 
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("X-Storefront-Key", "HTTP_X_STOREFRONT_KEY"), ("Authorization", "HTTP_AUTHORIZATION")],
+)
+def test_key_after_one_that_can_not_be_read_does_not_count(showing, name, variable):
+    document = ask(showing, "GET /", f"{name}: \xe9", f"{name}: Bearer pk_1").json()
+    alone = ask(showing, "GET /", f"{name}: Bearer pk_1").json()
+
+    assert document[variable] == UNREADABLE
+    assert alone[variable] == "Bearer pk_1"
+
+
 def test_unreadable_header_with_an_underscore_is_dropped_too(showing):
     assert "HTTP_X_FORWARDED_FOR" not in ask(showing, "GET /", "X_Forwarded_For: \xff").json()
 

@@ -67,22 +67,73 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
     [
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: pk_1", "X-Storefront-Key: pk_2"),
         (f"{ADMIN_ROOT}x", "Authorization: Bearer sk_1", "Authorization: Bearer sk_2"),
+        # Keys that anybody can make up are one caller, as long as they come from one address.
+        (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: made_up_", "X-Storefront-Key: pk_2"),
+        (f"{ADMIN_ROOT}x", "Authorization: Bearer made_up_", "Authorization: Bearer sk_2"),
+        (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff", "X-Storefront-Key: pk_2"),
+        # A shop's key doesn't count beside one that can't be read.
+        (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff\r\nX-Storefront-Key: pk_1", "X-Storefront-Key: pk_1"),
+        (f"{ADMIN_ROOT}x", "Authorization: \xff\r\nAuthorization: Bearer sk_1", "Authorization: Bearer sk_1"),
+        (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: pk_1\r\nX-Storefront-Key: pk_1", "X-Storefront-Key: pk_1"),
     ],
 )
 def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, begun, path, header, other):
     with wires(showing, SHARE + PLACES_OF_ONE) as waiting:
         for number, wire in enumerate(waiting):
             # What the surface doesn't read makes nobody another caller, nor does another spelling.
-            wire.send(f"GET {path}?wait", header.replace("Bearer ", "bearer   "), f"Cookie: a={number}")
+            sent = _another_key(header, number).replace("Bearer ", "bearer   ")
+            wire.send(f"GET {path}?wait", sent, f"Cookie: a={number}")
         wait_until_begun(begun, SHARE)
 
         assert ask(showing, f"GET {path}", other).status == 200
-        assert ask(showing, f"GET {path}").status == 200
-        assert ask(showing, "GET /backoffice/", header).status == 200
-        assert ask(showing, f"GET {path}", header).status == 503
+        assert ask(showing, f"GET {path}", _another_key(header, 5)).status == 503
         assert len(begun()) == SHARE
         gate.unlink()
         assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
+
+
+def _another_key(header, number):
+    """Another made-up key, or another key of the same shop."""
+    if header.endswith("made_up_"):
+        return f"{header}{number}"
+    return f"{header}b" if header.endswith("_1") and number % 2 and "\xff" not in header else header
+
+
+def test_shop_is_another_caller_than_its_visitors_address(showing, gate, begun):
+    header = "X-Storefront-Key: pk_1"
+    with wires(showing, SHARE + PLACES_OF_ONE) as waiting:
+        for wire in waiting:
+            wire.send(f"GET {STOREFRONT_ROOT}x?wait", header)
+        wait_until_begun(begun, SHARE)
+
+        assert ask(showing, f"GET {STOREFRONT_ROOT}x").status == 200
+        assert ask(showing, "GET /backoffice/", header).status == 200
+        gate.unlink()
+        assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
+
+
+def test_shop_gets_the_place_of_a_stranger_when_all_are_taken(showing, gate, begun):
+    path = f"GET {STOREFRONT_ROOT}x?wait"
+    with wires(showing, SHARE * 2 + PLACES) as wires_of_all, Wire(showing) as late:
+        busy, strangers, other = wires_of_all[: SHARE * 2], wires_of_all[-PLACES:-1], wires_of_all[-1]
+        for number, wire in enumerate(busy):
+            wire.send(path, "X-Storefront-Key: " + ("made_up" if number < SHARE else "pk_1"))
+        wait_until_begun(begun, SHARE * 2)
+        for number, wire in enumerate(strangers):
+            wire.send(path, f"X-Storefront-Key: made_up_{number}")
+        other.send(path, "X-Storefront-Key: pk_1")
+        # All three wait, as nobody has been refused; then there is no place left.
+        assert ask(showing, path, "X-Storefront-Key: pk_1").status == 503
+
+        late.send(path, "X-Storefront-Key: pk_2")
+
+        ([refused], _, _) = select.select([*busy, *strangers, other, late], [], [], 30)
+        assert refused in strangers
+        answer = refused.answer()
+        assert (answer.status, answer.json()["code"]) == (503, "server_busy")
+        gate.unlink()
+        rest = [wire for wire in (*busy, *strangers, other, late) if wire is not refused]
+        assert [wire.answer().status for wire in rest] == [200] * len(rest)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +145,10 @@ def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, beg
         ),
         ([f"PUT {STOREFRONT_ROOT}checkouts/t1/address.json?wait"] * 2, None),
         ([ENTRY] * 2, [b'{"cart_token":"t1"}', b'{"cart_token":"t2", "\\u0063art_token" : "t1"}']),
-        ([ENTRY] * 2, [b'{"cart_token":"t1"' + b" " * 70_000 + b"}", b" " * 80_000 + b'{"cart_token":"t2"}']),
+        ([ENTRY] * 2, [b'{"cart_token":"t1"}', b'{"cart_token":" t1"}']),
+        ([ENTRY] * 2, [b'{"cart_token":"t1\\n"}', b'{"cart_token":"\\u00a0\\t' + b" " * 200 + b't1"}']),
+        ([ENTRY] * 2, [b'{"cart_token":"t1"}', b" " * 80_000 + b'{"cart_token":"t1"}']),
+        ([ENTRY] * 2, [b'{"cart_token":"t1"' + b" " * 70_000 + b"}", b'{"cart_token":"t1"}']),
     ],
 )
 def test_requests_that_wait_for_one_cart_take_no_thread_of_their_shop(showing, gate, begun, lines, bodies):

@@ -2,11 +2,15 @@
 
 from threading import Event
 
-from commerce.outside.working import begin_waiting
+from commerce.outside.working import waiting
 from config.front.threads import Threads
 from config.front.turns import Work
 
 LONG_S = 30
+
+
+def work(run, refuse=lambda: None):
+    return Work(run=run, refuse=refuse, caller="a")
 
 
 def test_spare_thread_works_while_another_waits_outside():
@@ -15,13 +19,13 @@ def test_spare_thread_works_while_another_waits_outside():
     outside, answer, done = Event(), Event(), Event()
 
     def wait_outside():
-        begin_waiting()
-        outside.set()
-        answer.wait(LONG_S)
+        with waiting():
+            outside.set()
+            answer.wait(LONG_S)
 
-    threads.submit(Work(run=wait_outside, caller="a"))
+    threads.submit(work(wait_outside))
     assert outside.wait(LONG_S)
-    threads.submit(Work(run=done.set, caller="a"))
+    threads.submit(work(done.set))
 
     assert done.wait(LONG_S)
     answer.set()
@@ -32,13 +36,13 @@ def test_spare_thread_does_not_work_while_another_works():
     threads.start()
     begun, end, done = Event(), Event(), Event()
 
-    def work():
+    def hold():
         begun.set()
         end.wait(LONG_S)
 
-    threads.submit(Work(run=work, caller="a"))
+    threads.submit(work(hold))
     assert begun.wait(LONG_S)
-    threads.submit(Work(run=done.set, caller="a"))
+    threads.submit(work(done.set))
 
     assert not done.wait(0.2)
     end.set()
@@ -52,18 +56,36 @@ def test_thread_that_has_waited_takes_its_turn_again():
     last = Event()
 
     def wait_twice():
-        begin_waiting()
-        begin_waiting()
+        for _ in range(2):
+            with waiting():
+                pass
 
     for _ in range(50):
-        threads.submit(Work(run=wait_twice, caller="a"))
-    threads.submit(Work(run=last.set, caller="a"))
+        threads.submit(work(wait_twice))
+    threads.submit(work(last.set))
     assert last.wait(LONG_S)
 
     begun, end, done = Event(), Event(), Event()
-    threads.submit(Work(run=lambda: (begun.set(), end.wait(LONG_S)), caller="a"))
+    threads.submit(work(lambda: (begun.set(), end.wait(LONG_S))))
     assert begun.wait(LONG_S)
-    threads.submit(Work(run=done.set, caller="a"))
+    threads.submit(work(done.set))
     assert not done.wait(0.2)
+    end.set()
+    assert done.wait(LONG_S)
+
+
+def test_closed_it_refuses_what_waits_and_what_comes_and_finishes_what_runs():
+    threads = Threads(1, max_waiting=10)
+    threads.start()
+    begun, end, done, refused = Event(), Event(), Event(), []
+    threads.submit(work(lambda: (begun.set(), end.wait(LONG_S), done.set())))
+    assert begun.wait(LONG_S)
+    threads.submit(work(done.set, lambda: refused.append("waits")))
+
+    threads.close()
+    threads.submit(work(done.set, lambda: refused.append("comes")))
+
+    assert refused == ["waits", "comes"]
+    assert not done.is_set()
     end.set()
     assert done.wait(LONG_S)

@@ -5,8 +5,8 @@ import pytest
 from config.front.turns import Turns, Work
 
 
-def work(caller, target=None):
-    return Work(run=lambda: None, caller=caller, target=target)
+def work(caller, target=None, lane=""):
+    return Work(run=lambda: None, refuse=lambda: None, caller=caller, lane=lane, target=target)
 
 
 def begun(turns):
@@ -15,7 +15,8 @@ def begun(turns):
 
 
 def added(turns, works):
-    return [turns.add(one) for one in works]
+    """Whether each found a place, and took none from another."""
+    return [turns.add(one) is None for one in works]
 
 
 def test_a_caller_leaves_two_threads_to_others():
@@ -121,7 +122,113 @@ def test_a_caller_may_take_as_many_places_as_it_leaves():
     assert added(turns, [work("b") for _ in range(3)]) == [True] * 2 + [False]
     assert added(turns, [work("c") for _ in range(2)]) == [True, False]
     assert added(turns, [work("d") for _ in range(2)]) == [True, False]
-    assert added(turns, [work("e")]) == [False]
+
+
+def test_a_caller_that_has_none_gets_the_place_of_the_newest_of_whoever_has_most():
+    turns = Turns(1, max_waiting=4)
+    running, *crowd = [work("a") for _ in range(3)]
+    added(turns, [running])
+    assert begun(turns) == [running]
+    other, third = work("b"), work("c")
+    assert added(turns, [*crowd, other, third]) == [True] * 4
+
+    late = work("d")
+    assert turns.add(late) is crowd[1]
+    # Now each has one: whoever comes next would take the only one of another.
+    refused = work("e")
+    assert turns.add(refused) is refused
+
+    order = []
+    while running:
+        turns.finish(running)
+        running = turns.next()
+        order.append(running)
+    assert order == [other, third, late, crowd[0], None]
+
+
+def test_the_place_that_is_given_up_may_be_one_before_a_target():
+    turns = Turns(4, max_waiting=3)
+    first, second, third = [work("a", "cart") for _ in range(3)]
+    for one in (first, second, third):
+        turns.add(one)
+        begun(turns)
+    rest = [work("b") for _ in range(3)]
+    for one in rest:
+        assert added(turns, [one]) == [True]
+        begun(turns)
+    # Three wait: two for their cart, one for a thread.
+    late = work("c")
+    assert turns.add(late) is third
+    assert begun(turns) == [late]
+
+    turns.finish(first)
+    assert begun(turns) == [second]
+    for one in (second, *rest[:2], late):
+        turns.finish(one)
+    assert begun(turns) == [rest[2]]
+    turns.finish(rest[2])
+    assert (turns._callers, turns._targets, turns._waiting, turns._free) == ({}, {}, 0, 4)
+
+
+def test_many_strangers_refuse_no_shop():
+    """As many callers as there are places, and more, with one request each time: a shop still gets its place."""
+    turns = Turns(1, max_waiting=8)
+    added(turns, [work("running")])
+    begun(turns)
+    added(turns, [work("stranger") for _ in range(50)])
+    shops = [work(f"shop {number}") for number in range(7)]
+
+    refused = [turns.add(one) for one in shops]
+
+    assert {one.caller for one in refused if one} == {"stranger"}
+
+
+def test_lanes_of_a_caller_take_turns():
+    turns = Turns(1, max_waiting=100)
+    flood, other = [work("a", lane="storefront") for _ in range(5)], work("a", lane="admin")
+    added(turns, [*flood, other])
+
+    order = []
+    while one := turns.next():
+        order.append(one)
+        turns.finish(one)
+
+    assert order == [flood[0], other, *flood[1:]]
+
+
+def test_lanes_have_one_share_and_the_longest_gives_up_its_newest():
+    turns = Turns(4, max_waiting=6)
+    running = [work("a", lane="storefront") for _ in range(2)]
+    flood, admin = [work("a", lane="storefront") for _ in range(2)], work("a", lane="admin")
+    added(turns, running)
+    assert begun(turns) == running
+    assert added(turns, [*flood, admin]) == [True] * 3
+    assert begun(turns) == []
+    assert added(turns, [work(shop) for shop in "bcd"]) == [True] * 3
+
+    assert turns.add(work("e")) is flood[1]
+
+
+def test_closed_it_drops_what_waits_and_takes_no_more():
+    turns = Turns(4, max_waiting=100)
+    running = [work("a", "cart"), work("b")]
+    added(turns, running)
+    assert begun(turns) == running
+    waiting = [work("a", "cart"), *[work("b") for _ in range(3)]]
+    added(turns, waiting[:1])
+    assert begun(turns) == []
+    turns.add(waiting[1])
+    assert begun(turns) == [waiting[1]]
+    added(turns, waiting[2:])
+
+    assert turns.close() == [waiting[0], *waiting[2:]]
+    late = work("c")
+    assert turns.add(late) is late
+    assert begun(turns) == []
+    for one in (*running, waiting[1]):
+        turns.finish(one)
+    assert begun(turns) == []
+    assert (turns._callers, turns._targets, turns._waiting, turns._free) == ({}, {}, 0, 4)
 
 
 def test_those_that_wait_for_their_target_take_places_too():
@@ -130,11 +237,11 @@ def test_those_that_wait_for_their_target_take_places_too():
     begun(turns)
     crowd = []
     for _ in range(5):
-        crowd.append(turns.add(work("a", "cart")))
+        crowd += added(turns, [work("a", "cart")])
         assert begun(turns) == []
 
     assert crowd == [True] * 4 + [False]
-    assert turns.add(work("b"))
+    assert added(turns, [work("b")]) == [True]
 
 
 def test_nothing_is_kept_of_callers_and_targets_that_are_gone():
@@ -151,7 +258,7 @@ def test_nothing_is_kept_of_callers_and_targets_that_are_gone():
 
 
 def test_work_that_waits_outside_takes_no_thread_and_no_share():
-    turns = Turns(4, max_waiting=100)
+    turns = Turns(4, max_waiting=100, spare=4)
     first, second, third, fourth = works = [work("a") for _ in range(4)]
     added(turns, works)
     assert begun(turns) == [first, second]
@@ -166,7 +273,7 @@ def test_work_that_waits_outside_takes_no_thread_and_no_share():
 
 
 def test_work_that_waits_outside_keeps_its_target():
-    turns = Turns(4, max_waiting=100)
+    turns = Turns(4, max_waiting=100, spare=4)
     first, second = works = [work("a", "checkout") for _ in range(2)]
     added(turns, works)
     assert begun(turns) == [first]
@@ -181,3 +288,73 @@ def test_work_that_waits_outside_keeps_its_target():
     again = [work("a") for _ in range(5)]
     added(turns, again)
     assert begun(turns) == again[:2]
+
+
+def test_work_that_comes_back_counts_for_its_caller_again():
+    turns = Turns(4, max_waiting=100, spare=4)
+    works = [work("a") for _ in range(9)]
+    added(turns, works)
+    begun(turns)
+    for one in works[:3]:
+        turns.step_aside(one)
+        begun(turns)
+    # Two of its requests run, and three wait outside. Then it has five at work, which is more than its share.
+    for one in works[:3]:
+        turns.step_back(one)
+        turns.step_back(one)
+
+    for one in works[:3]:
+        turns.finish(one)
+        assert begun(turns) == []
+    turns.finish(works[3])
+    assert begun(turns) == [works[5]]
+
+
+def test_others_start_while_work_that_came_back_is_on_spare_threads():
+    turns = Turns(4, max_waiting=100, spare=4)
+    crowd = [work("a") for _ in range(9)]
+    added(turns, crowd)
+    begun(turns)
+    for one in crowd[:3]:
+        turns.step_aside(one)
+        begun(turns)
+    for one in crowd[:3]:
+        turns.step_back(one)
+    others = [work("b") for _ in range(2)]
+    added(turns, others)
+
+    assert begun(turns) == others
+
+
+def test_no_more_start_than_there_are_threads_in_all():
+    """Whatever is started finds a thread that has nothing else to do."""
+    turns = Turns(2, max_waiting=100, spare=1)
+    works = [work(caller) for caller in "abcdef"]
+    added(turns, works)
+    running = begun(turns)
+    assert running == works[:2]
+    for one in running:
+        turns.step_aside(one)
+        turns.step_back(one)
+
+    assert begun(turns) == [works[2]]
+    turns.finish(works[0])
+    assert begun(turns) == [works[3]]
+
+
+def test_work_may_wait_outside_again():
+    turns = Turns(4, max_waiting=100, spare=4)
+    works = [work("a") for _ in range(4)]
+    added(turns, works)
+    assert begun(turns) == works[:2]
+    for _ in range(3):
+        turns.step_aside(works[0])
+        turns.step_back(works[0])
+    turns.step_aside(works[0])
+
+    assert begun(turns) == [works[2]]
+    for one in works[:3]:
+        turns.finish(one)
+    assert begun(turns) == [works[3]]
+    turns.finish(works[3])
+    assert (turns._callers, turns._free, turns._idle) == ({}, 4, 8)

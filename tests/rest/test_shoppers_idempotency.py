@@ -120,3 +120,19 @@ def test_every_post_of_shoppers_names_whose_it_is():
     }
 
     assert nobodys == OPEN_TO_ALL
+
+
+@pytest.mark.parametrize("again", [" {}", "{}\n", "\u00a0{}\t"])
+def test_key_is_repeated_however_the_token_is_spaced(shop, variant, again):
+    cart = cart_with(shop, (variant, 1))
+
+    answers = [
+        shop.storefront.post("checkouts.json", {"cart_token": token, "email": EMAIL}, idempotency_key="1")
+        for token in (cart, again.format(cart), cart)
+    ]
+
+    assert [answer.status_code for answer in answers] == [201] * 3
+    assert [replayed(answer) for answer in answers] == [False, True, True]
+    assert len({answer.json()["checkout"]["token"] for answer in answers}) == 1
+    with shop.scope():
+        assert Checkout.objects.count() == 1

@@ -67,11 +67,13 @@ def test_call_is_bounded_in_time():
 
 def test_server_is_told_that_the_thread_waits_but_not_of_a_refusal():
     told = []
-    when_waiting(lambda: told.append("waits"))
+    when_waiting(lambda: told.append("waits"), lambda: told.append("is back"))
     try:
-        with waiting_call(Call.PREVIEW, 1, within_s=5), pytest.raises(TooManyOutsideCalls):
-            wait(ExitStack(), Call.PREVIEW, 2)
+        with waiting_call(Call.PREVIEW, 1, within_s=5):
+            with pytest.raises(TooManyOutsideCalls):
+                wait(ExitStack(), Call.PREVIEW, 2)
+            assert told == ["waits"]
     finally:
-        when_waiting(lambda: None)
+        when_waiting(None, None)
 
-    assert told == ["waits"]
+    assert told == ["waits", "is back"]
