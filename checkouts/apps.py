@@ -8,6 +8,6 @@ class CheckoutsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # They register what they do once the models are loaded.
+        # Imported for their registrations, which need the models to be loaded.
         from . import debts, handlers, timeline  # noqa: F401
         from .operations import archiving, codes, merging  # noqa: F401

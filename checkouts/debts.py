@@ -1,12 +1,12 @@
-"""Whether a shop's money is settled, which decides how long an archived shop can be reached."""
+"""Whether a shop has unsettled money, which decides how long it can be reached after archiving."""
 
 from django.db import connection
 
 from accounts.archiving import owes_money
 from commerce.tenancy.scope import current_account_id
 
-# Money may still come: at a checkout that is open, or at a payment page that is. Money has to go back: it came too
-# late, or its order was cancelled. An open order has yet to be paid or sent, or to be cancelled.
+# Money may still come in through an open checkout or payment page. It has to go back if it came too late or its order
+# was cancelled. An open order still has to be paid, sent or cancelled.
 _DEBTS = """
     SELECT EXISTS (SELECT FROM checkouts k
                     WHERE k.account_id = %(account)s AND k.phase NOT IN ('completed', 'abandoned'))
@@ -22,7 +22,7 @@ _DEBTS = """
 
 @owes_money
 def has_unsettled_money() -> bool:
-    """Whether money of the account in scope may still come in, or has to go back."""
+    """Whether money may still come in for the account in scope, or has to be refunded."""
     with connection.cursor() as cursor:
         cursor.execute(_DEBTS, {"account": current_account_id()})
         return cursor.fetchone()[0]

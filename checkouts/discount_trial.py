@@ -1,4 +1,4 @@
-"""The back office's page on which staff try discounts on a cart: what each takes off, or why it takes nothing."""
+"""The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ from discounts.shoppers import shopper_for
 
 
 class CartForm(forms.Form):
-    """Whose cart, and what is entered; a cart is one of the account in scope."""
+    """A cart of the account in scope, and the codes and values to try on it."""
 
     cart = forms.CharField(label="Cart token", max_length=64, widget=UnfoldAdminTextInputWidget)
     email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
@@ -52,7 +52,7 @@ class CartForm(forms.Form):
         try:
             cart = get_cart(self.cleaned_data["cart"].strip())
         except NotFound:
-            raise forms.ValidationError("The shop has no such cart.") from None
+            raise forms.ValidationError("This shop has no cart with this token.") from None
         if not cart.lines:
             raise forms.ValidationError("The cart is empty.")
         return cart
@@ -63,7 +63,7 @@ class CartForm(forms.Form):
 
 
 class DiscountTrial(ModelAdmin):
-    """For the model admin of checkouts: the page, and a button on the list that leads to it."""
+    """Adds the page, and a button above the list that opens it, to the admin of checkouts."""
 
     actions_list = ("try_discounts",)
 
@@ -89,7 +89,10 @@ def _tables(
     basket = _basket(cart, shipping_cents=shipping_cents)
     evaluated = _evaluate(cart, basket, rules, email=email)
     by_id = {rule.id: rule for rule in rules}
-    unknown = [[code, "No discount that is not archived has this code."] for code in _unknown(codes, rules)]
+    unknown = [
+        [code, "No discount has this code, apart from archived ones."]
+        for code in _find_unknown_codes(codes, rules)
+    ]
     return [
         _table("Together", ["Subtotal", "Off the lines", "Off shipping"], [_sums(basket, evaluated)]),
         _table(
@@ -130,7 +133,7 @@ def _basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
     )
 
 
-def _unknown(codes: list[str], rules: list[Rule]) -> list[str]:
+def _find_unknown_codes(codes: list[str], rules: list[Rule]) -> list[str]:
     known = {rule.code.upper() for rule in rules if rule.code is not None}
     return [code for code in codes if code.upper() not in known]
 

@@ -16,15 +16,15 @@ class MarketNotActive(Refusal):
 class AmountTooLarge(Refusal):
     status = 422
     code = "amount_too_large"
-    title = "The checkout costs more than 9007199254740991 cents, the largest amount of this API"
+    title = "The checkout exceeds 9007199254740991 cents, the largest amount that this API supports"
 
 
 class InvalidPhase(Refusal):
-    """Carries `phase` and `allowed`, the phases in which the operation may be sent."""
+    """Carries `phase` and `allowed`, the phases in which the operation is allowed."""
 
     status = 409
     code = "invalid_phase"
-    title = "The checkout is in another phase"
+    title = "The checkout is in a phase that doesn't allow this"
 
 
 class CheckoutExpired(Refusal):
@@ -38,13 +38,13 @@ class CheckoutAlreadyCompleted(Refusal):
 
     status = 409
     code = "checkout_already_completed"
-    title = "The checkout has been completed"
+    title = "The checkout is already completed"
 
 
 class CheckoutAlreadyPaid(Refusal):
     status = 409
     code = "checkout_already_paid"
-    title = "The cart has a checkout whose payment is confirmed; complete that one"
+    title = "The cart has a checkout with a confirmed payment; complete that checkout"
 
 
 class CheckoutInPayment(Refusal):
@@ -63,7 +63,7 @@ class CheckoutAlreadyOpen(Refusal):
 
 
 class AddressIncomplete(Refusal):
-    """Its errors name each missing field."""
+    """Its `errors` name each missing field."""
 
     status = 422
     code = "address_incomplete"
@@ -77,7 +77,7 @@ class PaymentNotConfirmed(Refusal):
 
 
 class CheckoutTooLarge(TooLarge):
-    """What the fields of requests bound already, once more by the database."""
+    """Limits of the request fields, enforced again by the database."""
 
     constraints = (
         "checkouts_shipping_address_size",

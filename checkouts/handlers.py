@@ -1,4 +1,4 @@
-"""The outbox's tasks about payments: the gateway is asked with no scope open, and its answer closes the dispatch."""
+"""Outbox tasks for payments. A gateway is called with no scope open; its answer finishes the dispatch."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """An attempt that went to a gateway, with what the gateway is to be asked."""
+    """An attempt that went to a gateway, and the payment to ask the gateway about."""
 
     token: str
     attempt: CheckoutPaymentAttempt
@@ -34,25 +34,25 @@ class _Case:
 
 @handles("settle_payment", area="orders")
 def settle_payment(dispatch: OutboxDispatch) -> Outcome:
-    """Ask what has become of a payment, after its gateway said that something has."""
+    """Ask for the state of a payment after its gateway reported a change."""
     case = _case_of(dispatch)
     if case is None or case.attempt.status == CheckoutPaymentAttempt.Status.SUCCEEDED:
         return _SKIPPED
-    return _asked(case, is_cancelled=False)
+    return _ask_gateway(case, is_cancelled=False)
 
 
 @handles("cancel_payment", area="orders")
 def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
-    """Close the page of a payment that nobody waits for any more."""
+    """Close the page of a payment that is no longer needed."""
     case = _case_of(dispatch)
     if case is None or not (case.attempt.is_open or case.is_known_though_failed):
         return _SKIPPED
-    return _asked(case, is_cancelled=True)
+    return _ask_gateway(case, is_cancelled=True)
 
 
 @handles("refund_payment", area="orders")
 def refund_payment(dispatch: OutboxDispatch) -> Outcome:
-    """Give back what was paid for nothing."""
+    """Refund a payment that came too late, or whose order was cancelled."""
     case = _case_of(dispatch)
     if case is None or case.attempt.refunded_at is not None:
         return _SKIPPED
@@ -68,13 +68,13 @@ def _case_of(dispatch: OutboxDispatch) -> _Case | None:
         if attempt is None:
             return None
         gateway, payment = gateway_of(attempt.payment_method), payment_of(attempt.checkout, attempt)
-    # Where the answer to the first call was lost, an event may bring the gateway's name of the payment.
+    # If the answer to the first call was lost, an event may bring the gateway's reference.
     reference = payment.reference or dispatch.payload.get("reference")
     return _Case(attempt.checkout.token, attempt, gateway, replace(payment, reference=reference))
 
 
-def _asked(case: _Case, *, is_cancelled: bool) -> Outcome:
-    # A failed attempt must not take money: its approval is cancelled instead.
+def _ask_gateway(case: _Case, *, is_cancelled: bool) -> Outcome:
+    # A failed attempt must not take money, so an approval isn't captured; settling it cancels it instead.
     may_capture = case.attempt.is_open
     report = ask(case.gateway, case.payment, is_cancelled=is_cancelled, may_capture=may_capture)
     record = partial(

@@ -1,11 +1,11 @@
-"""Lines as they are charged: without tax under a reverse charge, while what is frozen stays as it is."""
+"""Lines as they are charged: without tax under a reverse charge. The frozen lines stay unchanged."""
 
 from collections.abc import Sequence
 from copy import copy
 
 from checkouts.models import Checkout, CheckoutLineItem
 
-# Columns of a line that show another one, or 0, where no tax is charged.
+# Without tax, these columns of a line take the value of another column, or 0.
 UNTAXED: dict[str, str] = {
     "tax_rate_bp": "0",
     "unit_price_with_tax_cents": "unit_price_without_tax_cents",
@@ -15,7 +15,7 @@ UNTAXED: dict[str, str] = {
 
 
 def charged_lines(checkout: Checkout, lines: Sequence[CheckoutLineItem]) -> list[CheckoutLineItem]:
-    """The frozen lines, or copies of them without tax: to be read, never to be saved."""
+    """Return the frozen lines, or copies of them without tax. The copies must never be saved."""
     return [_untaxed(line) for line in lines] if checkout.is_reverse_charge else list(lines)
 
 

@@ -18,7 +18,7 @@ from .phases import OPEN_PHASES, Phase
 
 
 class Checkout(Totals, AccountOwned):
-    """A short-lived session that freezes a cart, holds its stock, and ends in at most one order."""
+    """A short-lived session that freezes a cart, holds its stock and results in at most one order."""
 
     token = models.CharField(max_length=64)
     cart = AccountForeignKey("carts.Cart", related_name="+")
@@ -32,7 +32,7 @@ class Checkout(Totals, AccountOwned):
     billing_address = models.JSONField(null=True)
     same_as_shipping = models.BooleanField(default=True)
     customer_note = models.TextField(blank=True)
-    # The snapshots keep what was chosen when method, rate or point are deleted later.
+    # Snapshots: method, rate or pickup point may be deleted later.
     shipping_method_id = models.BigIntegerField(null=True)
     shipping_rate_id = models.BigIntegerField(null=True)
     shipping_method: ShippingSnapshot | None = snapshot(ShippingSnapshot)
@@ -51,7 +51,8 @@ class Checkout(Totals, AccountOwned):
     is_stock_reserved = models.BooleanField(default=False)
     expires_at = models.DateTimeField()
     sweep_after = models.DateTimeField(
-        null=True, help_text="Until then the sweeper leaves it: a gateway is being asked about its payment"
+        null=True,
+        help_text="The sweeper skips the checkout until then, while a gateway is asked about its payment",
     )
     completed_at = models.DateTimeField(null=True)
     completion_key = models.CharField(
@@ -60,7 +61,7 @@ class Checkout(Totals, AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    # Not columns: set by the queries that read a checkout together with its cart, its order and its account.
+    # Not columns: set by queries that load a checkout together with its cart, order and account.
     cart_token: str
     order_token: str | None
     seller_vat_number: str | None
@@ -90,7 +91,7 @@ class Checkout(Totals, AccountOwned):
             *totals_constraints("checkouts"),
         ]
         indexes = [
-            # What the sweeper looks for across accounts.
+            # For the sweeper, which searches all accounts.
             models.Index(fields=["expires_at"], condition=Q(phase__in=OPEN_PHASES), name="checkouts_expiry"),
         ]
 
@@ -99,7 +100,7 @@ class Checkout(Totals, AccountOwned):
 
     @property
     def is_reverse_charge(self) -> bool:
-        """Whether the buyer owes the tax, so that none is charged."""
+        """Whether the buyer owes the tax (reverse charge), so that none is charged."""
         return self.vat is not None and self.vat.reverse_charge
 
 
@@ -117,7 +118,7 @@ class CheckoutLineItem(FrozenLine, AccountOwned):
 
 
 class CheckoutPaymentAttempt(AccountOwned):
-    """One try to pay a checkout."""
+    """One attempt to pay a checkout."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -139,14 +140,13 @@ class CheckoutPaymentAttempt(AccountOwned):
         help_text="Its idempotency key at the gateway; null without a gateway",
     )
     start_key = models.CharField(
-        max_length=255, null=True, help_text="The Idempotency-Key of the request that started it"
+        max_length=255, null=True, help_text="The Idempotency-Key of the request that started the attempt"
     )
     provider_reference = models.CharField(max_length=255, null=True)
     failure_code = models.CharField(max_length=64, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     confirmed_at = models.DateTimeField(null=True)
-    # Money that came for an attempt that had failed, or for a checkout that had ended, goes back, as does that of a
-    # cancelled order.
+    # Money paid for a failed attempt, an ended checkout or a cancelled order is refunded.
     paid_late_at = models.DateTimeField(null=True)
     refunded_at = models.DateTimeField(null=True)
     refund_reference = models.CharField(max_length=255, null=True)

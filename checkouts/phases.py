@@ -1,4 +1,4 @@
-"""The phases of a checkout, and which operation may be sent in which: the one table of it."""
+"""The phases of a checkout, and the operations allowed in each."""
 
 from django.db.models import TextChoices
 
@@ -17,11 +17,11 @@ class Phase(TextChoices):
 FINAL_PHASES = (Phase.COMPLETED, Phase.ABANDONED)
 OPEN_PHASES = tuple(phase for phase in Phase if phase not in FINAL_PHASES)
 
-# A step may be sent again in its own phase; the only way back is from failed to payment.
+# A step may be repeated in its own phase; the only way back is from failed to payment.
 ALLOWED_PHASES: dict[str, tuple[Phase, ...]] = {
     "address": (Phase.PENDING, Phase.ADDRESS),
     "shipping": (Phase.ADDRESS, Phase.SHIPPING),
-    # The totals freeze at the payment.
+    # Choosing the payment method freezes the totals.
     "discount": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
     "vat": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
     "payment_method": (Phase.SHIPPING, Phase.PAYMENT, Phase.FAILED),

@@ -1,4 +1,4 @@
-"""Reads of a checkout, and the locks that make operations on one checkout wait for each other."""
+"""Load checkouts, and lock them so that operations on the same checkout wait for each other."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from shipping.matching import Parcel
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
 
-# Constant statements: the ORM would put these hundred columns together anew for every step of a checkout.
+# Constant SQL: the ORM would rebuild a statement of a hundred columns in every step of a checkout.
 _CHECKOUT = """
     SELECT k.*, c.token AS cart_token, o.token AS order_token, s.vat_number AS seller_vat_number
       FROM checkouts k
@@ -30,7 +30,7 @@ _LINES = "SELECT * FROM checkout_line_items WHERE account_id = %s AND checkout_i
 
 @dataclass(frozen=True, slots=True)
 class LoadedCheckout:
-    """A checkout with its frozen lines in their order; `is_replayed` if the same request was made before."""
+    """A checkout with its frozen lines by position; `is_replayed` if the same request was made before."""
 
     checkout: Checkout
     lines: list[CheckoutLineItem]
@@ -42,13 +42,13 @@ class LoadedCheckout:
 
 
 def get_checkout(token: str) -> LoadedCheckout:
-    """The checkout of this token in the account in scope; raises `NotFound`."""
+    """Load the checkout with this token in the account in scope, with its lines; raises `NotFound`."""
     checkout = find_checkout(token)
     return LoadedCheckout(checkout, lines_of(checkout))
 
 
 def find_checkout(token: str) -> Checkout:
-    """The checkout without its lines; raises `NotFound`."""
+    """Load the checkout without its lines; raises `NotFound`."""
     return _fetch(_CHECKOUT, token)
 
 
@@ -57,12 +57,12 @@ def lines_of(checkout: Checkout) -> list[CheckoutLineItem]:
 
 
 def lock_checkout(token: str) -> Checkout:
-    """The checkout, locked until the end of the transaction; raises `NotFound`."""
+    """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
     return _fetch(_CHECKOUT + " FOR NO KEY UPDATE OF k", token)
 
 
 def lock_checkout_for(operation: str, token: str, *, now: datetime) -> Checkout:
-    """The locked checkout, in a phase in which the operation may be sent.
+    """Lock the checkout, and check that its phase allows the operation.
 
     Raises `NotFound`, `CheckoutExpired` and `InvalidPhase`.
     """
@@ -80,9 +80,9 @@ def require_phase(checkout: Checkout, operation: str, *, now: datetime) -> None:
 
 
 def phase_shown(checkout: Checkout, *, now: datetime) -> str:
-    """Past its time a checkout is abandoned even before the sweeper comes; a paid one is never.
+    """Return the phase to show: an overdue checkout is abandoned, even before the sweeper handles it.
 
-    Nor is one whose payment is at a gateway: it may have been paid there, which the sweeper has asked first.
+    Not if it is paid, or its payment is at a gateway and may be paid there: the sweeper asks the gateway first.
     """
     is_open = checkout.phase not in FINAL_PHASES
     may_be_paid = checkout.ready_to_complete or is_at_gateway(checkout)
@@ -92,15 +92,15 @@ def phase_shown(checkout: Checkout, *, now: datetime) -> str:
 
 
 def is_at_gateway(checkout: Checkout) -> bool:
-    """Whether a gateway takes, or has taken, the money for it."""
+    """Whether a gateway is taking, or has taken, the money for the checkout."""
     is_under_way = checkout.phase == Phase.PROCESSING and checkout.amount_due_cents > 0
     return is_under_way and has_gateway(checkout.payment_method)
 
 
 def parcel_of(loaded: LoadedCheckout) -> Parcel:
-    """The parcel of a checkout, to be quoted: destination, weight, units, and the goods' price before discounts.
+    """Build the parcel to quote for: destination, weight, units, and the goods' price before discounts.
 
-    Frozen prices count, so that a VAT number changes no option.
+    Uses the frozen prices, so that entering a VAT number doesn't change the options.
     """
     checkout, lines = loaded.checkout, loaded.lines
     address = checkout.shipping_address or {}
@@ -121,7 +121,7 @@ def parcel_of(loaded: LoadedCheckout) -> Parcel:
 
 
 def parcel_to_quote(token: str) -> Parcel:
-    """The parcel of a checkout that has an address. Raises `NotFound` and `InvalidPhase`."""
+    """Build the parcel of a checkout that has an address. Raises `NotFound` and `InvalidPhase`."""
     loaded = get_checkout(token)
     if loaded.checkout.shipping_address is None:
         allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
@@ -136,7 +136,7 @@ def payments(
     payment_method: str | None = None,
     status: str | None = None,
 ) -> QuerySet[CheckoutPaymentAttempt]:
-    """The attempts to pay, each with its checkout."""
+    """Return payment attempts, each with its checkout."""
     wanted = {
         "checkout_id": checkout_id,
         "checkout__order_id": order_id,
@@ -148,7 +148,7 @@ def payments(
 
 
 def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
-    """An attempt to pay; raises `NotFound`."""
+    """Return a payment attempt; raises `NotFound`."""
     return get_or_not_found(payments(), pk=payment_id)
 
 

@@ -1,4 +1,4 @@
-"""Overdue checkouts of every account: unpaid ones are abandoned, paid ones completed."""
+"""End overdue checkouts of every account: abandon unpaid ones, complete paid ones."""
 
 import logging
 from collections import defaultdict
@@ -22,18 +22,18 @@ BATCH = 500
 
 
 def sweep_overdue_checkouts(*, now: datetime) -> int:
-    """End one batch of overdue checkouts, each account's in transactions of its own; how many there were.
+    """End one batch of overdue checkouts, with separate transactions per account; return the number of checkouts found.
 
-    One that fails is postponed, and the others are ended all the same.
+    A checkout that fails is postponed; the others are still ended.
     """
-    overdue = _overdue()
+    overdue = _load_overdue()
     for account_id, checkout_ids in overdue.items():
         with contained(LOOP, account=account_id):
             _sweep(account_id, checkout_ids, now=now)
     return sum(len(checkout_ids) for checkout_ids in overdue.values())
 
 
-def _overdue() -> dict[int, list[int]]:
+def _load_overdue() -> dict[int, list[int]]:
     by_account: defaultdict[int, list[int]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id, checkout_id FROM overdue_checkouts(%s)", [BATCH])
@@ -54,14 +54,14 @@ def _sweep(account_id: int, checkout_ids: Sequence[int], *, now: datetime) -> No
 
 
 def _complete(account_id: int, checkout: Checkout, *, now: datetime) -> None:
-    """Complete a checkout whose customer did not come back after paying."""
+    """Complete a checkout whose customer didn't return after paying."""
     try:
         with account_scope(account_id):
             complete_checkout(token=checkout.token, now=now)
             forget_postponed(LOOP, [checkout.pk])
     except (CheckoutAlreadyCompleted, CheckoutExpired, NotFound) as refusal:
-        # Its customer, or another sweeper, was quicker.
-        logger.info("A paid checkout was not completed: %s", refusal.code)
+        # The customer or another sweeper was faster.
+        logger.info("Paid checkout not completed by the sweeper: %s", refusal.code)
     except Exception as error:
         if is_of_the_server(error):
             raise

@@ -1,4 +1,4 @@
-"""The sweeper: any number of workers may run it at once."""
+"""The sweeper. Any number of workers may run it concurrently."""
 
 import logging
 import time
@@ -12,13 +12,13 @@ from checkouts.sweeping import BATCH, sweep_overdue_checkouts
 logger = logging.getLogger(__name__)
 
 
-# What is left after so long is for the next run.
+# Seconds after which the rest is left to the next run.
 _LONGEST_S = 10
 
 
 @shared_task
 def sweep(**kwargs: Any) -> None:
-    """End overdue checkouts until less than a whole batch is overdue."""
+    """End overdue checkouts until less than a full batch is left."""
     deadline = time.monotonic() + _LONGEST_S
     swept = count = sweep_overdue_checkouts(now=timezone.now())
     while count == BATCH and time.monotonic() < deadline:

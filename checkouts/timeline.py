@@ -1,4 +1,4 @@
-"""What the back office tells of an order's payments."""
+"""Payments in the timeline of an order."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a checkout costs: pure arithmetic, in cents. Amounts are gross or net, as the market's prices are.
+"""The totals of a checkout: pure arithmetic, in cents. Amounts are gross or net, like the market's prices.
 
 docs/pricing.md names every intermediate price and says where it is rounded.
 """
@@ -13,7 +13,7 @@ NOTHING = Taxed(net_cents=0, tax_cents=0)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A frozen line: its price for all units, before and after tax, and its share of the discounts."""
+    """A frozen line: its price for all units, with and without tax, and its share of the discounts."""
 
     with_tax_cents: int
     without_tax_cents: int
@@ -23,21 +23,21 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Shipping, or the cash-on-delivery fee: the listed price and what a discount takes off it."""
+    """Shipping or the cash-on-delivery fee: the listed price, and what a discount takes off."""
 
     price_cents: int
     tax_rate_bp: int
     discount_cents: int = 0
 
     def untaxed(self, *, includes_tax: bool) -> "Charge":
-        """The charge at its price without tax, which its discount is taken from as it is."""
+        """Return the charge at its price without tax. The discount stays the same."""
         price = taxed(self.price_cents, self.tax_rate_bp, includes_tax=includes_tax)
         return replace(self, price_cents=price.net_cents, tax_rate_bp=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The totals object of a checkout; its fields are the columns of the same names."""
+    """The totals of a checkout; the fields are named like its columns."""
 
     subtotal_with_tax_cents: int
     subtotal_without_tax_cents: int
@@ -64,7 +64,7 @@ def compute_totals(
     prices_include_tax: bool,
     gift_card_cents: int = 0,
 ) -> Totals:
-    """Tax each line after its discount, and shipping and fee apart, each rounded half up once."""
+    """Compute the tax of each line after its discount, of shipping and of the fee, each rounded half up once."""
     shipping_charge = _charge(shipping, includes_tax=prices_include_tax)
     fee_charge = _charge(cod_fee, includes_tax=prices_include_tax)
     taxed_lines = [_discounted(line, includes_tax=prices_include_tax) for line in lines]
@@ -88,7 +88,7 @@ def compute_totals(
 
 def _discounted(line: Line, *, includes_tax: bool) -> Taxed:
     if not line.discount_cents:
-        # As it was shown: priced in the other mode, it may have a cent more or less of tax than computed anew.
+        # Without a discount, the frozen tax is kept: computing it from the line's total could differ by a cent.
         return Taxed(net_cents=line.without_tax_cents, tax_cents=line.with_tax_cents - line.without_tax_cents)
     listed_cents = line.with_tax_cents if includes_tax else line.without_tax_cents
     return taxed(listed_cents - line.discount_cents, line.tax_rate_bp, includes_tax=includes_tax)

@@ -10,7 +10,7 @@ from .serializers import PaymentFilter, PaymentOutput
 
 
 class PaymentsViewSet(AdminViewSet):
-    """What was tried to be paid, for which checkout and order, and what has gone back."""
+    """Payment attempts with their checkouts, orders and refunds."""
 
     area = "orders"
     outlives_archiving = True

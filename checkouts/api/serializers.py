@@ -1,4 +1,4 @@
-"""What checkout requests may say, and how checkouts answer."""
+"""Requests and responses of checkouts."""
 
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ class CheckoutInput(Input):
 
 
 class AddressFields(Input):
-    """Whether an address is complete is the operation's question, so that its answer names every gap."""
+    """The fields of an address. The operation checks completeness, so that its refusal names every missing field."""
 
     first_name = fields.OptionalTextField(max_length=100)
     last_name = fields.OptionalTextField(max_length=100)
@@ -52,7 +52,7 @@ class AddressInput(Input):
     customer_note = fields.TextField(required=False, allow_blank=True, allow_null=True, max_length=2000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Without a word on it, billing is the same exactly where no billing address was sent."""
+        """Default `same_as_shipping`: true if no billing address was sent."""
         attrs.setdefault("same_as_shipping", attrs["billing_address"] is None)
         return attrs
 
@@ -68,7 +68,7 @@ class CodeInput(Input):
 
 
 class VatInput(Input):
-    # No country field: Greece may be EL here, and Northern Ireland is XI.
+    # Not a CountryField, because VAT numbers use EL for Greece and XI for Northern Ireland.
     vat_country_code = fields.TextField(
         required=False, allow_blank=True, allow_null=True, max_length=2, default=""
     )
@@ -172,7 +172,7 @@ class PaymentFilter(Input):
 
 
 class PaymentOutput(PaymentAttemptOutput):
-    """An attempt as merchants see it."""
+    """A payment attempt as merchants see it."""
 
     checkout_id = fields.IdField()
     order_id = fields.IdField(source="checkout.order_id", allow_null=True)
@@ -182,7 +182,7 @@ class PaymentOutput(PaymentAttemptOutput):
 
 
 def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
-    """`{checkout: ...}` as `CheckoutOutput` describes it."""
+    """Return `{checkout: ...}` in the shape of `CheckoutOutput`."""
     checkout = loaded.checkout
     return {
         "checkout": {

@@ -29,7 +29,7 @@ _PAYMENT = envelope(
 
 
 class CheckoutsViewSet(StorefrontViewSet):
-    """One action for each step; the operations hold the rules of the phases."""
+    """One action per step. The operations check the phases."""
 
     idempotent_actions = ("complete",)
     unscoped_actions = ("vat", "start_payment", "confirm")
@@ -40,7 +40,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.CheckoutInput)
-        with limited_times(_made_from(fields["cart_token"])):
+        with limited_times(_count_checkouts_of(fields["cart_token"])):
             loaded = operations.create_checkout(**fields, now=timezone.now())
         return _answer(loaded, status=201)
 
@@ -95,11 +95,11 @@ class CheckoutsViewSet(StorefrontViewSet):
         loaded, attempt = operations.start_payment(
             token=token, **fields, key=_key_of(request), scope=self.scope, now=timezone.now()
         )
-        return _marked(loaded, _answer(loaded, also=shapes.attempt_answer(attempt)))
+        return _mark_replay(loaded, _answer(loaded, also=shapes.attempt_answer(attempt)))
 
     @answers(_PAYMENT, request=shapes.ConfirmInput)
     def confirm(self, request: Request, token: str) -> Response:
-        """Asks the gateway for the outcome. With `{"cancel": true}` in the payload its page is closed first."""
+        """Asks the gateway for the outcome. With `{"cancel": true}` in the payload, its page is closed first."""
         fields = self.valid(shapes.ConfirmInput)
         loaded, attempt = operations.confirm_payment(
             token=token, **fields, scope=self.scope, now=timezone.now()
@@ -109,17 +109,17 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
         loaded = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
-        return _marked(loaded, _answer(loaded))
+        return _mark_replay(loaded, _answer(loaded))
 
 
-def _made_from(cart_token: str) -> Counter:
-    """Counts the checkouts of a cart: each stores a copy of its lines."""
+def _count_checkouts_of(cart_token: str) -> Counter:
+    """Count the checkouts made from a cart, because each stores a copy of its lines."""
     name = f"checkouts:{current_account_id()}:{digest(cart_token)}"
     return Counter(name, Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))
 
 
 def _key_of(request: Request) -> str | None:
-    """The Idempotency-Key, as the middleware has read it."""
+    """Return the Idempotency-Key as read by the middleware."""
     return idempotency.key_of(request._request)  # noqa: SLF001
 
 
@@ -127,8 +127,8 @@ def _answer(loaded: LoadedCheckout, *, status: int = 200, also: dict[str, Any] |
     return Response(shapes.checkout_answer(loaded, now=timezone.now()) | (also or {}), status=status)
 
 
-def _marked(loaded: LoadedCheckout, answer: Response) -> Response:
-    """The answer, with the header that tells of a repeated request."""
+def _mark_replay(loaded: LoadedCheckout, answer: Response) -> Response:
+    """Add the header that marks a repeated request."""
     if loaded.is_replayed:
         answer[idempotency.REPLAYED_HEADER] = "true"
     return answer

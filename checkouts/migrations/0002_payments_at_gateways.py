@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='checkout',
             name='sweep_after',
-            field=models.DateTimeField(help_text='Until then the sweeper leaves it: a gateway is being asked about its payment', null=True),
+            field=models.DateTimeField(help_text='The sweeper skips the checkout until then, while a gateway is asked about its payment', null=True),
         ),
         migrations.AddField(
             model_name='checkoutpaymentattempt',

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='checkoutpaymentattempt',
             name='start_key',
-            field=models.CharField(help_text='The Idempotency-Key of the request that started it', max_length=255, null=True),
+            field=models.CharField(help_text='The Idempotency-Key of the request that started the attempt', max_length=255, null=True),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Ending sessions that were not completed: what they hold goes back on sale."""
+"""End checkouts that weren't completed, and release what they hold."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,10 +14,10 @@ from commerce.outbox.operations import enqueue_many
 
 from .holds import release_payment_holds
 
-# How long an overdue checkout is kept for a gateway that gives no answer. It is asked at once and, as every dispatch,
-# five times more within three hours; by the end of the day no page of a gateway can be paid any more.
+# How long an overdue checkout waits for a gateway that doesn't answer. The dispatch asks at once and retries five times
+# within three hours; after a day, no gateway's page can be paid any more.
 GATEWAY_PATIENCE = timedelta(days=1)
-# What has to be known of a checkout to end it.
+# The columns needed to end a checkout.
 ENDED_COLUMNS = (
     "token",
     "cart",
@@ -32,14 +32,14 @@ ENDED_COLUMNS = (
 
 
 def abandon_checkouts(checkouts: Sequence[Checkout], *, now: datetime) -> None:
-    """Abandon open checkouts that the caller has locked, and release all they hold, in a fixed number of statements."""
+    """Abandon open checkouts locked by the caller, and release what they hold, in a fixed number of statements."""
     if checkouts:
         mark_abandoned(checkouts, now=now)
         release(checkout_ids=[checkout.pk for checkout in checkouts])
 
 
 def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
-    """The same for a caller that releases the stock itself."""
+    """Like `abandon_checkouts`, but the caller releases the stock."""
     release_payment_holds([checkout for checkout in checkouts if checkout.phase == Phase.PROCESSING])
     ids = [checkout.pk for checkout in checkouts]
     Checkout.objects.filter(pk__in=ids).update(
@@ -52,10 +52,10 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
 
 
 def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkout]:
-    """Abandon those of an account's checkouts whose time is over; the paid ones, to be completed.
+    """Abandon overdue checkouts of an account; return the paid ones, which the caller completes.
 
-    One with a payment at a gateway may have been paid there: the gateway is asked to close it first, by a dispatch.
-    Rows that another sweeper or a customer's request holds are left to them.
+    If a gateway may have taken the money, a dispatch first asks it to close the payment, and the checkout waits. Rows
+    locked by another sweeper or a customer's request are skipped.
     """
     overdue = Q(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
     locked = list(Checkout.objects.select_for_update(skip_locked=True).filter(overdue).order_by("pk"))
@@ -76,7 +76,7 @@ def _cancel_at_gateways(checkouts: Sequence[Checkout], *, now: datetime) -> set[
 
 
 def _find_attempts_at_gateways(checkouts: Sequence[Checkout]) -> list[CheckoutPaymentAttempt]:
-    """Their attempts that may still be paid at a gateway."""
+    """Return the checkouts' attempts that may still be paid at a gateway."""
     ids = [checkout.pk for checkout in checkouts if checkout.phase == Phase.PROCESSING]
     statuses = (CheckoutPaymentAttempt.Status.PENDING, CheckoutPaymentAttempt.Status.REQUIRES_ACTION)
     attempts = CheckoutPaymentAttempt.objects.filter(

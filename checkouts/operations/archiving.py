@@ -1,4 +1,4 @@
-"""What archiving a shop does to its checkouts."""
+"""End a shop's checkouts when it is archived."""
 
 from datetime import datetime
 
@@ -12,9 +12,9 @@ from .abandonment import ENDED_COLUMNS, abandon_checkouts
 
 @on_archiving
 def end_checkouts(now: datetime) -> None:
-    """Abandon what is open; what was paid at a gateway is due for the sweeper, which makes it an order.
+    """Abandon open checkouts; make those paid at a gateway due, so that the sweeper turns them into orders.
 
-    Payment pages are closed after the commit. What a customer pays there until then is refunded.
+    Payment pages are closed after the commit. Whatever a customer pays there until then is refunded.
     """
     open_ones = Checkout.objects.filter(phase__in=OPEN_PHASES).order_by("pk").only(*ENDED_COLUMNS)
     locked = list(open_ones.select_for_update(no_key=True))

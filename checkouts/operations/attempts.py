@@ -1,8 +1,8 @@
-"""Attempts to pay. Their outcome is written under the checkout's lock, once, whoever brings it.
+"""Payment attempts. Their outcome is recorded once, under the checkout's lock.
 
-A customer's confirmation, a gateway's event, the end of the checkout's time: each brings a report of the gateway, and
-may bring it late or twice. Money is never kept without an order: what was paid for an attempt that had failed, or
-for a checkout that had ended, is noted and goes back.
+A customer's confirmation, a gateway's event and the expiry of the checkout each lead to a report from the gateway,
+which may come late or twice. Money is never kept without an order: a payment for a failed attempt or an ended checkout is
+recorded and refunded.
 """
 
 from datetime import datetime
@@ -26,7 +26,7 @@ REPLACED = "replaced"
 
 
 def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
-    """An attempt as its gateway is told of it."""
+    """Describe an attempt for its gateway."""
     return Payment(
         key=str(attempt.gateway_key),
         account_id=checkout.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
@@ -46,7 +46,7 @@ def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
 def settle_attempt(
     *, token: str, attempt_id: int, report: Report, now: datetime
 ) -> tuple[Checkout, CheckoutPaymentAttempt]:
-    """Write down what a gateway has reported of an attempt; both rows as they are then."""
+    """Lock the checkout, apply a gateway's report on an attempt, and return both rows."""
     checkout = lock_checkout(token)
     attempt = CheckoutPaymentAttempt.objects.get(pk=attempt_id)
     settle(checkout, attempt, report, now=now)
@@ -54,7 +54,7 @@ def settle_attempt(
 
 
 def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
-    """The same for a caller that has locked the checkout and read the attempt under that lock."""
+    """Like `settle_attempt`, for a caller that locked the checkout and read the attempt under that lock."""
     if attempt.status == Status.FAILED:
         _undo(attempt, report, now=now)
     elif attempt.status == Status.SUCCEEDED:
@@ -62,7 +62,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
     elif report.is_unpaid:
         _note_page(attempt, report)
     elif report.state is State.FAILED:
-        # That a page was not opened says nothing about one that another call has opened meanwhile.
+        # A failure without a reference means that no page was opened. It must not fail a page opened by another call.
         if report.reference or not attempt.provider_reference:
             _fail(checkout, attempt, report, code=report.failure_code, now=now)
     elif checkout.phase == Phase.PROCESSING:
@@ -74,7 +74,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
 def give_up_attempts(checkout: Checkout, *, now: datetime) -> None:
     """Fail the open attempts of a checkout that isn't being paid, and close their pages at the gateway.
 
-    For a caller that has locked the checkout.
+    The caller must have locked the checkout.
     """
     if checkout.phase == Phase.PROCESSING:
         return
@@ -86,7 +86,7 @@ def give_up_attempts(checkout: Checkout, *, now: datetime) -> None:
 
 
 def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
-    """Note that the money of an attempt has gone back: it was paid too late, or its order was cancelled."""
+    """Record the refund of an attempt that was paid too late, or whose order was cancelled."""
     attempt = CheckoutPaymentAttempt.objects.select_related("checkout").get(pk=attempt_id)
     attempt.refunded_at = now
     attempt.refund_reference = reference
@@ -98,7 +98,7 @@ def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
 
 @on_cancellation
 def refund_cancelled(cancelled: Cancellation) -> None:
-    """Have a gateway give back what was paid for an order that is cancelled."""
+    """Enqueue the refund of what was paid at a gateway for a cancelled order."""
     paid = CheckoutPaymentAttempt.objects.filter(
         checkout_id=cancelled.order.checkout_id, status=Status.SUCCEEDED, gateway_key__isnull=False
     )
@@ -146,7 +146,7 @@ def _close(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) ->
 
 
 def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
-    """A failed attempt is paid no more: what was charged goes back, and a page that came to light is closed."""
+    """Reverse what happened to a failed attempt: refund a charge, close a page that turned out to be open."""
     if report.is_charged:
         _give_back(attempt, report, now=now)
     elif report.is_unpaid:
@@ -156,7 +156,7 @@ def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> 
 
 
 def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
-    """Note the money that must not be kept, and have it refunded, once."""
+    """Record money that must not be kept, and enqueue its refund, once."""
     if attempt.paid_late_at is not None:
         return
     attempt.paid_late_at = now
@@ -166,7 +166,7 @@ def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime
 
 
 def _enqueue_cancellation(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
-    """Have the page of a failed attempt closed, whose name at the gateway is known."""
+    """Enqueue closing the page of a failed attempt. The key has the gateway's reference, as another page may follow."""
     enqueue(
         task_name="cancel_payment",
         payload={"attempt_id": attempt.pk},

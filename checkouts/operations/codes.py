@@ -1,4 +1,4 @@
-"""Codes that a shopper enters: discounts, and gift cards that pay a part."""
+"""Codes that a shopper enters: discounts, and gift cards that pay part of the total."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -44,20 +44,20 @@ _REFUSALS: dict[str, type[Refusal]] = {
 
 @tells_entered
 def is_entered(discount_id: int) -> bool:
-    """Whether an open checkout has entered the code of a discount."""
+    """Whether the discount's code is entered in an open checkout."""
     is_named = Q(discount_codes__contains=[{"discount_id": discount_id}])
-    # Processes of the release before still write the id as text while they run.
+    # Processes of the previous release still write the id as text during a deployment.
     is_named |= Q(discount_codes__contains=[{"discount_id": text_id(discount_id)}])
     return Checkout.objects.filter(is_named, phase__in=OPEN_PHASES).exists()
 
 
 def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
-    """Add a discount's code, or a gift card's; the same code again changes nothing.
+    """Add a discount's or gift card's code. Adding the same code again changes nothing.
 
-    The checkout shows a code as it was entered. If the discount has a new code since, that one is shown once it is
-    entered. If another discount has the old code now, entering it replaces the old entry.
+    The checkout shows a code as it was entered. If the discount has got a new code since, entering that one updates
+    the shown code. If another discount has the old code now, entering it replaces the old entry.
 
-    Raises the refusals of discounts/errors.py, and as `usable_voucher` and `lock_checkout_for` do.
+    Raises the refusals of discounts/errors.py, and whatever `usable_voucher` and `lock_checkout_for` raise.
     """
     loaded = _lock_and_load(token, now=now)
     rule = rule_by_code(code)
@@ -69,7 +69,7 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
 
 
 def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
-    """Remove a code by its text as shown. Raises `DiscountNotApplied`, and as `lock_checkout_for` does."""
+    """Remove a code, given as shown. Raises `DiscountNotApplied`, and whatever `lock_checkout_for` raises."""
     loaded = _lock_and_load(token, now=now)
     removed = _find_applied(code, loaded.checkout)
     if removed is None:
@@ -81,7 +81,7 @@ def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
 
 
 def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
-    """The applied code that is shown as this text; a gift card's may be typed in any form."""
+    """Find the applied code with this text. A gift card's code may be typed in any form."""
     text, card_code = normalise_code(code), canonical_code(code)
     codes = checkout.discount_codes
     shown = (applied for applied in codes if is_same_code(applied.code, text))
@@ -137,7 +137,7 @@ def _require_applicable(rule: Rule, basket: Basket, shopper: Shopper, *, now: da
     if obstacle is not None:
         raise _REFUSALS[obstacle.reason](obstacle.detail)
     alone = evaluate(basket, automatic=(), entered=(rule,), shopper=shopper, now=now)
-    # A code for shipping waits for a method; one that finds no line to lower never will.
+    # A shipping discount may apply once a method is chosen, so it is accepted. One without eligible lines never will.
     if alone.trace[0].reason == Reason.NOTHING_TO_DISCOUNT:
         raise errors.DiscountNotApplicable
 

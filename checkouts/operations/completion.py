@@ -1,4 +1,4 @@
-"""Completion: order, stock, cart, event and the confirmation email's dispatch, in one transaction, exactly once."""
+"""Complete a checkout: order, stock, cart, event and the confirmation email's dispatch, in one transaction, once."""
 
 from datetime import datetime
 from typing import Any
@@ -44,7 +44,7 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
-# A cart that was merged stays so: what its checkout has frozen is bought all the same.
+# A merged cart stays merged: its checkout's frozen lines are bought nevertheless.
 _CONVERT_CART = """
     UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
                      updated_at = CASE status WHEN 'active' THEN %s ELSE updated_at END
@@ -65,15 +65,15 @@ _COPY_UNTAXED_LINES = _COPY_LINES.format(
 
 
 def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> LoadedCheckout:
-    """Turn a paid checkout into an order; the same `key` finds it again for ever.
+    """Turn a paid checkout into an order. Repeating the call with the same `key` returns that order for ever.
 
-    What is scarce was held before the payment, so that nothing here can run out. Raises `NotFound`,
-    `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase` and `PaymentNotConfirmed`, and through the unique
-    key `IdempotencyKeyReused`.
+    Stock, discounts and gift cards were held before the payment, so nothing can run out here. Raises `NotFound`,
+    `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase`, `PaymentNotConfirmed`, and `IdempotencyKeyReused`
+    from the unique constraint.
     """
     checkout = _lock(token, now=now)
     if checkout.phase == Phase.COMPLETED:
-        return _completed_before(checkout, key)
+        return _replay_completion(checkout, key)
     _require_ready(checkout, now=now)
     checkout.completion_key = key
     lines = lines_of(checkout)
@@ -81,7 +81,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
     account = current_account()
-    # Numbering the order locks the account's counter to the commit: what can be done before, was.
+    # Late, because numbering the order locks the account's counter until the commit.
     order = _place_order(checkout, customer, now=now)
     _copy_lines(checkout, order)
     redemptions = redeem_holds(checkout, order, now=now)
@@ -96,9 +96,9 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
 
 
 def _lock(token: str, *, now: datetime) -> Checkout:
-    """The checkout, locked after its cart: in the order in which entering checkout locks them.
+    """Lock the cart, then the checkout: the same order as in entering checkout.
 
-    The cart is converted at once: should the checkout not complete, that is undone with all the rest.
+    The lock comes from converting the cart. If the checkout doesn't complete, the conversion is rolled back.
     """
     account_id = current_account_id()
     with connection.cursor() as cursor:
@@ -108,10 +108,10 @@ def _lock(token: str, *, now: datetime) -> Checkout:
     return lock_checkout(token)
 
 
-def _completed_before(checkout: Checkout, key: str | None) -> LoadedCheckout:
-    """A completed checkout, for the key that completed it; raises `CheckoutAlreadyCompleted` for another one.
+def _replay_completion(checkout: Checkout, key: str | None) -> LoadedCheckout:
+    """Return a completed checkout if the key completed it; raises `CheckoutAlreadyCompleted` for any other key.
 
-    One that the sweeper has completed has no key yet: the customer who comes back gives it theirs.
+    The sweeper completes without a key; then the first key of a returning customer is stored.
     """
     is_replayed = key is not None and key == checkout.completion_key
     if not is_replayed:

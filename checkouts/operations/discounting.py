@@ -25,7 +25,7 @@ _SAVE_LINES = """
 def apply_discounts(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None, now: datetime
 ) -> None:
-    """Evaluate all discounts again. Saves the shares of the lines; the caller saves the checkout."""
+    """Evaluate all discounts again. Saves the lines' shares of the discounts; the caller saves the checkout."""
     automatic, entered = rules_in_force(entered_ids=entered_discount_ids(checkout), now=now)
     rules = [*automatic, *entered]
     shopper = shopper_for(
@@ -38,7 +38,7 @@ def apply_discounts(
 
 
 def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> int:
-    """Pay the total by gift cards, each as far as its balance goes. Returns the sum in cents."""
+    """Pay the total by gift cards, using each up to its balance. Return the sum in cents."""
     voucher_ids = [
         applied.voucher_id for applied in checkout.discount_codes if applied.voucher_id is not None
     ]
@@ -61,9 +61,9 @@ def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> 
 def basket_of(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None = None
 ) -> Basket:
-    """The basket to evaluate discounts on: gross or net as the market's prices are, net under a reverse charge.
+    """Build the basket for discounts: gross or net like the market's prices, net under a reverse charge.
 
-    Minimums compare with the frozen prices, so that a VAT number takes no discount away.
+    Minimums are compared with the frozen prices, so that entering a VAT number doesn't remove a discount.
     """
     return Basket(
         lines=tuple(
@@ -88,7 +88,7 @@ def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
 
 
 def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:
-    """Note what each discount takes off: for all codes, even if it is nothing, and for automatic ones that apply."""
+    """Record what each discount takes off: for every code, even if nothing, and for automatic ones that apply."""
     by_id = {rule.id: rule for rule in rules}
     amounts = {applied.discount_id: applied.amount_cents for applied in evaluated.applied}
     off_by_code = {id_: cents for id_, cents in amounts.items() if by_id[id_].code is not None}
@@ -119,7 +119,7 @@ def _share_out(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated:
     ]
     for line, discount_cents in changed:
         line.discount_cents = discount_cents
-    # The lines of a checkout that is being made are inserted with their shares.
+    # Lines without ids are inserted later, together with their shares.
     if changed and checkout.pk:
         ids, shares = [line.pk for line, _ in changed], [cents for _, cents in changed]
         with connection.cursor() as cursor:

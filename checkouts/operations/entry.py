@@ -1,4 +1,4 @@
-"""Entering checkout: a cart is frozen, its stock held, and an older session of it ended, in one transaction."""
+"""Enter checkout: freeze the cart, hold its stock and end its older checkout, in one transaction."""
 
 from datetime import datetime, timedelta
 
@@ -39,10 +39,10 @@ _LOCK_CART = """
 
 
 def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedCheckout:
-    """Freeze an active cart and hold its stock for the session's length.
+    """Freeze an active cart and hold its stock until the checkout expires.
 
     Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid`,
-    `InsufficientInventory`, and as `require_open` does.
+    `InsufficientInventory`, and whatever `require_open` raises.
     """
     cart, country_code = _lock_cart(cart_token, now=now)
     frozen = get_cart(cart_token)
@@ -71,7 +71,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
 
 
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
-    """The cart, locked, without a customer who was redacted, and the country of its market."""
+    """Lock the cart; return it, without a redacted customer, and the country of its market."""
     hold_off_archiving()
     cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
@@ -89,7 +89,7 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
 
 
 def _require_on_sale(frozen: LoadedCart) -> None:
-    """What was archived since it was put into the cart can't be bought any more."""
+    """Raise if something in the cart was archived since it was added."""
     gone = [line for line, _ in frozen.lines if not line.is_on_sale]
     if gone:
         items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
@@ -97,7 +97,7 @@ def _require_on_sale(frozen: LoadedCart) -> None:
 
 
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
-    """Abandon the cart's open checkout; its id, since its stock is still to be released."""
+    """Abandon the cart's open checkout. Return its id, because the caller releases its stock."""
     open_ones = Checkout.objects.select_for_update(no_key=True).filter(cart=cart, phase__in=OPEN_PHASES)
     older = open_ones.only(*ENDED_COLUMNS).first()
     if older is None:

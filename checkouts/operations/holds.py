@@ -1,6 +1,6 @@
-"""Scarce things: held before a payment starts, released if it fails, and used up by the order.
+"""Discounts, gift cards and stock: held before a payment starts, released if it fails, used up by the order.
 
-Locks are taken in one order everywhere: discounts, then gift cards, then stock, which most checkouts wait for.
+Locks are always taken in this order. Stock comes last, because most checkouts wait for it.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from discounts.vouchers.occurrences import Occurrence
 
 
 def count_units(lines: Sequence[CheckoutLineItem]) -> dict[int, int]:
-    """Units per variant: lines of one variant with different attributes share its stock."""
+    """Count the units per variant: lines of one variant with different attributes share its stock."""
     units: Counter[int] = Counter()
     for line in lines:
         units[line.variant_id] += line.quantity
@@ -24,7 +24,7 @@ def count_units(lines: Sequence[CheckoutLineItem]) -> dict[int, int]:
 
 
 def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Hold discounts, gift cards and stock for a payment that is about to start, all or none.
+    """Hold discounts, gift cards and stock for a payment that is about to start: all of them, or none.
 
     Raises `DiscountExhausted`, `InsufficientBalanceHeld`, `VoucherNotActive` and `InsufficientInventory`.
     """
@@ -44,7 +44,7 @@ def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: d
 
 
 def has_spent_discount(checkout: Checkout) -> bool:
-    """Whether a discount of a checkout that isn't being paid has run out, so that its payment couldn't start."""
+    """Whether a discount of a checkout that isn't being paid has run out, so that a payment couldn't start."""
     return is_any_spent(
         _list_uses(checkout),
         checkout_id=checkout.pk,
@@ -72,7 +72,7 @@ def release_scarce(checkout: Checkout, *, keeps_stock: bool) -> None:
 
 
 def lock_gift_cards(checkout: Checkout) -> None:
-    """Wait for the gift cards of a checkout before the order's number is drawn, which others wait for."""
+    """Lock a checkout's gift cards. Must precede numbering the order, which makes other checkouts wait."""
     if _gift_card_amounts(checkout):
         lock_held(checkout_ids=[checkout.pk])
 
@@ -87,7 +87,7 @@ def redeem_holds(checkout: Checkout, order: Order, *, now: datetime) -> list[Occ
 
 
 def _list_uses(checkout: Checkout) -> list[Use]:
-    """The discounts that take something off; a code that takes nothing off isn't used."""
+    """Return the uses of discounts. A code that takes nothing off isn't used."""
     by_code = [
         Use(applied.discount_id, applied.code, applied.amount_cents)
         for applied in checkout.discount_codes

@@ -1,4 +1,4 @@
-"""What merging two carts does to their checkouts."""
+"""End the checkouts of two carts when they are merged."""
 
 from carts.merging import Merge, on_merge
 from checkouts.errors import CheckoutInPayment
@@ -11,9 +11,9 @@ from .abandonment import abandon_checkouts
 
 @on_merge
 def end_open_checkouts(merge: Merge) -> None:
-    """Abandon the open checkouts of both carts: neither shows what its cart holds now.
+    """Abandon the open checkouts of both carts, because they no longer match their carts.
 
-    The target's stays when no line was added to its cart. Raises `CheckoutInPayment` when either is being paid.
+    The target's checkout stays if no line was added to its cart. Raises `CheckoutInPayment` if either is being paid.
     """
     of_both = Checkout.objects.filter(
         cart_id__in=[merge.source.pk, merge.target.pk], phase__in=OPEN_PHASES

@@ -1,14 +1,13 @@
-"""Paying: a method is chosen, a payment started, and its outcome confirmed.
+"""Pay: choose a method, start a payment, confirm its outcome.
 
-A gateway is called with no transaction open. One short transaction writes down what is about to be asked, then the
-call is made, then another writes down the answer (docs/architecture.md, "Payments"). So a client may find:
+A gateway is called with no transaction open. One short transaction records the attempt, then the gateway is called,
+then a second transaction records the answer (docs/architecture.md, "Payments"). A client may therefore see:
 
-- the gateway refused, or could not be reached: 502, the attempt and the phase are `failed`, and PUT payment_method
-  goes on with another attempt;
-- whether the call did anything is not known, or this process died: the attempt stays `pending`, the phase
-  `processing`. Confirm asks again under the attempt's key, which names one payment at the gateway however often it
-  is sent, and answers with the page to pay on, or with the outcome. So does the same start_payment, sent again under
-  its Idempotency-Key.
+- The gateway refused or couldn't be reached: 502; attempt and phase are `failed`. The client chooses a payment method
+  again and starts another attempt.
+- The outcome of the call is unknown, or this process died: the attempt stays `pending`, the phase `processing`. Confirm
+  asks again under the attempt's key, which stands for one payment at the gateway however often it is sent, and returns
+  the payment page or the outcome. Repeating start_payment with the same Idempotency-Key does the same.
 """
 
 from collections.abc import Callable
@@ -51,27 +50,25 @@ from .attempts import give_up_attempts, payment_of, settle, settle_attempt
 from .holds import has_spent_discount, hold_scarce
 from .pricing import PRICED, apply_totals, reprice
 
-# Opens the account's scope, each time as one transaction.
+# Opens the account's scope in a new transaction.
 Scope = Callable[[], AbstractContextManager[None]]
 
-# For all calls of a gateway in one request.
+# Seconds for all calls to a gateway within one request.
 WITHIN_S = 12
 
 Status = CheckoutPaymentAttempt.Status
 
 _PAID = Report(state=State.SUCCEEDED)
-_STARTED_ALREADY = (
-    "The payment was started before. Confirm it: the answer has its outcome, or the page to pay on."
-)
+_STARTED_ALREADY = "The payment is already started. Send confirm to get its outcome or the payment page."
 
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> LoadedCheckout:
     """Choose how to pay. The first choice freezes the totals.
 
     A later choice changes the fee and what gift cards pay. Everything is priced again only if a discount has run out
-    meanwhile, as that would block the payment.
+    meanwhile, because that would block the payment.
 
-    Raises `PaymentMethodNotSupported`, and as `lock_checkout_for` does.
+    Raises `PaymentMethodNotSupported`, and whatever `lock_checkout_for` raises.
     """
     checkout = lock_checkout_for("payment_method", token, now=now)
     connector = offered_connector(payment_method)
@@ -97,12 +94,12 @@ def start_payment(
     now: datetime,
     key: str | None = None,
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
-    """Begin paying what is due; called with no scope open. Repeated under its `key`, it goes on with its attempt.
+    """Start paying the amount due. Must be called with no scope open.
 
-    So a client whose answer was lost gets the attempt as it is now. The gateway is asked under the attempt's own key.
-    Raises `PaymentMethodNotSupported`, `ValidationFailed` where a gateway needs addresses to return
-    to, `IdempotencyKeyReused`, `InsufficientInventory`, `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as
-    `lock_checkout_for` does.
+    Repeated with the same `key`, it continues that attempt, so that a client whose answer was lost gets its current
+    state. The gateway is called under the attempt's own key. Raises `PaymentMethodNotSupported`, `ValidationFailed` if
+    the gateway needs return addresses, `IdempotencyKeyReused`, `PaymentGatewayFailed`, `TooManyOutsideCalls`,
+    and whatever `lock_checkout_for` and `hold_scarce` raise.
     """
     urls = {"return_url": return_url or "", "cancel_url": cancel_url or ""}
     try:
@@ -110,7 +107,7 @@ def start_payment(
     except IntegrityError as error:
         if constraint_of(error) != "checkout_payment_attempts_one_open":
             raise
-    # An attempt is still open, though its checkout isn't being paid. No request does that, but damaged data may.
+    # An attempt is open although its checkout isn't being paid. No request causes this, but damaged data may.
     with scope():
         give_up_attempts(lock_checkout(token), now=now)
     return _start(token, urls, key=key, scope=scope, now=now)
@@ -140,10 +137,11 @@ def _start(
 def confirm_payment(
     *, token: str, callback_payload: dict[str, Any], scope: Scope, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
-    """Ask for the outcome; called with no scope open. Success makes the checkout ready to complete.
+    """Ask the gateway for the outcome. Must be called with no scope open. Success makes the checkout ready to complete.
 
-    A payment that is still open stays so, unless the payload says `cancel`, which closes its page. Repeated,
-    nothing changes. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and as `lock_checkout_for` does.
+    An open payment stays open, unless the payload has `cancel`, which closes its page. Once there is an outcome,
+    repeating the call changes nothing. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and whatever
+    `lock_checkout_for` raises.
     """
     with ExitStack() as waiting:
         with scope():
@@ -164,7 +162,7 @@ def confirm_payment(
 
 
 def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
-    """Reserve one of the few outside calls, while the transaction is open: a refusal rolls it back."""
+    """Reserve one of the limited outside calls inside the transaction, so that a refusal rolls it back."""
     if gateway.is_outside:
         waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
@@ -172,10 +170,10 @@ def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
 def ask(
     gateway: Gateway, payment: Payment, *, is_cancelled: bool = False, may_capture: bool = True
 ) -> Report:
-    """Ask for the state of a payment, and start it first if that may not have happened.
+    """Ask for the state of a payment, starting it first if that may not have happened.
 
-    An approved payment is captured, unless it is to be cancelled: then the gateway has to say that it is closed.
-    Raises a `GatewayError`.
+    An approved payment is captured. With `is_cancelled`, it is cancelled instead, and the gateway has to report it as
+    no longer open. Raises a `GatewayError`.
     """
     if payment.reference is None:
         try:
@@ -197,9 +195,9 @@ def ask(
 def _find_resumable(
     checkout: Checkout, urls: dict[str, str], *, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt | None:
-    """The attempt that a request with this key has started and that hasn't failed; None if there is none yet.
+    """Find the attempt started by a request with this key that hasn't failed; None if there is none.
 
-    Raises `IdempotencyKeyReused` if that request had other addresses, and as `require_phase` does.
+    Raises `IdempotencyKeyReused` if that request had other addresses, and whatever `require_phase` raises.
     """
     phase = phase_shown(checkout, now=now)
     if key is not None and phase in (Phase.PROCESSING, Phase.COMPLETED):
@@ -218,7 +216,7 @@ def _find_resumable(
 def _open_attempt(
     loaded: LoadedCheckout, urls: dict[str, str], *, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt:
-    """Hold what is scarce, and put the attempt down before anybody is asked for money."""
+    """Hold discounts, gift cards and stock, and record the attempt before the gateway is called."""
     checkout = loaded.checkout
     connector = offered_connector(checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0

@@ -14,14 +14,14 @@ from commerce.taxes.vat import country_of, is_reverse_charge
 
 from .discounting import apply_discounts, pay_by_gift_card
 
-# What pricing sets, for `save(update_fields=...)`.
+# The columns set by pricing, for `save(update_fields=...)`.
 PRICED = ("vat", "discount_codes", "automatic_discounts", *AMOUNTS)
 
 
 def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
-    """Decide who owes the tax, evaluate all discounts, and set the totals, all anew.
+    """Decide who owes the tax, evaluate all discounts and set the totals, all from scratch.
 
-    Saves the lines' shares; the caller saves `PRICED`. Raises `AmountTooLarge`, as `apply_totals` does.
+    Saves the lines' shares of the discounts; the caller saves `PRICED`. Raises `AmountTooLarge`, like `apply_totals`.
     """
     _decide_reverse_charge(checkout)
     shipping = _shipping(checkout)
@@ -46,7 +46,7 @@ def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: 
 
 
 def _decide_reverse_charge(checkout: Checkout) -> None:
-    """By both VAT numbers and the destination, as they are now: each of them may have changed since the last step."""
+    """Decide from both VAT numbers and the destination as they are now: each may have changed since the last step."""
     vat = checkout.vat
     if vat is None:
         return
@@ -82,6 +82,6 @@ def _cod_fee(checkout: Checkout) -> Charge | None:
 
 
 def _charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:
-    """A charge, without tax under a reverse charge."""
+    """Build a charge, without tax under a reverse charge."""
     charge = Charge(price_cents, checkout.shipping_tax_rate_bp, discount_cents)
     return charge.untaxed(includes_tax=checkout.prices_include_tax) if checkout.is_reverse_charge else charge

@@ -40,9 +40,9 @@ REQUIRED_ADDRESS_FIELDS = ("address1", "city", "country_code")
 
 
 def set_address(*, token: str, address: dict[str, Any], now: datetime) -> LoadedCheckout:
-    """Set contact and addresses; the destination may decide who owes the tax.
+    """Set contact and addresses. The destination may change who owes the tax.
 
-    Raises `AddressIncomplete`, and as `lock_checkout_for` does.
+    Raises `AddressIncomplete`, and whatever `lock_checkout_for` raises.
     """
     checkout = lock_checkout_for("address", token, now=now)
     required = {"shipping_address": address["shipping_address"]}
@@ -56,7 +56,7 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
     loaded = LoadedCheckout(checkout, lines_of(checkout))
-    # Another email may belong to another customer, with other discounts.
+    # Another email may belong to another customer, who is entitled to other discounts.
     reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)
     return loaded
@@ -65,9 +65,9 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
 def set_shipping(
     *, token: str, shipping_method_id: int, shipping_rate_id: int, pickup_point_id: int | None, now: datetime
 ) -> LoadedCheckout:
-    """Choose one of the quote's options, and price it in.
+    """Choose one of the quote's options, and update the totals.
 
-    Raises as `choose_option`, `choose_pickup_point` and `lock_checkout_for` do.
+    Raises whatever `choose_option`, `choose_pickup_point` and `lock_checkout_for` raise.
     """
     checkout = lock_checkout_for("shipping", token, now=now)
     loaded = LoadedCheckout(checkout, lines_of(checkout))

@@ -1,4 +1,4 @@
-"""The buyer's VAT number. Pricing decides whether it moves the tax to the buyer."""
+"""The buyer's VAT number. Pricing decides whether it leads to a reverse charge."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -22,10 +22,10 @@ def set_vat_number(
     open_scope: Callable[[], AbstractContextManager[None]],
     now: datetime,
 ) -> LoadedCheckout:
-    """Validate the buyer's VAT number and price it in; an empty one clears it. `address` is the client's.
+    """Validate the buyer's VAT number and update the totals. An empty one clears it. `address` is the client's.
 
-    Outside of any scope: VIES is asked between the two that it opens. Raises `VatNumberInvalid`, `RateLimited`, and as
-    `lock_checkout_for` does.
+    Must be called with no scope open: it opens two, and asks VIES in between. Raises `VatNumberInvalid`, `RateLimited`,
+    and whatever `lock_checkout_for` raises.
     """
     vat = None
     if vat_number:

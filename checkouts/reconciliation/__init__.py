@@ -1,6 +1,6 @@
-"""What the books of an account must agree on, each proven by one statement over all of its rows.
+"""Checks that an account's books agree, each a single statement over all of its rows.
 
-A statement sees one moment of the database, so that a shop that is selling has no false differences.
+A statement sees one moment of the database, so that a shop that is selling shows no false differences.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CHECKS = tuple(check for module in _MODULES for check in module.CHECKS)
 
 
 def differences() -> Iterator[str]:
-    """What does not agree in the books of the account in scope, a line each; amounts are in cents."""
+    """Yield a line for each difference in the books of the account in scope; amounts are in cents."""
     parameters = {
         "account": current_account_id(),
         "open_phases": list(OPEN_PHASES),

@@ -1,4 +1,4 @@
-"""The form of a check, and the kinds of which there are several."""
+"""The form of a check, and a helper for sums."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ _SUMS = """
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`sql` selects the wrong rows: the values that `text` has places for."""
+    """`sql` selects the wrong rows, with the values for the placeholders of `text`."""
 
     text: str
     sql: str
 
 
 def sums_up(text: str, *, table: str, column: str, parts: str, reference: str, **how: str) -> Check:
-    """A column of a table against the `total` over the parts that refer to it."""
+    """Compare a column of a table with the `total` of the parts that refer to it."""
     names = {"which": "true", "total": f"sum(p.{how.pop('amount', 'id')})"} | how
     return Check(text, _SUMS.format(table=table, column=column, parts=parts, reference=reference, **names))

@@ -1,10 +1,10 @@
-"""What an order has copied from its checkout, besides the amounts."""
+"""Compare orders with what they copied from their checkouts, except amounts."""
 
 from checkouts.lines import UNTAXED
 
 from .checks import Check
 
-# Numbers of snapshots were texts before they were numbers; the copy may have been made in between.
+# Snapshots once stored numbers as text. A checkout may have been converted and its order not, or the reverse.
 _AS_NUMBERS = """regexp_replace(jsonb_strip_nulls({column})::text, '"(-?[0-9]+)"', '\\1', 'g')"""
 _FIELDS = {
     "customer_id": "{row}.customer_id::text",
@@ -35,7 +35,7 @@ _PLACED = """
        AND k.completed_at NOT BETWEEN o.placed_at - interval '1 hour' AND o.placed_at + interval '1 hour'
      ORDER BY o.id
 """
-# Quantities, totals and discounts of lines are compared in `totals`.
+# Quantities, totals and discounts of lines are checked in `totals`.
 _LINE_COLUMNS = (
     "product_id",
     "sku",
@@ -49,7 +49,7 @@ _LINE_COLUMNS = (
 
 
 def _charged(column: str) -> str:
-    """A column of the checkout's line as it is charged: without tax under a reverse charge."""
+    """Return the SQL of a checkout line's column as charged: without tax under a reverse charge."""
     source = UNTAXED.get(column)
     if source is None:
         return f"f.{column}::text"

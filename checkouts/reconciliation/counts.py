@@ -1,8 +1,8 @@
-"""The figures of customers and the counter against orders, emails against what they tell of."""
+"""Compare customers' figures and the order counter with orders, and emails with their orders and dispatches."""
 
 from .checks import Check, sums_up
 
-# Older ones may have been pruned, unless they are waited for.
+# Only recent orders, because dispatches are pruned after that time.
 _EMAILS = """
     SELECT o.id, email.template
       FROM orders o
@@ -59,7 +59,7 @@ CHECKS = (
         column="total_spent_cents",
         parts="orders",
         reference="customer_id",
-        # As far as the column can count.
+        # The maximum of the column.
         total="least(sum(p.total_cents), 9223372036854775807)",
         which="p.status <> 'cancelled'",
     ),

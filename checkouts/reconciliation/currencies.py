@@ -1,6 +1,6 @@
-"""Amounts that belong together have one currency. Lines of carts and checkouts have none of their own.
+"""Check that amounts that belong together have the same currency. Lines of carts and checkouts have none of their own.
 
-Payment attempts that have succeeded or are under way are compared in `money`.
+Payment attempts that succeeded or are in progress are checked in `money`.
 """
 
 from .checks import Check

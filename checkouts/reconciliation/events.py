@@ -1,4 +1,4 @@
-"""The feed of events, by which other systems learn of orders and gift cards. It is kept for ever."""
+"""Check the feed of events, which tells other systems about orders and gift cards and is kept for ever."""
 
 from .checks import Check
 

@@ -1,4 +1,4 @@
-"""Counts and balances against their ledgers, what is held against who may hold it, orders against checkouts."""
+"""Compare counts and balances with ledgers, holds with checkouts that may hold, orders and carts with checkouts."""
 
 from .checks import Check, sums_up
 

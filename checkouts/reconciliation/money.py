@@ -1,9 +1,9 @@
-"""Payments against orders and refunds: no money is kept without an order, and none is owed and forgotten."""
+"""Compare payments with orders and refunds: no money is kept without an order, and no refund is forgotten."""
 
 from .checks import Check
 
-# What was paid becomes the order's, or waits in a checkout that is about to be completed. What is noted by hand
-# (no gateway) says nothing about whether the money has come.
+# A successful payment belongs to an order, or to a checkout that is about to be completed. Without a gateway, an
+# attempt says nothing about whether the money has arrived.
 _PAID = """
     SELECT a.id, a.amount_cents, a.currency,
            CASE WHEN o.id IS NULL THEN format('checkout %%s is %%s', k.id, k.phase)
@@ -32,7 +32,7 @@ _ORDERS_PAID_ONCE = """
     HAVING count(a.id) <> 1
      ORDER BY o.id
 """
-# A refund that is under way has a dispatch that will still be run.
+# A refund in progress has a dispatch that still has to run.
 _OWED = """EXISTS (SELECT FROM outbox_dispatches d
                     WHERE d.account_id = a.account_id AND d.key_space = 'product'
                       AND d.idempotency_key = 'refund_payment/' || a.id AND d.status IN ('pending', 'processing'))"""
@@ -77,7 +77,7 @@ _OPEN_ATTEMPTS = """
        AND k.phase <> 'processing' AND k.phase = ANY(%(open_phases)s::text[])
      ORDER BY a.id
 """
-# Where it is not known by what name a gateway took the money, no refund reaches it.
+# Without the gateway's key and reference, the payment can't be refunded.
 _UNNAMED = """
     SELECT a.id, a.payment_method, a.amount_cents, a.currency,
            CASE WHEN a.gateway_key IS NULL THEN 'key' WHEN a.provider_reference IS NULL THEN 'reference'
@@ -96,7 +96,7 @@ _METHODS = """
      WHERE a.account_id = %(account)s AND a.status = 'succeeded' AND a.payment_method <> o.payment_method
      ORDER BY a.id
 """
-# The gateway's refund starts from the attempt. Without one, nobody gives the money back.
+# A refund needs the attempt. Without one, nobody returns the money.
 _UNREFUNDABLE = """
     SELECT o.id, o.amount_due_cents, o.currency, o.payment_method
       FROM orders o
@@ -107,7 +107,7 @@ _UNREFUNDABLE = """
                           AND a.status = 'succeeded' AND a.gateway_key IS NOT NULL)
      ORDER BY o.id
 """
-# One that staff have refunded themselves had a dispatch that failed or was cancelled, and is kept for a while.
+# If staff refunded the order themselves, there is a dispatch that failed or was cancelled; it is kept for some days.
 _NEVER_REFUNDED = """
     SELECT o.id, a.id
       FROM orders o
@@ -127,7 +127,7 @@ _STATES = """
        AND (o.payment_status = 'refunded' OR o.payment_status = 'paid' AND o.fulfillment_status = 'fulfilled')
      ORDER BY o.id
 """
-# A payment that has succeeded at a gateway is compared above.
+# Payments that succeeded at a gateway are checked above.
 _BEING_PAID = """
     SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'has come' ELSE 'is waited for' END,
            CASE WHEN a.id IS NULL THEN 'there is no payment attempt'

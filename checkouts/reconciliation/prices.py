@@ -1,4 +1,4 @@
-"""What shipping, fee and tax of a checkout come to, computed anew in exact numbers: docs/pricing.md in SQL."""
+"""Recompute shipping, fee and tax of checkouts in exact numbers: docs/pricing.md in SQL."""
 
 from .checks import Check
 
@@ -7,13 +7,13 @@ _UPON = "div(2 * ({amount})::numeric * ({rate}) + 10000, 20000)"
 
 
 def _tax(amount: str, rate: str) -> str:
-    """The tax within a gross amount, or upon a net one, rounded half up as `commerce.money` does."""
+    """Return the SQL of the tax in a gross amount or on a net one, rounded half up like `commerce.money`."""
     within, upon = _WITHIN.format(amount=amount, rate=rate), _UPON.format(amount=amount, rate=rate)
     return f"CASE WHEN p.prices_include_tax THEN {within} ELSE {upon} END"
 
 
 def _untaxed(price: str) -> str:
-    """A listed price as it is charged: without the tax that it includes under a reverse charge."""
+    """Return the SQL of a listed price as charged: without its tax under a reverse charge."""
     within = _WITHIN.format(amount=price, rate="p.rate_bp")
     return f"CASE WHEN p.is_untaxed AND p.prices_include_tax THEN {price} - {within} ELSE {price} END"
 
@@ -60,7 +60,7 @@ _FIGURES = f"""
      WHERE k.account_id = %(account)s AND figure.said <> figure.cents
      ORDER BY k.id, figure.name
 """  # noqa: S608  the expressions are constant
-# The price in the market's mode is the unit's, times the units. The other one is computed from it, for the whole line.
+# In the market's mode, a line costs the unit price times the units. The other mode is computed from the whole line.
 _LINES = """
     SELECT k.id, l.position, l.quantity,
            CASE WHEN k.prices_include_tax THEN l.unit_price_with_tax_cents ELSE l.unit_price_without_tax_cents END,

@@ -1,9 +1,9 @@
-"""Stock: what checkouts and orders need against their reservations, and what is on hand against its history."""
+"""Compare what checkouts and orders need with their reservations, and stock on hand with its adjustments."""
 
 from .checks import Check
 
-# An untracked variant is not reserved. Whether it was tracked when its checkout began is known unless that has been
-# changed since; a change takes ten minutes at most to be seen by everyone.
+# Untracked variants aren't reserved. Variants whose tracking changed since their checkout began are left out, with ten
+# minutes added until every process has seen the change.
 _UNITS = """
     WITH owners AS (
         SELECT k.id AS checkout_id, k.created_at, 'reserved' AS status, 'checkout' AS kind, k.id
@@ -70,7 +70,7 @@ _ON_HAND = """
      WHERE l.account_id = %(account)s AND l.on_hand <> COALESCE(a.units, 0) - COALESCE(r.units, 0)
      ORDER BY l.id
 """
-# A checkout that reserves at the start of its payment, or has given its units back.
+# A checkout that reserves only when its payment starts, or that has released its units.
 _UNKNOWN_UNITS = """
     SELECT k.id, k.phase, sum(r.quantity)
       FROM checkouts k
@@ -80,8 +80,8 @@ _UNKNOWN_UNITS = """
      GROUP BY k.id, k.phase
      ORDER BY k.id
 """
-# Adjustments are made under the level's lock, so that their ids are in the order of time. What was sent out in between
-# is known only in all.
+# Adjustments are made under the level's lock, so that ids are in chronological order. Of units sent out in between,
+# only the total is known.
 _RUNNING_COUNTS = """
     SELECT a.id, a.level_id, a.on_hand_after, a.counted
       FROM (SELECT p.id, p.level_id, p.on_hand_after,

@@ -1,6 +1,6 @@
-"""Rows that something should have moved long ago, and that nothing will ever move again.
+"""Find stuck rows: something should have processed them long ago.
 
-An hour is more than any sweep, poll or lease takes, also after a restart.
+An hour is more than any sweep, poll or lease takes, even after a restart.
 """
 
 from typing import cast
@@ -39,14 +39,14 @@ _VOUCHERS = f"""
      WHERE v.account_id = %(account)s AND v.status = 'active' AND v.expires_at < {_LATE}
      ORDER BY v.id
 """  # noqa: S608  the interval is constant
-# A claim bars its key for two minutes, and is pruned after a day.
+# A claim blocks its key for two minutes and is pruned after a day.
 _CLAIMS = f"""
     SELECT r.id, r.created_at
       FROM idempotency_records r
      WHERE r.account_id = %(account)s AND r.status = 0 AND r.created_at < {_LATE} - interval '1 day'
      ORDER BY r.id
 """  # noqa: S608  the interval is constant
-# An endpoint rests for minutes at a time.
+# An endpoint rests for minutes only.
 _ENDPOINTS = """
     SELECT w.id, w.rests_until
       FROM webhook_endpoints w
@@ -54,8 +54,8 @@ _ENDPOINTS = """
      ORDER BY w.id
 """
 
-# The longest waits: for the next try of a dispatch two hours, for a server that rests no longer, for a gateway's word a
-# day, for a row that a loop has failed on six hours. A day more is for what they are added to.
+# The longest waits: two hours until a dispatch is retried or a resting server is used again, a day for a gateway's
+# answer, six hours for a row that failed in a loop. Another day is added for the time from which they are counted.
 _FAR = "now() + interval '2 days'"
 _TTL_MINUTES = cast("Integer", known_settings()["commerce.checkout.session_ttl_minutes"]).max_value
 _TOO_FAR = f"""
@@ -86,7 +86,7 @@ _TOO_FAR = f"""
              WHERE r.account_id = %(account)s AND r.created_at > {_FAR}) found
      ORDER BY found.kind, found.id, found.column_name
 """  # noqa: S608  the intervals are constant
-# A worker gives a dispatch that it doesn't know to a newer one, again and again. No deployment lasts an hour.
+# A worker returns an unknown dispatch to the queue for newer workers. No deployment lasts an hour.
 _UNKNOWN_TASKS = f"""
     SELECT d.id, d.status, COALESCE(d.target->>'task_name', 'none')
       FROM outbox_dispatches d

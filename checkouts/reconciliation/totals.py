@@ -1,11 +1,11 @@
-"""What checkouts and orders cost, against their lines, the discounts and gift cards they name, and each other."""
+"""Compare totals of checkouts and orders with their lines, discounts and gift cards, and with each other."""
 
 from checkouts.totals import AMOUNTS
 
 from .checks import Check
 
 _IS_UNTAXED = "COALESCE((k.vat->>'reverse_charge')::boolean, false)"
-# A line as it is charged: without tax under a reverse charge.
+# A line as charged: without tax under a reverse charge.
 _CHARGED = f"""
     CASE WHEN {_IS_UNTAXED} THEN l.line_total_without_tax_cents ELSE l.line_total_with_tax_cents END
 """

@@ -1,8 +1,8 @@
-"""Gift cards and discounts: what checkouts and orders say they used against holds and ledgers, in both directions."""
+"""Compare the gift cards and discounts used by checkouts and orders with holds and ledgers, in both directions."""
 
 from .checks import Check
 
-# What sessions (checkouts or orders) name: entries of `discount_codes` and `automatic_discounts` that take something.
+# The codes and automatic discounts of sessions (checkouts or orders) that take something off.
 _COMPARED = """
     WITH named AS (
         SELECT s.id AS session_id, (e.entry->>'{key}')::bigint AS used_id,
@@ -20,7 +20,7 @@ _COMPARED = """
      WHERE COALESCE(n.cents, 0) <> COALESCE(k.cents, 0)
      ORDER BY session_id, used_id
 """
-# What was redeemed by hand, at a till, has no checkout; no order says that it was paid so.
+# Entries with a checkout only: those redeemed by hand, at a till, have none, and their orders don't mention them.
 _REDEEMED_CARDS = """
     SELECT r.order_id AS session_id, r.voucher_id AS used_id, -sum(r.amount_cents) AS cents
       FROM voucher_redemptions r
@@ -39,7 +39,7 @@ _HELD = """
       JOIN checkouts k ON k.account_id = h.account_id AND k.id = h.checkout_id
      WHERE h.account_id = %(account)s AND k.phase = 'processing'
 """
-# A cancelled order has given back all it took, also at a till; any other one nothing.
+# A cancelled order has returned everything it took, also at a till; any other order has returned nothing.
 _GIVEN_BACK = """
     SELECT o.id, o.status, r.used_id, r.taken, r.returned
       FROM orders o
@@ -59,7 +59,7 @@ _ORDERS_OF_ENTRIES = """
      WHERE r.account_id = %(account)s AND r.checkout_id <> o.checkout_id
      ORDER BY r.id
 """
-# Entries are written under the gift card's lock, so that their ids are in the order of time.
+# Entries are written under the gift card's lock, so that ids are in chronological order.
 _RUNNING_BALANCES = """
     SELECT r.id, r.voucher_id, r.balance_after_cents, r.ledger_cents
       FROM (SELECT p.id, p.voucher_id, p.balance_after_cents,
@@ -79,7 +79,7 @@ _CARDS_WITHOUT_STATUS = """
 """
 
 
-# Each of these is written together with the status or the kind.
+# Each of these columns is written together with the status or the kind.
 _INCOMPLETE = """
     SELECT found.kind, found.id, found.status, found.missing
       FROM (SELECT 'voucher' AS kind, v.id, v.status,

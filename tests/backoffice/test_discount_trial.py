@@ -41,7 +41,7 @@ def test_discounts_are_tried_together(shop, support, cart):
         ["Five", "Discount Code", "FIVE", "€1.80"],
         ["Freight", "Shipping Discount", "-", "€4.90"],
     ]
-    assert rows(page, "Unknown") == [["nope", "No discount that is not archived has this code."]]
+    assert rows(page, "Unknown") == [["nope", "No discount has this code, apart from archived ones."]]
     with shop.scope():
         assert sum(Discount.objects.values_list("usage_count", flat=True)) == 0
         assert not DiscountHold.objects.exists()
@@ -113,7 +113,10 @@ def test_bad_field_is_told(support, cart, changes, field):
 def test_empty_cart_and_one_of_another_shop_are_told(shop, other_shop, support):
     foreign = cart_with(other_shop, (factories.make_variant(other_shop), 1))
 
-    for token, error in ((cart_with(shop), "The cart is empty."), (foreign, "The shop has no such cart.")):
+    for token, error in (
+        (cart_with(shop), "The cart is empty."),
+        (foreign, "This shop has no cart with this token."),
+    ):
         assert support.get(PAGE, cart=token).context["form"].errors == {"cart": [error]}
 
 

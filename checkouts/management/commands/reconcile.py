@@ -11,15 +11,15 @@ from commerce.tenancy.scope import account_scope
 
 
 class Command(BaseCommand):
-    help = "Proves that the books of accounts agree with their ledgers; ends with 1 where they do not."
+    help = "Checks that the accounts' books agree with their ledgers; exits with 1 if they don't."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "accounts", nargs="*", metavar="HANDLE", help="all accounts, unless some are named"
+            "accounts", nargs="*", metavar="HANDLE", help="only these accounts (default: all)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account_ids = _named(options["accounts"]) if options["accounts"] else every_account_id()
+        account_ids = _find_account_ids(options["accounts"]) if options["accounts"] else every_account_id()
         found = unread = 0
         for account_id in tqdm(account_ids, unit="account", disable=None):
             unread += 1
@@ -28,7 +28,7 @@ class Command(BaseCommand):
                 unread -= 1
         if unread:
             raise CommandError(
-                f"{unread} of {len(account_ids)} accounts could not be read, the log says why; "
+                f"{unread} of {len(account_ids)} accounts couldn't be checked, see the log; "
                 f"{found} differences in the others"
             )
         if found:
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         return len(lines)
 
 
-def _named(handles: list[str]) -> list[int]:
+def _find_account_ids(handles: list[str]) -> list[int]:
     found = {handle: account_id_of(handle) for handle in handles}
     if unknown := [handle for handle, account_id in found.items() if account_id is None]:
         raise CommandError(f"There is no account {', '.join(unknown)}.")
