@@ -43,7 +43,7 @@ class CartAdmin(ReadOnlyAdmin):
     list_filter = ("status", "market", "updated_at")
     list_select_related = ("market", "customer")
     search_fields = ("token", "customer__email")
-    search_help_text = "Token or the customer's email"
+    search_help_text = "Cart token or the customer's email"
     inlines = (CartLineRows,)
     fieldsets = (
         (

@@ -1,4 +1,4 @@
-"""Custom attributes of a line: two lines are one when these are equal."""
+"""Custom attributes of a line. Lines of one variant with equal attributes are the same line."""
 
 import hashlib
 import unicodedata
@@ -8,7 +8,7 @@ import orjson
 
 
 def canonical(attributes: Any) -> Any:
-    """The same JSON with every text in Unicode's composed form."""
+    """Return the JSON with every text in Unicode's composed form (NFC)."""
     if isinstance(attributes, str):
         return unicodedata.normalize("NFC", attributes)
     if isinstance(attributes, dict):
@@ -19,5 +19,5 @@ def canonical(attributes: Any) -> Any:
 
 
 def hash_attributes(attributes: dict[str, Any]) -> str:
-    """SHA-256 (hex) of the compact, key-sorted JSON of canonical attributes."""
+    """Return the SHA-256 (hex) of canonical attributes as compact, key-sorted JSON."""
     return hashlib.sha256(orjson.dumps(attributes, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -12,7 +12,7 @@ class CartNotActive(Refusal):
 class CurrencyMismatch(Refusal):
     status = 409
     code = "currency_mismatch"
-    title = "The currencies differ"
+    title = "The currencies don't match"
 
 
 class PricingNotFound(Refusal):
@@ -41,6 +41,6 @@ class MergeMarketMismatch(Refusal):
 
 
 class CartTooLarge(TooLarge):
-    """What the fields of requests bound already, once more by the database."""
+    """Limits of the request fields, enforced again by the database."""
 
     constraints = ("carts_utm_size", "carts_referrer_size", "cart_line_items_attributes_size")

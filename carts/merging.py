@@ -1,4 +1,4 @@
-"""Merging one cart into another. Apps above carts register what else a merge ends, as for the cancelling of orders."""
+"""Merge one cart into another. Apps above carts register further steps, as for cancelling orders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, Whe
 
 from carts.errors import CurrencyMismatch, MergeMarketMismatch
 from carts.models import Cart
-from carts.operations import LIFETIME, lock_live_customer, not_active, within_limits
+from carts.operations import LIFETIME, check_limits, lock_live_customer, not_active
 from carts.queries import LoadedCart, get_cart
 from commerce.errors import NotFound, ValidationFailed
 from commerce.tenancy.scope import current_account_id
 
-# Lines keep the order in which they came to their carts; an equal line keeps the target's price.
+# Lines keep the order in which they were added to their carts; an equal line keeps the target's price.
 _MOVE_LINES = """
     WITH moved AS (
         DELETE FROM cart_line_items WHERE account_id = %(account)s AND cart_id = %(source)s RETURNING *
@@ -33,7 +33,7 @@ _MOVE_LINES = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """Two active carts, both locked. `moved_lines` counts the source's lines, which are in the target by now."""
+    """Two active carts, both locked. `moved_lines` counts the lines that were moved from the source to the target."""
 
     source: Cart
     target: Cart
@@ -47,19 +47,19 @@ _steps: list[Step] = []
 
 
 def on_merge(step: Step) -> Step:
-    """Register a part of every merge; apps import the module that does so in their `ready()`.
+    """Register a step of every merge; apps import the registering module in `ready()`.
 
-    Steps run in the merge's transaction, while both carts are locked. What a step raises undoes the whole.
+    Steps run in the merge's transaction, while both carts are locked. If a step raises, the merge is rolled back.
     """
     _steps.append(step)
     return step
 
 
 def merge_carts(*, token: str, source_token: str, now: datetime) -> LoadedCart:
-    """Move the lines of the source cart into this one; repeated, nothing more happens.
+    """Move the lines of the source cart into this one. Repeating it changes nothing.
 
-    Raises `CartNotActive`, `MergeMarketMismatch`, `CurrencyMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for the
-    source, and what the registered steps raise.
+    Raises `CartNotActive`, `MergeMarketMismatch`, `CurrencyMismatch`, `CartLimitExceeded`, `TooLarge`, `NotFound` for
+    the source, and whatever the registered steps raise.
     """
     target, source = _lock_pair(token, source_token)
     if source.merged_into_id == target.pk:
@@ -69,18 +69,18 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> LoadedCart:
             raise not_active(cart, now=now)
     if source.market_id != target.market_id:
         raise MergeMarketMismatch
-    # The currency of their market may have changed between the two.
+    # The market's currency may have changed between the creation of the two carts.
     if source.currency != target.currency:
         raise CurrencyMismatch
     merge = Merge(source=source, target=target, moved_lines=_move_lines(source, target, now=now), now=now)
     for step in _steps:
         step(merge)
     _close_source(merge)
-    return within_limits(get_cart(token), field="source_cart_token")
+    return check_limits(get_cart(token), field="source_cart_token")
 
 
 def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
-    """Both carts, locked in the order of their ids so that two merges can't wait for each other."""
+    """Lock both carts, in the order of their ids, so that two merges can't deadlock."""
     if token == source_token:
         raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
     found = Cart.objects.select_for_update().filter(token__in=[token, source_token]).order_by("pk")
@@ -103,9 +103,9 @@ def _move_lines(source: Cart, target: Cart, *, now: datetime) -> int:
 
 
 def _close_source(merge: Merge) -> None:
-    """Mark the source as merged; the target lives on."""
+    """Mark the source as merged, and extend the life of the target. One UPDATE for both carts."""
     is_source, is_target = {"pk": merge.source.pk}, {"pk": merge.target.pk}
-    customer = Value(_customer_of(merge), output_field=BigIntegerField())
+    customer = Value(_choose_customer(merge), output_field=BigIntegerField())
     target_id = Value(merge.target.pk, output_field=BigIntegerField())
     new_end = Value(merge.now + LIFETIME, output_field=DateTimeField())
     Cart.objects.filter(pk__in=[merge.source.pk, merge.target.pk]).update(
@@ -119,7 +119,7 @@ def _close_source(merge: Merge) -> None:
     )
 
 
-def _customer_of(merge: Merge) -> int | None:
-    """The target's customer after the merge: its own, or else the source's. A redacted customer is dropped."""
+def _choose_customer(merge: Merge) -> int | None:
+    """Return the target's customer after the merge: its own, or else the source's. Redacted customers are dropped."""
     customer_ids = (merge.target.customer_id, merge.source.customer_id)
     return next((id_ for id_ in customer_ids if id_ is not None and lock_live_customer(id_)), None)

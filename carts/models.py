@@ -7,7 +7,7 @@ from commerce.tenancy.models import AccountOwned
 
 
 class Cart(AccountOwned):
-    """A long-lived shopping list, addressed by its token. It holds prices, never stock, and no totals."""
+    """A long-lived cart, addressed by its token. It stores prices, but no totals, and never holds stock."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -19,7 +19,7 @@ class Cart(AccountOwned):
     market = AccountForeignKey("accounts.Market", related_name="+")
     customer = AccountForeignKey("customers.Customer", null=True, blank=True, related_name="+")
     merged_into = AccountForeignKey("carts.Cart", null=True, blank=True, related_name="+")
-    # As the market had them when the cart was made: a change of the market changes no cart.
+    # Copied from the market when the cart was created. Later changes of the market don't affect the cart.
     currency = models.CharField(max_length=3)
     locale = models.CharField(max_length=16)
     prices_include_tax = models.BooleanField()
@@ -51,14 +51,14 @@ class Cart(AccountOwned):
 
 
 class CartLineItem(AccountOwned):
-    """A variant in a cart, with the snapshot of its price; equal variants with equal attributes are one line."""
+    """A variant in a cart, with a snapshot of its price. Equal variants with equal attributes share a line."""
 
     cart = AccountForeignKey(Cart, related_name="line_items")
     variant = AccountForeignKey("catalog.Variant", related_name="+")
     quantity = models.PositiveIntegerField()
     custom_attributes = models.JSONField(default=dict, blank=True)
     custom_attributes_hash = models.CharField(max_length=64)
-    # The price in cents of the cart's currency, its tax rate, and whether it includes the tax, all copied at once.
+    # Copied together: the price in cents of the cart's currency, its tax rate, and whether it includes the tax.
     unit_price_cents = models.BigIntegerField()
     tax_rate_bp = models.PositiveIntegerField()
     price_includes_tax = models.BooleanField()

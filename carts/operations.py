@@ -1,4 +1,4 @@
-"""Writes to carts. Each begins by touching the cart: one UPDATE that locks it, checks it and extends its life."""
+"""Writes to carts. Each starts by touching the cart: one UPDATE that locks it, checks it and extends its life."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from commerce.tokens import opaque_token
 LIFETIME = timedelta(days=30)
 MAX_LINES = 500
 MAX_QUANTITY = 9_999
-# Of all lines together; every read, checkout and order has them.
+# For all lines together, because every read, checkout and order copies them.
 MAX_ATTRIBUTES_BYTES = 256 * 1024
 
 _CREATE = """
@@ -34,7 +34,7 @@ _TOUCH = """
     RETURNING id, market_id, customer_id, currency
 """
 
-# Adding to an equal line is one statement, so that two adds at once sum up.
+# Adding to an equal line is one statement, so that concurrent additions add up.
 _PUT_LINE = """
     INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
                                  custom_attributes_hash, unit_price_cents, tax_rate_bp, price_includes_tax, created_at,
@@ -46,7 +46,7 @@ _PUT_LINE = """
         updated_at = EXCLUDED.updated_at
 """
 
-# Redacting a customer empties a unique column, so redaction and this lock wait for each other.
+# FOR KEY SHARE is enough: redacting a customer updates a unique column, so redaction and this lock exclude each other.
 _LOCK_CUSTOMER = """
     SELECT FROM customers WHERE account_id = %s AND id = %s AND redacted_at IS NULL FOR KEY SHARE
 """
@@ -62,7 +62,7 @@ class TouchedCart(NamedTuple):
 def create_cart(
     *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
 ) -> LoadedCart:
-    """A new, empty cart of an open market. Raises `ValidationFailed` for unknown ids."""
+    """Create an empty cart in an active market. Raises `ValidationFailed` for unknown ids."""
     _require_customer(customer_id)
     token = opaque_token()
     cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
@@ -76,9 +76,9 @@ def create_cart(
 def add_line(
     *, token: str, variant_id: int, quantity: int, custom_attributes: dict[str, Any], now: datetime
 ) -> LoadedCart:
-    """Add units of a variant; equal variants with equal attributes become one line, at today's price.
+    """Add units of a variant. Equal variants with equal attributes become one line, at the current price.
 
-    The attributes are canonical. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
+    The attributes must be canonical. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
     `CartLimitExceeded`, `TooLarge`.
     """
     cart = _touch(token, now=now)
@@ -95,11 +95,11 @@ def add_line(
     ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT_LINE, [*values, *offer, now, now])
-    return within_limits(get_cart(token), field="custom_attributes")
+    return check_limits(get_cart(token), field="custom_attributes")
 
 
 def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> LoadedCart:
-    """Set a line's units and refresh its price; 0 removes it. Raises as `add_line` does, and `NotFound`."""
+    """Set a line's quantity and refresh its price; 0 removes it. Raises `NotFound`, and whatever `add_line` raises."""
     if quantity == 0:
         return remove_line(token=token, line_id=line_id, now=now)
     cart = _touch(token, now=now)
@@ -128,7 +128,7 @@ def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
 
 
 def set_customer(*, token: str, customer_id: int | None, now: datetime) -> LoadedCart:
-    """Tie the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown one."""
+    """Assign the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown customer."""
     cart = _touch(token, now=now)
     _require_customer(customer_id)
     Cart.objects.filter(pk=cart.id).update(customer_id=customer_id)
@@ -158,20 +158,20 @@ def _require_quantity(quantity: int) -> None:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
 
 
-def within_limits(loaded: LoadedCart, *, field: str) -> LoadedCart:
-    """The cart, read after the write that may have filled it, while it is locked; `field` has brought the lines.
+def check_limits(loaded: LoadedCart, *, field: str) -> LoadedCart:
+    """Check the limits of a cart that was read after a write, while it is locked, and return it.
 
-    Raises `CartLimitExceeded` and `TooLarge`.
+    `field` is the request field to name in `TooLarge`. Raises `CartLimitExceeded` and `TooLarge`.
     """
     if len(loaded.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
-    if sum(_bytes_of(line.custom_attributes) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
-        detail = f"The custom attributes of a cart's lines take {MAX_ATTRIBUTES_BYTES} bytes at the most."
+    if sum(_count_bytes(line.custom_attributes) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
+        detail = f"The custom attributes of a cart's lines may take at most {MAX_ATTRIBUTES_BYTES} bytes."
         raise TooLarge.of(field, TooLarge.code, detail)
     return loaded
 
 
-def _bytes_of(text: str) -> int:
+def _count_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 

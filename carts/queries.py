@@ -1,4 +1,4 @@
-"""Reads of the busiest resource: a cart with all of its lines in one statement, shaped without model objects."""
+"""Load a cart with all of its lines in one statement, without model objects: carts are read most often."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ _CART = """
      ORDER BY l.id
 """
 
-# A variant as it is sold in a market now; no row when it is unknown, archived or not yet published.
+# The current offer of a variant in a market. No row if the variant is unknown, archived or not yet published.
 _OFFER = """
     SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
       FROM variants v
@@ -69,7 +69,7 @@ class LineRow(NamedTuple):
 
 
 class CartRow(NamedTuple):
-    """Timestamps are as they leave: every line of the answer repeats them, and parsing is dearer than printing."""
+    """Timestamps are formatted by the database, because parsing and formatting them here would be slower."""
 
     id: int
     token: str
@@ -86,14 +86,14 @@ class CartRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoadedCart:
-    """A cart with its lines and what they cost."""
+    """A cart with its lines and their prices."""
 
     cart: CartRow
     lines: list[tuple[LineRow, LinePrice]]
 
 
 class Offer(NamedTuple):
-    """What a variant costs in a market: cents, its tax rate, and whether the cents include the tax."""
+    """The price of a variant in a market: cents, the tax rate, and whether the cents include the tax."""
 
     unit_price_cents: int
     tax_rate_bp: int
@@ -101,7 +101,7 @@ class Offer(NamedTuple):
 
 
 def get_cart(token: str) -> LoadedCart:
-    """The cart of this token in the account in scope, in one statement; raises `NotFound`."""
+    """Load the cart with this token in the account in scope, in one statement; raises `NotFound`."""
     with connection.cursor() as cursor:
         cursor.execute(_CART, [current_account_id(), token])
         rows = cursor.fetchall()
@@ -113,7 +113,7 @@ def get_cart(token: str) -> LoadedCart:
 
 
 def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
-    """The current price of a variant for a cart. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
+    """Return a variant's current price for a cart. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
     with connection.cursor() as cursor:
         cursor.execute(_OFFER, [market_id, current_account_id(), variant_id])
         row = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What a cart costs: pure arithmetic over its lines' price snapshots, in cents."""
+"""The totals of a cart: pure arithmetic on its lines' price snapshots, in cents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from commerce.money import taxed
 
 @dataclass(frozen=True, slots=True)
 class LinePrice:
-    """One line both ways. The tax is rounded once on the whole line, so that units may not add up to it."""
+    """The price of a line with and without tax. Tax is rounded once per line, so units may not add up to it."""
 
     quantity: int
     tax_rate_bp: int
@@ -23,7 +23,7 @@ class LinePrice:
 
 
 def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
-    """`unit_price_cents` is gross or net, as the market's prices were when the line was priced."""
+    """Price a line. `unit_price_cents` is gross or net, like the market's prices when the line was priced."""
     unit = taxed(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
     line = taxed(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
     return LinePrice(
@@ -38,7 +38,7 @@ def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includ
 
 @dataclass(frozen=True, slots=True)
 class CartTotals:
-    """The sums of a cart's lines. Nothing is taken off before checkout, so that the total is the gross subtotal."""
+    """The sums of a cart's lines. There are no discounts before checkout, so the total is the gross subtotal."""
 
     subtotal_with_tax_cents: int
     subtotal_without_tax_cents: int

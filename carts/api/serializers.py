@@ -1,4 +1,4 @@
-"""What cart requests may say, and how carts answer."""
+"""Requests and responses of carts."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ MAX_ATTRIBUTES_BYTES = 4 * 1024
 
 
 class CustomAttributesField(fields.ObjectField):
-    """Custom attributes of a line, in the form in which they are kept."""
+    """Custom attributes of a line, converted to the form in which they are stored."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_bytes=MAX_ATTRIBUTES_BYTES, max_nodes=200, **kwargs)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         attributes = canonical(super().to_internal_value(data))
-        # Some characters take more bytes once they are composed as Unicode wants it.
+        # Checked again, because some characters take more bytes in composed form.
         if attributes:
             fields.apply_rule(self.rule, attributes)
         return attributes
@@ -57,16 +57,16 @@ class MergeInput(Input):
 
 
 class CartLineOutput(LineOutput):
-    custom_attributes_hash = serializers.CharField(help_text="SHA-256 of the compact, key-sorted, NFC JSON.")
+    custom_attributes_hash = serializers.CharField(
+        help_text="SHA-256 of the compact, key-sorted JSON in NFC."
+    )
 
 
 class CartTotalsOutput(Output):
     currency = serializers.CharField()
     subtotal_with_tax_cents = fields.CentsField()
-    subtotal_without_tax_cents = fields.CentsField(
-        required=False, help_text="Not in the totals of an empty cart."
-    )
-    tax_cents = fields.CentsField(required=False, help_text="Not in the totals of an empty cart.")
+    subtotal_without_tax_cents = fields.CentsField(required=False, help_text="Missing for an empty cart.")
+    tax_cents = fields.CentsField(required=False, help_text="Missing for an empty cart.")
     total_cents = fields.CentsField()
     line_count = serializers.IntegerField()
     item_count = serializers.IntegerField()
@@ -78,7 +78,7 @@ class CartOutput(Output):
     market_id = fields.IdField()
     customer_id = fields.IdField(allow_null=True)
     currency = serializers.CharField()
-    locale = serializers.CharField(help_text="The market's when the cart was made.")
+    locale = serializers.CharField(help_text="The market's locale at the time when the cart was created.")
     status = serializers.ChoiceField(Cart.Status.choices)
     line_items = CartLineOutput(many=True)
     totals = CartTotalsOutput()
@@ -88,7 +88,7 @@ class CartOutput(Output):
 
 
 def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
-    """`{cart: ...}` as `CartOutput` describes it; plain dicts, since carts are read more than anything else."""
+    """Return `{cart: ...}` in the shape of `CartOutput`. Plain dicts, because carts are read most often."""
     cart = loaded.cart
     return {
         "cart": {
@@ -116,7 +116,7 @@ def _totals(currency: str, totals: CartTotals) -> dict[str, Any]:
     return {
         "currency": currency,
         "subtotal_with_tax_cents": str(totals.subtotal_with_tax_cents),
-        # The interface shows neither for an empty cart.
+        # Left out for an empty cart, as the API specifies.
         **(tax if totals.line_count else {}),
         "total_cents": str(totals.total_cents),
         "line_count": totals.line_count,

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-# Carts that exist get what their markets say now; by the policy, a statement sees one account at a time.
+# Existing carts get the current values of their markets. Row-level security shows one account at a time.
 BACKFILL = """
 DO $$ DECLARE shop bigint; shops bigint[];
 BEGIN

@@ -3,8 +3,9 @@ import django.db.models.lookups
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
-# Campaign data past the bound is dropped, so that its carts can still be changed and converted. Lines that are there
-# keep their attributes: their constraint is for what comes (NOT VALID). By the policy, a statement sees one account.
+# Oversized campaign data is dropped, so that its carts can still be changed and converted. Existing lines keep their
+# attributes, because their constraint applies to new rows only (NOT VALID). Row-level security shows one account at a
+# time.
 CUT = """
 DO $$ DECLARE shop bigint; shops bigint[];
 BEGIN

@@ -1,7 +1,7 @@
 from django.db import migrations
 
-# Processes of the release before don't know the columns of 0002, and still insert carts and lines while the new ones
-# are started. Their rows get what the market says: a default of the column would be wrong for some markets.
+# During a deployment, processes of the previous release still insert carts and lines without the columns of 0002. A
+# trigger fills them from the market, because a column default would be wrong for some markets.
 FILL = """
 CREATE FUNCTION fill_cart_from_market() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     SELECT COALESCE(NEW.locale, m.locale), COALESCE(NEW.prices_include_tax, m.prices_include_tax)
