@@ -14,6 +14,7 @@ from threading import Lock
 from django.conf import settings
 
 from commerce.outside.deadline import Deadline, deadline
+from commerce.outside.lookups import lookups_for
 from commerce.outside.working import waiting
 
 from .errors import TooManyOutsideCalls
@@ -40,7 +41,7 @@ def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[De
     """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
     _begin(kind, account_id)
     try:
-        with waiting(), deadline(within_s) as limit:
+        with waiting(), lookups_for(account_id), deadline(within_s) as limit:
             yield limit
     finally:
         _end(kind, account_id)

@@ -23,6 +23,7 @@ from commerce.outbox.operations import (
     postpone_dispatch,
     reschedule_dispatch,
 )
+from commerce.outside.lookups import lookups_for
 from commerce.tenancy.scope import account_scope
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,8 @@ def run_dispatch(claim: Claim) -> None:
 
 def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
     try:
-        outcome = handler_of(dispatch)(dispatch)
+        with lookups_for(claim.account_id):
+            outcome = handler_of(dispatch)(dispatch)
         _finish(claim, dispatch, outcome)
     except LeaseLost:
         count_run(task_name=dispatch.task_name, outcome="lost")

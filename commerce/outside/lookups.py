@@ -2,6 +2,9 @@
 
 import socket
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock, Thread
 from typing import Any
 
@@ -10,30 +13,45 @@ Addresses = list[tuple[Any, ...]]
 # How many look-ups of one process may wait at once. One that timed out goes on until the resolver's own limit.
 MAX_LOOKUPS = 64
 MAX_LOOKUPS_OF_A_NAME = 4
+# The part of the free places that an account may use: the slow name servers of a few shops leave some for the others.
+_PART_OF_AN_ACCOUNT = 8
 
 _lock = Lock()
 _under_way: Counter[str] = Counter()
+_of_accounts: Counter[int] = Counter()
+_account: ContextVar[int | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def lookups_for(account_id: int) -> Iterator[None]:
+    """Count the look-ups in the block as those of an account. Others are the installation's own."""
+    token = _account.set(account_id)
+    try:
+        yield
+    finally:
+        _account.reset(token)
 
 
 def look_up(host: str, port: int, *, timeout_s: float) -> Addresses:
     """Like `socket.getaddrinfo` for TCP. Raises `OSError`, which includes `TimeoutError`, and `ValueError`."""
     if _is_literal(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    _begin(host)
-    lookup = _Lookup(host, port)
+    account_id = _account.get()
+    _begin(host, account_id)
+    lookup = _Lookup(host, port, account_id)
     try:
         lookup.start()
     except BaseException:
-        _end(host)
+        _end(host, account_id)
         raise
     lookup.join(timeout_s)
     return lookup.result()
 
 
 class _Lookup(Thread):
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, account_id: int | None) -> None:
         super().__init__(name="lookup", daemon=True)
-        self._host, self._port = host, port
+        self._host, self._port, self._account_id = host, port, account_id
         self._found: Addresses | None = None
         self._error: Exception | None = None
 
@@ -43,7 +61,7 @@ class _Lookup(Thread):
         except Exception as error:  # noqa: BLE001  raised in the waiting thread
             self._error = error
         finally:
-            _end(self._host)
+            _end(self._host, self._account_id)
 
     def result(self) -> Addresses:
         if self._error is not None:
@@ -63,15 +81,25 @@ def _is_literal(host: str) -> bool:
     return False
 
 
-def _begin(host: str) -> None:
+def _begin(host: str, account_id: int | None) -> None:
     with _lock:
-        if _under_way.total() >= MAX_LOOKUPS or _under_way[host] >= MAX_LOOKUPS_OF_A_NAME:
+        free = MAX_LOOKUPS - _under_way.total()
+        is_full = free <= 0 or _under_way[host] >= MAX_LOOKUPS_OF_A_NAME
+        if account_id is not None:
+            is_full |= _of_accounts[account_id] >= max(1, free // _PART_OF_AN_ACCOUNT)
+        if is_full:
             raise TimeoutError("Too many look-ups are waiting for name servers.")
         _under_way[host] += 1
+        if account_id is not None:
+            _of_accounts[account_id] += 1
 
 
-def _end(host: str) -> None:
+def _end(host: str, account_id: int | None) -> None:
     with _lock:
         _under_way[host] -= 1
         if not _under_way[host]:
             del _under_way[host]
+        if account_id is not None:
+            _of_accounts[account_id] -= 1
+            if not _of_accounts[account_id]:
+                del _of_accounts[account_id]

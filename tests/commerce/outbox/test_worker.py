@@ -1,4 +1,5 @@
 import logging
+import socket
 import time
 from datetime import timedelta
 from itertools import count
@@ -15,6 +16,7 @@ from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import finish_running, run_dispatch, run_due
+from commerce.outside.lookups import MAX_LOOKUPS, look_up
 from commerce.tenancy.scope import account_in_scope
 from tests.factories import make_customer, make_dispatch
 from tests.metrics import failures_of
@@ -464,3 +466,34 @@ def test_account_whose_work_is_slow_keeps_to_its_share(shop, handle, settings, m
 
     assert len(ran) == 20
     assert max(most) <= 3
+
+
+def test_look_ups_that_hang_in_dispatches_of_a_shop_leave_some_for_others(
+    shop, other_shop, handle, monkeypatch
+):
+    over, found = Event(), []
+
+    def getaddrinfo(host, port, **kwargs):
+        if host.endswith("hang.example"):
+            over.wait(30)
+        return [host]
+
+    def call(dispatch):
+        if dispatch.account_id == other_shop.id:
+            found.append(look_up("well.example", 443, timeout_s=30))
+            return Outcome()
+        for name in range(MAX_LOOKUPS):
+            with pytest.raises(TimeoutError):
+                look_up(f"{name}.hang.example", 443, timeout_s=0)
+        return Outcome()
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    ran = handle("example", call)
+    first = make_dispatch(shop, task_name="example")
+    run_due()
+    second = make_dispatch(other_shop, task_name="example")
+    run_due()
+    over.set()
+
+    assert ran == [first.pk, second.pk]
+    assert found == [["well.example"]]
