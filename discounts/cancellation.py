@@ -1,4 +1,4 @@
-"""What a cancelled order gives back: the uses of its discounts, and what its gift cards paid."""
+"""Return a cancelled order's uses of discounts, and the amounts paid by gift cards."""
 
 from commerce.orders.cancellation import Cancellation, on_cancellation
 

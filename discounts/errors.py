@@ -83,7 +83,7 @@ class DiscountNotApplied(Refusal):
 
 
 class DiscountExhausted(Refusal):
-    """Its last use went to another checkout while this one was on its way. Carries `discount_code`, `discount_id`."""
+    """Another checkout took the last use meanwhile. Carries `discount_code` and `discount_id`."""
 
     status = 409
     code = "discount_exhausted"

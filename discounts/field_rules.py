@@ -1,4 +1,4 @@
-"""What each field of a discount must be like; `discounts.rules` says how they must fit each other."""
+"""Rules of each field of a discount. Rules across fields are in `discounts.rules`."""
 
 import re
 from operator import itemgetter
@@ -34,15 +34,15 @@ MAX_TIERS = 20
 MAX_COUNT = 2**31 - 1
 MAX_MECHANICS_BYTES = 128 * 1024
 SCOPES = ("line", "order")
-# Archiving is an operation of its own.
+# Not "archived": archiving is a separate operation.
 STATUSES = (Discount.Status.ACTIVE, Discount.Status.DISABLED)
 
-# What people print on leaflets. A code is part of a path, so there is no slash, no space and nothing invisible.
+# Characters that people print on leaflets. Codes are part of paths, so no slash, no space and nothing invisible.
 _CODE = re.compile(r"(?=.*[^\W_])[\w.%+&!*@$€£-]+")
 
 
 def discount_code(value: object) -> str:
-    """A discount code, kept as it was typed, in one Unicode form."""
+    """Check a discount code, and return it as typed, in NFC."""
     code = normalise_code(filled_text(value))
     if not _CODE.fullmatch(code):
         refuse(
@@ -53,7 +53,7 @@ def discount_code(value: object) -> str:
 
 
 def _tiers(value: object) -> list[dict[str, object]]:
-    """Tiers in any order; they are kept by rising quantity."""
+    """Check tiers in any order, and return them by rising quantity."""
     tiers = items(_TIER, max_length=MAX_TIERS, may_be_empty=False)(value)
     quantities = [tier["min_quantity"] for tier in tiers]
     for index, quantity in enumerate(quantities):

@@ -1,4 +1,4 @@
-"""Form fields for what the API takes as JSON: an input for each part, and no JSON to be typed."""
+"""Form fields for values that the API takes as JSON, with an input for each part."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _target(values: list[Any]) -> dict[str, Any]:
 
 
 def _given(names: tuple[str, ...], values: list[Any]) -> dict[str, Any]:
-    """The values that were filled in, by name."""
+    """Return the values that were filled in, by name."""
     return {name: value for name, value in zip(names, values, strict=True) if value not in (None, "", [])}
 
 
@@ -49,7 +49,7 @@ def _texts(values: dict[str, Any], *names: str) -> list[str]:
 
 
 class PartsWidget(forms.MultiWidget):
-    """Inputs that make one JSON object together, each with a label of its own."""
+    """Inputs that form one JSON object together, each with its own label."""
 
     def __init__(self, parts: dict[str, forms.Field], template_name: str) -> None:
         self.template_name = template_name
@@ -57,7 +57,7 @@ class PartsWidget(forms.MultiWidget):
         super().__init__([part.widget for part in parts.values()])
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        # Unfold binds a widget to a variable of the page by its attributes, which all parts would inherit.
+        # Unfold binds a widget to a variable of the page by this attribute, which all parts would inherit.
         self.attrs.pop("x-model.fill", None)
         context = super().get_context(name, value, attrs)
         for part, label in zip(context["widget"]["subwidgets"], self.labels, strict=True):
@@ -69,7 +69,7 @@ class PartsWidget(forms.MultiWidget):
 
 
 class PartsField(forms.MultiValueField):
-    """A JSON object from several inputs, of which the API says what is missing or wrong."""
+    """A JSON object from several inputs. The rules of the operations check it."""
 
     def __init__(self, parts: dict[str, forms.Field], widget: PartsWidget, **kwargs: Any) -> None:
         fields = list(parts.values())

@@ -1,4 +1,4 @@
-"""The rules of discounts as evaluation takes them, read by constant statements: every step of a checkout asks."""
+"""Load the rules for evaluating discounts, by constant statements, because every step of a checkout does so."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,9 +13,9 @@ from .evaluation import COLUMNS, Rule, rule_of
 from .rules import normalise_code
 
 _COLUMNS = ", ".join(COLUMNS)
-# How many of the discounts that apply by themselves a trial looks at.
+# The number of automatic discounts that a trial evaluates.
 TRIED = 200
-# Two parts, so that each finds its index among any number of codes.
+# Two parts, so that each uses its own index, however many codes there are.
 _IN_FORCE = f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND code IS NULL AND status = 'active'
@@ -24,7 +24,7 @@ _IN_FORCE = f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s) AND code IS NOT NULL
 """  # noqa: S608  the columns are constant
-# Newest first, since those are what staff try; whatever their state, for the trial says what that means.
+# The newest, because those are what staff try; in any state but archived, because the trial explains the state.
 _ON_TRIAL = f"""
    (SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND code IS NULL AND status <> 'archived'
@@ -44,7 +44,7 @@ _BY_CODE = f"""
 
 
 def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
-    """The discounts that apply by themselves now, and the entered ones in their order, in one statement."""
+    """Load the automatic discounts in force, and the entered ones in their order, in one statement."""
     rules = _fetch(_IN_FORCE, entered_ids=list(entered_ids), now=now)
     by_id = {rule.id: rule for rule in rules if rule.code is not None}
     automatic = [rule for rule in rules if rule.code is None]
@@ -52,16 +52,16 @@ def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[R
 
 
 def rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> list[Rule]:
-    """Discounts that apply by themselves or would, those of the codes, and the one named, in one statement."""
+    """Load automatic discounts in any state, those with the codes, and the given one, in one statement."""
     entered = [normalise_code(code).upper() for code in codes]
     return _fetch(_ON_TRIAL, codes=entered, discount_id=discount_id)
 
 
 def rule_by_code(code: str) -> Rule | None:
-    """The discount that a shopper means by a code, trimmed and in any case; of archived ones the last.
+    """Find a discount by its code, trimmed and ignoring case: a live one, or else the one archived last.
 
-    The code of a gift card is one of a voucher, and names no rule.
-    It can't lose its code before the transaction ends.
+    Codes of gift cards belong to vouchers and aren't found. The row is locked, so that the discount keeps its code
+    until the transaction ends.
     """
     return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
 

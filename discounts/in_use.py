@@ -1,4 +1,4 @@
-"""Whether a discount is entered somewhere: each app that lets shoppers enter codes registers how to ask it."""
+"""Whether a discount's code is entered somewhere. Apps that let shoppers enter codes register a check."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ _questions: list[Question] = []
 
 
 def tells_entered(question: Question) -> Question:
-    """Register what says whether a discount, by its id, is entered; apps import the module in their `ready()`."""
+    """Register a check whether a discount id is entered; apps import the registering module in `ready()`."""
     _questions.append(question)
     return question
 

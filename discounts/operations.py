@@ -15,10 +15,10 @@ from .vouchers.queries import is_voucher_code
 
 
 def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) -> Discount:
-    """Create a discount; null stands for a field's default. One of type `gift_card` issues a voucher of its value.
+    """Create a discount; null means a field's default. The type `gift_card` issues a voucher of its value.
 
-    Raises `ValidationFailed`, also for fields that do not fit each other and for unknown ids, and
-    `DiscountCodeTaken`, also through the unique key.
+    Raises `ValidationFailed`, also for contradicting fields and unknown ids, and `DiscountCodeTaken`, also from the
+    unique constraint.
     """
     fields = DISCOUNT.check(fields)
     require_known_ids(fields)
@@ -34,10 +34,10 @@ def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) 
 
 
 def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Discount:
-    """Change a discount that is not archived, all but its type; null resets a field to its default.
+    """Change a discount that isn't archived, except its type; null resets a field to its default.
 
-    Raises `NotFound`, `DiscountArchived`, `DiscountInUse` if it would lose a code that shoppers have entered, and as
-    `create_discount` does for the changed discount.
+    Raises `NotFound`, `DiscountArchived`, `DiscountInUse` if it would lose a code that shoppers have entered, and
+    whatever `create_discount` raises.
     """
     changes = DISCOUNT.check(changes, partial=True)
     loses_code = "code" in changes and changes["code"] is None
@@ -60,9 +60,9 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
 
 
 def archive_discount(*, discount_id: int, now: datetime) -> Discount:
-    """Take a discount out of use for good and free its code; a gift card's voucher is disabled.
+    """Archive a discount permanently, which frees its code. A gift card's voucher is disabled.
 
-    Repeated, nothing changes. Raises `NotFound`.
+    Repeating it changes nothing. Raises `NotFound`.
     """
     Discount.objects.filter(pk=discount_id).exclude(status=Discount.Status.ARCHIVED).update(
         status=Discount.Status.ARCHIVED, archived_at=now, updated_at=now
@@ -85,17 +85,17 @@ def _issue_gift_card(discount: Discount, *, actor: str, now: datetime) -> None:
 
 
 def _refuse_code_of_gift_card(code: str | None) -> None:
-    """Raises `DiscountCodeTaken`, as shoppers type both kinds of codes into the same field.
+    """Raise `DiscountCodeTaken` for a gift card's code: shoppers type both kinds of codes into the same field.
 
-    No lock is needed: a gift card's code is drawn at random, known to nobody before it is committed, and never changes.
+    No lock is needed: a gift card's code is random, unknown to anyone before it is committed, and never changes.
     """
     if code is not None and is_voucher_code(code):
         raise DiscountCodeTaken("A gift card has this code.")
 
 
 def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Discount:
-    """The discount as it stays until the transaction ends, so that changes to its parts can't undo its soundness.
+    """Lock the discount until the transaction ends, so that concurrent changes can't make its fields contradict.
 
-    The full lock waits for shoppers who are entering its code, and lets no others begin (`rule_by_code`).
+    With `against_entering`, also wait for shoppers who are entering its code, and block others (`rule_by_code`).
     """
     return get_or_not_found(Discount.objects.select_for_update(no_key=not against_entering), pk=discount_id)

@@ -22,31 +22,31 @@ _MODELS: dict[str, type[Model]] = {
 
 
 def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
-    """The account's discounts, archived ones too; codes are compared without regard to case."""
+    """Return the account's discounts, including archived ones; codes ignore case."""
     found = Discount.objects.select_related("voucher").filter(**filters)
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 
 
 def get_discount(discount_id: int) -> Discount:
-    """A discount of the account in scope, also an archived one; raises `NotFound`."""
+    """Return a discount of the account in scope, also an archived one; raises `NotFound`."""
     return get_or_not_found(discounts(), pk=discount_id)
 
 
 def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[DiscountRedemption]:
-    """The account's ledger of uses; codes are compared without regard to case."""
+    """Return the account's ledger of uses; codes ignore case."""
     found = DiscountRedemption.objects.filter(**filters)
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 
 
 def require_known_ids(fields: dict[str, object]) -> None:
-    """Refuse ids that name nothing in this account, in one statement for each kind; raises `ValidationFailed`."""
+    """Raise `ValidationFailed` for ids unknown in this account. One statement for each kind of id."""
     unknown = [path for kind in _MODELS for path in _unknown(kind, list(_lists(kind, fields)))]
     if unknown:
         raise ValidationFailed.unknown(*unknown)
 
 
 def _lists(kind: str, fields: dict[str, Any]) -> Iterator[tuple[str, list[int]]]:
-    """The lists of ids of one kind, each with the path to it."""
+    """Yield the lists of ids of one kind, each with its path."""
     yield kind, fields.get(kind) or []
     bogo = fields.get("bogo_config") or {}
     for side in ("buy", "get"):

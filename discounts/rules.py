@@ -1,4 +1,4 @@
-"""What makes a discount whole: how its fields must fit each other, whether they came over REST or from a form."""
+"""Rules across the fields of a discount, for every interface."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ BY_QUANTITY = (Type.BUY_X_GET_Y, Type.BULK_PRICING)
 MAX_BASIS_POINTS = 10_000
 
 _IN_MONEY = (ValueMode.FIXED_AMOUNT, ValueMode.SET_PRICE)
-# What a discount may ask for before it applies, which a gift card never does.
+# Conditions of discounts, which a gift card never has.
 _CONDITIONS = (
     "applies_to",
     "product_ids",
@@ -33,29 +33,29 @@ _CONDITIONS = (
     "usage_limit_per_customer",
     "starts_at",
 )
-# What a gift card is worth, and to whom: it was issued so.
+# Fields that were fixed when the gift card was issued.
 _FIXED_BY_VOUCHER = ("code", "value_mode", "value_amount", "currency", "ends_at")
 _HOLDERS = {
     Eligibility.TAGGED: "customer_tags",
     Eligibility.SEGMENTS: "segment_ids",
     Eligibility.SPECIFIC: "customer_ids",
 }
-# The type that each of these belongs to, which needs it.
+# The type that requires each field; no other type has it.
 _MECHANICS = {"bogo_config": Type.BUY_X_GET_Y, "bulk_tiers": Type.BULK_PRICING}
 
 
 def normalise_code(text: str) -> str:
-    """A code as it is kept: trimmed, in one Unicode form; the database compares it without regard to case."""
+    """Return a code in its stored form: trimmed, in NFC. The database ignores case when comparing."""
     return unicodedata.normalize("NFC", text.strip())
 
 
 def is_same_code(one: str, other: str) -> bool:
-    """Whether two codes differ by case at the most, as the database compares them: ß and SS are two codes."""
+    """Whether two codes are equal except for case, as the database compares them: ß and SS differ."""
     return len(one) == len(other) and one.upper() == other.upper()
 
 
 def settle(discount: Discount, fields: Mapping[str, object]) -> None:
-    """Set fields; null stands for a field's default. Values by quantity are in the mechanics, never beside them."""
+    """Set fields; null means a field's default. For types by quantity, the discount's own value is cleared."""
     for name, value in fields.items():
         setattr(discount, name, _default(discount, name) if value is None else value)
     if discount.type in BY_QUANTITY:
@@ -63,7 +63,7 @@ def settle(discount: Discount, fields: Mapping[str, object]) -> None:
 
 
 def require_sound(discount: Discount) -> None:
-    """Raises `ValidationFailed` that names every field that does not fit the others."""
+    """Raise `ValidationFailed` that names every field that contradicts others."""
     errors = (
         *_type_errors(discount),
         *_gift_card_errors(discount),
@@ -95,7 +95,7 @@ def _type_errors(discount: Discount) -> Iterator[FieldError]:
 
 
 def require_issued_values(discount: Discount, changes: Mapping[str, object]) -> None:
-    """Raises `ValidationFailed` for changes of what a gift card was issued with."""
+    """Raise `ValidationFailed` for changes of values that a gift card was issued with."""
     errors = tuple(
         FieldError(name, "can_not_change", "A gift card keeps what it was issued with.")
         for name in _FIXED_BY_VOUCHER
@@ -155,7 +155,7 @@ def _currency_errors(discount: Discount) -> Iterator[FieldError]:
 
 
 def _values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each value of the discount with the path to it: its own, or those of its mechanics."""
+    """Yield each value of the discount with its path: its own, or those of its mechanics."""
     if discount.type == Type.BUY_X_GET_Y and discount.bogo_config:
         yield "bogo_config.", discount.bogo_config
     elif discount.type == Type.BULK_PRICING and discount.bulk_tiers:

@@ -1,4 +1,4 @@
-"""What discounts ask about the shopper: tags, segments, earlier orders, earlier uses. Only what is asked is read."""
+"""Load what discounts need to know about the shopper: tags, segments, earlier orders and uses, and nothing else."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from commerce.tenancy.scope import current_account_id
 from .evaluation import Rule, Shopper
 from .models import Discount
 
-# A shopper is known by the customer, or by the email: a guest's orders count as those of the customer of that email.
-# What a person has begun to pay with a discount for first orders counts as an order.
+# Shoppers are identified by customer or email: a guest's orders count for the customer with that email. A payment in
+# progress that uses a first-order discount counts as an order.
 _HISTORY = """
     WITH known AS (
         SELECT id, normalised_email FROM customers
@@ -56,7 +56,7 @@ _HISTORY = """
 
 
 class _Limited(Protocol):
-    """What a discount row and a rule have in common."""
+    """The limits that a discount row and a rule have in common."""
 
     @property
     def id(self) -> int: ...
@@ -70,16 +70,16 @@ class _Limited(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a shopper did before: whether any order stands, and the uses of each discount, held ones included.
+    """A shopper's past: whether there is an order that isn't cancelled, and the uses of each discount, including holds.
 
-    A payment that has begun with a discount for first orders counts as an order.
+    A payment in progress that uses a first-order discount counts as an order.
     """
 
     has_ordered: bool = False
     uses: Mapping[int, int] = field(default_factory=dict)
 
     def forbids(self, discount: _Limited) -> bool:
-        """Whether this shopper may not use the discount once more."""
+        """Whether the shopper may not use the discount again."""
         used = self.uses.get(discount.id, 0)
         if is_for_first_order(discount) and (self.has_ordered or used):
             return True
@@ -90,9 +90,9 @@ class History:
 def history_of(
     discounts: Iterable[_Limited], *, customer_id: int | None, email: str, checkout_id: int | None
 ) -> History:
-    """The shopper's history as far as these discounts ask for it, without what this checkout holds itself.
+    """Load the history that these discounts depend on, without what this checkout holds itself.
 
-    One statement, none where no discount is limited by the shopper.
+    One statement; none if no discount has a limit per shopper.
     """
     limited = [
         discount.id
@@ -117,7 +117,7 @@ def history_of(
 def shopper_for(
     rules: Sequence[Rule], *, customer_id: int | None, email: str, checkout_id: int | None
 ) -> Shopper:
-    """The shopper as these rules ask for it: at most three statements, none for rules that are for everybody."""
+    """Load the shopper's data that these rules depend on: at most three statements, none if they need no data."""
     history = history_of(rules, customer_id=customer_id, email=email, checkout_id=checkout_id)
     customer = _customer(customer_id, email) if any(_asks_for_customer(rule) for rule in rules) else None
     return Shopper(

@@ -1,4 +1,4 @@
-"""Sweepers: any number of workers may run each at once."""
+"""The sweeper. Any number of workers may run it concurrently."""
 
 import logging
 
@@ -9,13 +9,13 @@ from discounts.vouchers.sweeping import expire_overdue_vouchers
 
 logger = logging.getLogger(__name__)
 
-# What is left after so long is for the next run.
+# Seconds after which the rest is left to the next run.
 _LONGEST_S = 30
 
 
 @shared_task
 def sweep_vouchers(**kwargs: object) -> None:
-    """Expire gift cards until none is overdue: many end at the same midnight."""
+    """Expire gift cards until none is overdue: many expire at the same midnight."""
     expired = expire_overdue_vouchers(now=timezone.now(), within_s=_LONGEST_S)
     if expired:
         logger.info("%s gift cards have expired", expired)

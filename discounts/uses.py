@@ -1,7 +1,7 @@
-"""Uses of discounts: held when a payment starts, redeemed by the order, returned when either comes to nothing.
+"""Uses of discounts: held when a payment starts, redeemed by the order, returned if either fails.
 
-`usage_count` of a discount is what was redeemed and not returned, and what is held. It is only written under the
-discount's lock, so that its limits are exact however many checkouts pay at once.
+`usage_count` of a discount counts uses that were redeemed and not returned, and uses that are held. It is only written
+under the discount's lock, so that limits are exact however many checkouts pay at once.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from .shoppers import history_of, is_for_first_order
 _ADD_USES = """
     UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %s AND id = ANY(%s)
 """
-# Another payment of the same person that is about to begin is waited for: only one holds a discount for first orders.
+# Waits for a concurrent payment of the same person: a unique index lets only one of them hold a first-order discount.
 _HOLD = """
     INSERT INTO discount_holds
            (account_id, discount_id, code, checkout_id, customer_id, customer_email, amount_cents, currency,
@@ -38,9 +38,8 @@ _HOLD = """
      ORDER BY wanted.discount_id
         ON CONFLICT DO NOTHING
 """
-# The lock has a statement of its own, before the one that writes. A single statement that waits for a row and then
-# updates it would use the version from before the wait, and queue behind others that wait for this transaction: a
-# deadlock.
+# Locking is a separate statement, before the one that writes. A single statement that waits for a row and then updates
+# it would use the version from before the wait, and queue behind transactions that wait for this one: a deadlock.
 _LOCK_HELD = """
     SELECT d.id
       FROM discounts d
@@ -97,14 +96,14 @@ _RETURN = """
 
 
 _WHAT_TO_DO = (
-    "A discount of this checkout has no use left. Choose the payment method again, also the same one: that takes the "
+    "A discount of this checkout is used up. Choose the payment method again, even the same one: that removes the "
     "discount off and answers with the new total."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one discount takes off a checkout, in cents of its currency."""
+    """A use of a discount in a checkout; the amount that it takes off is in cents of the checkout's currency."""
 
     discount_id: int
     code: str | None
@@ -133,7 +132,7 @@ def hold_uses(
     )
     if held < len(by_id):
         raise _exhausted(by_id[first_order_id or min(by_id)])
-    # Read after holding, so that an order which this payment has waited for is seen.
+    # Read after holding, so that an order is seen for which this payment had to wait.
     history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
     for discount in discounts:
         if _is_spent(discount) or history.forbids(discount):
@@ -150,20 +149,20 @@ def is_any_spent(uses: Sequence[Use], *, checkout_id: int, customer_id: int | No
 
 
 def release_uses(*, checkout_ids: Sequence[int]) -> None:
-    """Give back what checkouts hold; repeated, nothing changes."""
+    """Release the uses held by checkouts. Repeating it changes nothing."""
     ids = list(checkout_ids)
-    # Discounts are locked before their holds are deleted: another payment may wait for such a hold with the discount locked.
+    # Discounts are locked before their holds are deleted: another payment may lock a discount and wait for a hold.
     if _run(_LOCK_HELD, checkout_ids=ids):
         _run(_RELEASE, checkout_ids=ids)
 
 
 def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
-    """Enter what a checkout holds into the ledger, as its order's. The count stays: the use only changes its kind."""
+    """Enter the uses held by a checkout into the ledger for its order. The count stays: held uses become redeemed."""
     _run(_REDEEM, checkout_id=checkout_id, order_id=order_id, customer_id=customer_id)
 
 
 def return_uses(*, order_id: int) -> None:
-    """Give back what a cancelled order had redeemed; repeated, nothing changes."""
+    """Return the uses redeemed by a cancelled order. Repeating it changes nothing."""
     if _run(_LOCK_REDEEMED, order_id=order_id):
         _run(_RETURN, order_id=order_id)
 
@@ -178,7 +177,7 @@ def _is_spent(discount: Discount) -> bool:
 
 
 def _run(sql: str, **parameters: Any) -> int:
-    """How many rows were written or locked."""
+    """Execute a statement; return how many rows it wrote or locked."""
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})
         return cursor.rowcount

@@ -1,4 +1,4 @@
-"""What a request may say of a discount, field by field; how fields fit each other is in `discounts.rules`."""
+"""Request fields of a discount. Rules across fields are in `discounts.rules`."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from discounts.models import Discount
 
 
 class CodeField(fields.FormattedField):
-    """A discount code, kept as it was typed, in one Unicode form."""
+    """A discount code, stored as typed, in NFC."""
 
     rule = staticmethod(discount_code)
 
@@ -94,7 +94,7 @@ class DiscountChanges(Input):
     applies_to = serializers.ChoiceField(Discount.AppliesTo.choices, required=False, allow_null=True)
     product_ids = IdsField(required=False, allow_null=True)
     variant_ids = IdsField(required=False, allow_null=True)
-    market_ids = IdsField(required=False, allow_null=True, help_text="None is all markets.")
+    market_ids = IdsField(required=False, allow_null=True, help_text="Empty means all markets.")
     stackable = fields.BooleanField(required=False, allow_null=True)
     minimum_order_subtotal_cents = fields.CentsField(required=False, allow_null=True)
     customer_eligibility = serializers.ChoiceField(

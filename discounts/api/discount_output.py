@@ -36,7 +36,7 @@ class BulkTiersOutput(Output):
 
 
 class DiscountOutput(Output):
-    # Its context must have `now`, which the effective status depends on.
+    # The context must have `now`, on which the effective status depends.
     id = fields.IdField()
     type = serializers.ChoiceField(Discount.Type.choices)
     code = serializers.CharField(allow_null=True)
@@ -59,12 +59,14 @@ class DiscountOutput(Output):
     first_order_only = serializers.BooleanField()
     usage_limit_total = serializers.IntegerField(allow_null=True)
     usage_limit_per_customer = serializers.IntegerField(allow_null=True)
-    usage_count = serializers.IntegerField(help_text="Redeemed and not given back, or held by checkouts.")
+    usage_count = serializers.IntegerField(help_text="Uses redeemed and not returned, or held by checkouts.")
     starts_at = TimestampField(allow_null=True)
     ends_at = TimestampField(allow_null=True)
     bogo_config = BogoOutput(allow_null=True)
     bulk_tiers = BulkTiersOutput(allow_null=True)
-    voucher_id = fields.IdField(allow_null=True, help_text="The gift card that a `gift_card` stands for.")
+    voucher_id = fields.IdField(
+        allow_null=True, help_text="The gift card issued for a discount of type `gift_card`."
+    )
     status = serializers.ChoiceField(Discount.Status.choices)
     effective_status = serializers.SerializerMethodField()
     archived_at = TimestampField(allow_null=True)

@@ -17,15 +17,15 @@ from .discount_output import DiscountOutput, DiscountRedemptionOutput
 
 
 class DiscountsViewSet(AdminViewSet):
-    """`type` is set once. Null resets an optional field to its default.
+    """`type` can't be changed. Null resets an optional field to its default.
 
-    `code` is for `discount_code`, may be given to the other types but `automatic_discount`, and is compared without
-    regard to case. `buy_x_get_y` takes its value from `bogo_config`, `bulk_pricing` from the tiers of `bulk_tiers`:
+    `code` is required for `discount_code`, optional for the other types except `automatic_discount`, and ignores
+    case. `buy_x_get_y` takes its value from `bogo_config`, `bulk_pricing` from the tiers of `bulk_tiers`:
     their own `value_mode` and `value_amount` are ignored. `currency` is needed for every amount of money.
 
-    A `gift_card` of a `fixed_amount` issues a voucher with that balance and has its `code` and `voucher_id`; `ends_at` is
-    when it expires. None of this can change; archiving it disables the voucher. Keys also need the scopes of vouchers
-    for it: without `read_vouchers`, `code` is null.
+    A `gift_card` of a `fixed_amount` issues a voucher with that balance and shows its `code` and `voucher_id`. It expires
+    at `ends_at`. None of this can be changed; archiving it disables the voucher. Keys also need the scopes of vouchers:
+    without `read_vouchers`, `code` is null.
     """
 
     area = "discounts"
@@ -58,7 +58,7 @@ class DiscountsViewSet(AdminViewSet):
         return self._answer(operations.archive_discount(discount_id=discount_id, now=timezone.now()))
 
     def _require_vouchers(self, discount_type: str) -> None:
-        """To issue or end a gift card takes the same scope as with a voucher."""
+        """Raise if the key lacks the scope of vouchers, which issuing or ending a gift card takes."""
         if discount_type == Discount.Type.GIFT_CARD and not self.principal.may("write_vouchers"):
             raise InsufficientScope(
                 "The key lacks the scope write_vouchers.", required_scope="write_vouchers"

@@ -15,7 +15,7 @@ class VoucherInput(Input):
     recipient_email = fields.EmailField(required=False, allow_null=True)
     expires_at = fields.DateTimeField(required=False, allow_null=True)
     order_id = fields.IdField(required=False, allow_null=True)
-    send_email = fields.BooleanField(required=False, help_text="Mail the code to `recipient_email`.")
+    send_email = fields.BooleanField(required=False, help_text="Email the code to `recipient_email`.")
 
 
 class VoucherFilter(Input):
@@ -42,7 +42,7 @@ class VoucherRedemptionFilter(Input):
 
 
 class ShownStatusField(serializers.ChoiceField):
-    """The status at the moment that the serializer's context calls `now`."""
+    """The effective status at the time `now` of the serializer's context."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(Voucher.Status.values, source="*", **kwargs)
@@ -85,7 +85,7 @@ class VoucherWithAttemptsOutput(VoucherOutput):
 
 
 class RedeemOutput(Output):
-    """What a redeem has taken; `amount_cents` is positive here."""
+    """The outcome of redeeming; `amount_cents` is positive here."""
 
     id = fields.IdField()
     voucher_id = fields.IdField()
@@ -98,7 +98,7 @@ class RedeemOutput(Output):
 
 
 class VoucherRedemptionOutput(Output):
-    """An entry of the ledger; `amount_cents` is signed, and negative for what was taken."""
+    """A ledger entry; `amount_cents` is signed, and negative for redemptions."""
 
     id = fields.IdField()
     voucher_id = fields.IdField()

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-# As with overdue checkouts.
+# Accounts take turns, as with overdue checkouts: many gift cards of one don't delay the others'.
 EXPIRED_VOUCHERS = """
 SET LOCAL ROLE commerce_resolver;
 CREATE OR REPLACE FUNCTION expired_vouchers(batch integer) RETURNS TABLE (account_id bigint, voucher_id bigint)

@@ -191,7 +191,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
 
 
 def release_holds(*, checkout_ids: Sequence[int]) -> None:
-    """Release what the checkouts hold. Repeated, nothing changes."""
+    """Release what the checkouts hold. Repeating it changes nothing."""
     if lock_held(checkout_ids=checkout_ids):
         account_id = current_account_id()
         with connection.cursor() as cursor:

@@ -80,7 +80,7 @@ def issue_vouchers(
     actor: str,
     now: datetime,
 ) -> list[Voucher]:
-    """New gift cards with the first entries of their ledgers, in cents. Raises `ValidationFailed`."""
+    """Issue gift cards with the first entries of their ledgers, in cents. Raises `ValidationFailed`."""
     card = {
         "initial_balance_cents": initial_balance_cents,
         "currency": currency,
@@ -106,7 +106,7 @@ def redeem_voucher(
     `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
     """
     REDEMPTION.check({"code": code, "amount_cents": amount_cents})
-    # The order comes first, as for its cancellation, which returns what was taken.
+    # The order is locked first, like when it is cancelled, which returns the amounts taken.
     order = None if order_id is None else _lock_order(order_id)
     voucher = _lock(code=canonical_code(code))
     if order_id is not None and order is None:
@@ -130,9 +130,9 @@ def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
 
 
 def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
-    """Revoke a gift card for fraud, whatever its status: fraud may be noticed late. Repeated, nothing changes.
+    """Revoke a gift card for fraud, whatever its status: fraud may be noticed late. Repeating it changes nothing.
 
-    What its orders have taken stays taken. Raises `ValidationFailed` and `NotFound`.
+    Amounts that orders took from it stay taken. Raises `ValidationFailed` and `NotFound`.
     """
     reason = REVOCATION.check({"reason": reason})["reason"]
     voucher = _lock(pk=voucher_id)

@@ -31,7 +31,7 @@ def vouchers(
 
 
 def get_voucher(voucher_id: int) -> Voucher:
-    """A gift card of the account in scope; raises `NotFound`."""
+    """Return a gift card of the account in scope; raises `NotFound`."""
     return get_or_not_found(Voucher.objects, pk=voucher_id)
 
 
@@ -44,7 +44,7 @@ def is_voucher_code(code: str) -> bool:
 def redemptions(
     *, voucher_id: int | None = None, order_id: int | None = None, kind: str | None = None
 ) -> QuerySet[VoucherRedemption]:
-    """Ledger entries, optionally of one gift card, one order or one kind."""
+    """Return ledger entries, optionally of one gift card, one order or one kind."""
     wanted = {"voucher_id": voucher_id, "order_id": order_id, "kind": kind}
     return VoucherRedemption.objects.filter(
         **{name: value for name, value in wanted.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a gift card, and what is done to it, must be like, whichever interface it comes through."""
+"""Rules of gift cards and of operations on them, used by every interface."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,7 +23,7 @@ REVOCATION = Fields(required={"reason": text(MAX_REASON)})
 
 
 def check_voucher(fields: Mapping[str, object], *, now: datetime) -> dict[str, Any]:
-    """The fields of a new gift card as they are stored. Raises `ValidationFailed`, also for an expiry in the past."""
+    """Check the fields of a new gift card. Raises `ValidationFailed`, also for an expiry in the past."""
     kept = VOUCHER.check(fields)
     if kept.get("expires_at") is not None and kept["expires_at"] <= now:
         raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")

@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         account_id, now = find_account_id(options["account"]), timezone.now()
         with refusals_shown():
-            # Before a file is made for the codes.
+            # Checked before a file is created for the codes.
             check_voucher(_card(options), now=now)
         with (
             csv_writer(options["output"], self.stdout) as writer,
