@@ -1,4 +1,4 @@
-"""The API as an outside client sees it: JSON in, JSON out, through the real URL configuration."""
+"""A client of the API: JSON in, JSON out, through the real URL configuration."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ STOREFRONT_ROOT = f"/storefront/{CURRENT_VERSION}/"
 
 
 class ApiClient:
-    """Sends requests below a prefix with a key's headers; a path that starts with `/` is taken as it is.
+    """Sends requests below a prefix with a key's headers. A path that starts with `/` is used as given.
 
     Headers are given as keywords: `idempotency_key="a"` sends `Idempotency-Key: a`. A body of bytes is sent
-    as it is, anything else as JSON. Errors become answers, as they do for a client in production.
+    unchanged, anything else as JSON. Errors become responses, as they do for a client in production.
     """
 
     def __init__(self, prefix: str = "", headers: dict[str, str] | None = None) -> None:
@@ -27,7 +27,7 @@ class ApiClient:
 
     @classmethod
     def admin(cls, secret: str, handle: str = "") -> "ApiClient":
-        """With a key of the admin surface, below the account's handle or below the surface's root."""
+        """Build a client with a key of the admin API, below the account's handle or the API's root."""
         prefix = f"{ADMIN_ROOT}{handle}/" if handle else ADMIN_ROOT
         return cls(prefix, {"Authorization": f"Bearer {secret}"})
 
@@ -55,7 +55,7 @@ class ApiClient:
         content_type = sent.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
         full_path = path if path.startswith("/") else self.prefix + path
-        # In a test's own transaction nothing commits: what hangs on the commit is run as if it had.
+        # Nothing commits inside a test's transaction, so on_commit callbacks are run explicitly.
         with TestCase.captureOnCommitCallbacks(execute=True):
             answer = self._client.generic(method, full_path, data, content_type=content_type, headers=sent)
         assert_documented(method, full_path.partition("?")[0], answer.status_code, answer.content)

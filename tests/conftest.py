@@ -1,4 +1,4 @@
-"""Fixtures that every test may ask for; the servers and databases are made by `tests.embedded`."""
+"""Fixtures for all tests. `tests.embedded` creates the servers and databases."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -21,18 +21,18 @@ from tests.shops import make_shop as _make_shop
 from tests.tenancy.sharding import Watch
 from tests.vies import ViesDouble
 
-# A search of minutes, by hand: pytest --hypothesis-profile=long --timeout=0 tests/properties tests/discounts
+# For long searches by hand: pytest --hypothesis-profile=long --timeout=0 tests/properties tests/discounts
 settings.register_profile("long", max_examples=2_000, deadline=None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test begins first, so that the other process doesn't wait for it in the end."""
+    """Run the longest test first, so that no process waits for it at the end."""
     items.sort(key=lambda item: "/stack/faults/" not in str(item.path))
 
 
 @pytest.fixture(scope="session")
 def django_db_setup() -> Iterator[None]:
-    """The databases are there already; what a transactional test left is removed by their owner."""
+    """Use the existing databases; their owner removes what transactional tests leave behind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", truncate_tables)
         yield
@@ -40,7 +40,7 @@ def django_db_setup() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    """Rate limits, key versions and resolved keys don't outlive a test."""
+    """Forget rate limits, key versions and resolved keys after each test."""
     yield
     authentication._cache.clear()
     limits.forget_counts()
@@ -52,7 +52,7 @@ def _nothing_remembered() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _keys_stay_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, no test sees keys resolved again in its midst."""
+    """Keep resolved keys for a whole test, however slow the machine is."""
     monkeypatch.setattr(authentication, "CACHE_S", 3600.0)
 
 
@@ -68,7 +68,7 @@ def _statements() -> Iterator[Watch]:
 
 @pytest.fixture(autouse=True)
 def _statements_stay_on_one_shard(_statements: Watch) -> Iterator[None]:
-    """Every statement that the product sends during a test compares `account_id`."""
+    """Check that every statement that the product sends during a test compares `account_id`."""
     yield
     found, _statements.found = _statements.found, []
     assert found == []
@@ -76,25 +76,25 @@ def _statements_stay_on_one_shard(_statements: Watch) -> Iterator[None]:
 
 @pytest.fixture
 def make_shop(db: None) -> Callable[..., Shop]:
-    """Makes shops: `make_shop(handle=..., workspace_id=..., currency=...)`."""
+    """A factory of shops: `make_shop(handle=..., workspace_id=..., currency=...)`."""
     return _make_shop
 
 
 @pytest.fixture
 def shop(make_shop: Callable[..., Shop]) -> Shop:
-    """A shop with a market that shows gross prices in EUR, and a client of each kind."""
+    """A shop with a market with gross prices in EUR, and a client of each kind."""
     return make_shop()
 
 
 @pytest.fixture
 def other_shop(make_shop: Callable[..., Shop]) -> Shop:
-    """A shop of another workspace, whose rows must never be seen."""
+    """A shop of another workspace, whose rows must stay invisible."""
     return make_shop()
 
 
 @pytest.fixture
 def vies(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[ViesDouble]:
-    """The EU's VAT number service, which knows every number unless told otherwise."""
+    """A double of the EU's VAT number service. Every number is valid unless the test says otherwise."""
     server = ViesDouble()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

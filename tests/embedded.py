@@ -1,7 +1,7 @@
-"""A PostgreSQL and a Redis of the tests' own, in place before Django reads its settings.
+"""Embedded PostgreSQL and Redis servers for the tests, started before Django reads its settings.
 
-The process that pytest was called in starts them and migrates one database; every process that runs tests
-uses a copy. `TEST_DATABASE_SUPERUSER_URL` and `TEST_REDIS_URL` name other servers to use instead.
+The main pytest process starts them and migrates one database; each process that runs tests uses a copy of it.
+`TEST_DATABASE_SUPERUSER_URL` and `TEST_REDIS_URL` name other servers to use instead.
 """
 
 import os
@@ -29,7 +29,7 @@ ROLE_PASSWORD = "only-for-tests"
 KEPT_TABLES = ("django_migrations", "django_content_type", "auth_permission")
 
 
-# A wrapper runs before pytest-django's own hook, which imports the settings.
+# A wrapper, so that it runs before pytest-django's hook, which imports the settings.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
@@ -42,7 +42,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 def _start_servers(config: pytest.Config) -> None:
     directory = Path(tempfile.mkdtemp(prefix="commerce-tests-"))
-    # The servers' user has to get through to its own folders in it.
+    # The servers' user needs access to its folders inside.
     directory.chmod(0o711)
     config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
     os.environ["DATA_DIR"] = str(directory)
@@ -110,7 +110,7 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "DATABASE_URL": _role_url(roles.APP, database=database),
         "DATABASE_OWNER_URL": _role_url(roles.OWNER, database=database),
         "OUTBOX_THREADS": "1",
-        # A test may take as long as it takes in its one transaction.
+        # A test is a single transaction, so its duration isn't limited.
         "DATABASE_TRANSACTION_TIMEOUT_S": "0",
         "DATABASE_IDLE_TIMEOUT_S": "0",
         "REDIS_URL": urlunsplit(urlsplit(os.environ["TEST_REDIS_URL"])._replace(path=f"/{redis_database}")),
@@ -120,7 +120,7 @@ def _set_environment(*, database: str, redis_database: int) -> None:
         "MAIL_DIR": str(mail),
         "STATIC_ROOT": str(static),
         "METRICS_DIR": str(data_dir / f"metrics-{database}"),
-        # Nothing listens there: no test asks the world outside.
+        # Nothing listens there, so that no test calls a service outside.
         "VIES_URL": "http://127.0.0.1:9",
     }
 
@@ -132,10 +132,10 @@ def _role_url(role: str, *, database: str) -> str:
 
 
 def truncate_tables(test_case: object) -> None:
-    """What follows a transactional test, in place of Django's flush: the serving role may not truncate."""
+    """Clean up after a transactional test, instead of Django's flush: the serving role may not truncate."""
     from django.db import connections
 
-    # A transaction that a test left open must not hold up the suite.
+    # Don't let a transaction that a test left open block the suite.
     options = "-c lock_timeout=10s"
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True, options=options) as connection:
         rows = connection.execute(

@@ -1,4 +1,4 @@
-"""Plain factories of rows. Each runs in the scope of the shop that it is given, or in the one already open."""
+"""Factories of rows. Each runs in the scope of the given shop, or in the scope already open."""
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -42,7 +42,7 @@ NO_ATTRIBUTES_HASH = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61c
 
 
 def in_shop(factory: Callable[Concatenate[Shop, P], R]) -> Callable[Concatenate[Shop, P], R]:
-    """Runs a factory in its shop's scope, unless the test has opened that already."""
+    """Run a factory in its shop's scope, unless the test has already opened it."""
 
     @wraps(factory)
     def scoped(shop: Shop, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -54,7 +54,7 @@ def in_shop(factory: Callable[Concatenate[Shop, P], R]) -> Callable[Concatenate[
 
 @in_shop
 def make_product(shop: Shop, **fields: Any) -> Product:
-    """A product without variants."""
+    """Create a product without variants."""
     return ProductFactory(**fields)
 
 
@@ -62,7 +62,7 @@ def make_product(shop: Shop, **fields: Any) -> Product:
 def make_variant(
     shop: Shop, *, price_cents: int | None = 1000, stock: int | None = 100, **fields: Any
 ) -> Variant:
-    """A variant, priced in the shop's market and stocked at its first location, unless either is None."""
+    """Create a variant, priced in the shop's market and stocked at its first location, unless either is None."""
     variant = VariantFactory(**fields)
     if price_cents is not None:
         set_price(shop, variant, price_cents)
@@ -73,14 +73,14 @@ def make_variant(
 
 @in_shop
 def set_price(shop: Shop, variant: Variant, price_cents: int, **fields: Any) -> VariantPricing:
-    """The price of a variant in the shop's market, or in the one given."""
+    """Set the price of a variant in the shop's market, or in the given one."""
     fields = {"market": shop.market, "currency": shop.market.currency} | fields
     return VariantPricing.objects.create(variant=variant, price_cents=price_cents, **fields)
 
 
 @in_shop
 def set_stock(shop: Shop, variant: Variant, on_hand: int, **fields: Any) -> InventoryLevel:
-    """Units of a variant, as received at the shop's first location, or at the one given."""
+    """Receive units of a variant at the shop's first location, or at the given one."""
     fields = {"location": Location.objects.order_by("priority", "pk")[0]} | fields
     allow_backorder = variant.allow_backorder or not variant.track_inventory
     level = InventoryLevel.objects.create(
@@ -95,7 +95,7 @@ def set_stock(shop: Shop, variant: Variant, on_hand: int, **fields: Any) -> Inve
 
 @in_shop
 def make_tax_rate(shop: Shop, rate_bp: int = 1900, **fields: Any) -> TaxRate:
-    """The standard rate of the market's country: 19 % unless said."""
+    """Create the standard tax rate of the market's country, 19 % by default."""
     return TaxRate.objects.create(rate_bp=rate_bp, **{"country_code": shop.market.country_code} | fields)
 
 
@@ -106,13 +106,13 @@ def make_customer(shop: Shop, **fields: Any) -> Customer:
 
 @in_shop
 def make_zone(shop: Shop, **fields: Any) -> ShippingZone:
-    """A zone of the market's country."""
+    """Create a shipping zone of the market's country."""
     return ZoneFactory(**{"country_codes": [shop.market.country_code]} | fields)
 
 
 @in_shop
 def make_method(shop: Shop, **fields: Any) -> ShippingMethod:
-    """A tiered method, in a zone of its own unless one is given."""
+    """Create a tiered shipping method, in a new zone unless one is given."""
     if not {"zone", "zone_id"} & fields.keys():
         fields["zone"] = make_zone(shop)
     return MethodFactory(**fields)
@@ -120,7 +120,7 @@ def make_method(shop: Shop, **fields: Any) -> ShippingMethod:
 
 @in_shop
 def make_rate(shop: Shop, **fields: Any) -> ShippingRate:
-    """An unbounded rate in the market's currency, of a method of its own unless one is given."""
+    """Create a shipping rate without bounds in the market's currency, of a new method unless one is given."""
     if "method" not in fields:
         fields["method"] = make_method(shop)
     return RateFactory(**{"currency": shop.market.currency} | fields)
@@ -128,7 +128,7 @@ def make_rate(shop: Shop, **fields: Any) -> ShippingRate:
 
 @in_shop
 def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: Any) -> Cart:
-    """An active cart with lines of `(variant, quantity)` at their prices in the shop's market, untaxed."""
+    """Create an active cart with lines of `(variant, quantity)` at their prices in the shop's market, without tax."""
     pinned = ("currency", "locale", "prices_include_tax")
     defaults = {name: getattr(shop.market, name) for name in pinned}
     defaults |= {"market": shop.market, "token": opaque_token()}
@@ -149,13 +149,13 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
 
 @in_shop
 def make_discount(shop: Shop, **fields: Any) -> Discount:
-    """10 % off the order, by itself unless there is a code."""
+    """Create a discount of 10 % off the order, automatic unless there is a code."""
     return DiscountFactory(**fields)
 
 
 @in_shop
 def make_voucher(shop: Shop, balance_cents: int = 5000, **fields: Any) -> Voucher:
-    """A gift card with the first entry of its ledger, in EUR."""
+    """Create a gift card in EUR with the first entry of its ledger."""
     return issue_voucher(
         initial_balance_cents=balance_cents,
         **{"currency": "EUR", "actor": "test", "now": timezone.now()} | fields,
@@ -163,17 +163,17 @@ def make_voucher(shop: Shop, balance_cents: int = 5000, **fields: Any) -> Vouche
 
 
 def make_pickup_point(**fields: Any) -> PickupPoint:
-    """A carrier's place of collection; it belongs to no shop."""
+    """Create a carrier's pickup point, which belongs to no shop."""
     return PickupPointFactory(**fields)
 
 
 @in_shop
 def make_dispatch(shop: Shop, **fields: Any) -> OutboxDispatch:
-    """A dispatch that is due, of a task that nothing handles unless one is given."""
+    """Create a due dispatch, of a task without a handler unless one is given."""
     return DispatchFactory(**fields)
 
 
 @in_shop
 def make_delivery(shop: Shop, **fields: Any) -> EmailDelivery:
-    """A message that the provider has accepted just now."""
+    """Create the delivery of a message that the provider has just accepted."""
     return DeliveryFactory(**fields)

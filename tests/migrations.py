@@ -1,4 +1,4 @@
-"""A database of a test's own, to migrate back and forth."""
+"""A scratch database to migrate back and forth."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def on_database(url, name):
 
 @pytest.fixture
 def scratch():
-    """The environment of a database of its own, as freshly migrated."""
+    """Yield the environment of a freshly migrated scratch database."""
     name = urlsplit(os.environ["DATABASE_URL"]).path.strip("/") + "_scratch"
     with psycopg.connect(os.environ["TEST_DATABASE_SUPERUSER_URL"], autocommit=True) as superuser:
         copy = sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER commerce_owner")

@@ -1,4 +1,4 @@
-"""A name server of this machine that knows the TXT records a test gives it."""
+"""A local name server that serves the TXT records of a test."""
 
 import socketserver
 import threading
@@ -12,7 +12,7 @@ import dns.rrset
 
 
 class NameServer(socketserver.ThreadingUDPServer):
-    """`records` are texts by name. `rcode` is answered instead, and nothing at all where it is None."""
+    """`records` are texts by name. Another `rcode` is answered instead of them; None means no answer at all."""
 
     daemon_threads = True
 

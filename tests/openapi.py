@@ -1,4 +1,4 @@
-"""The committed API document, as what every answer of the test suite is held against."""
+"""Check every response of the test suite against the committed API document."""
 
 import copy
 import re
@@ -26,7 +26,7 @@ def _document_of(version: ApiVersion) -> dict[str, Any]:
 
 
 def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
-    """An answer is one that the document names, with exactly the fields that it names."""
+    """Assert that the document describes the response, with exactly its fields."""
     operation = operation_of(method, path)
     if operation is None:
         return
@@ -45,7 +45,7 @@ def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
 @cache
 def _routes(version: ApiVersion) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
     paths = _document_of(version)["paths"]
-    # The most specific first: `accounts/{id}.json` also fits what `{handle}/markets.json` means.
+    # The most specific first, because an address may fit several paths, such as `accounts/{id}.json`.
     ordered = sorted(paths, key=lambda template: template.count("{"))
     return [
         (
@@ -57,7 +57,7 @@ def _routes(version: ApiVersion) -> list[tuple[re.Pattern[str], dict[str, Any]]]
 
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
-    """What the document says of a request; None where it says nothing."""
+    """Return the operation that the document describes for a request; None if there is none."""
     route = next(
         (operations for pattern, operations in _routes(version_of_path(path)) if pattern.fullmatch(path)), {}
     )
@@ -71,7 +71,7 @@ def _validator(version: ApiVersion, schema: bytes) -> Draft202012Validator:
 
 @cache
 def _closed_components(version: ApiVersion) -> dict[str, Any]:
-    """The components with objects closed, but for the problem document, whose extras are its point."""
+    """Return the components without additional properties, except for problem documents, which allow extra members."""
     components = copy.deepcopy(_document_of(version)["components"])
     for name, schema in components["schemas"].items():
         if name != "Problem" and "properties" in schema:

@@ -1,4 +1,4 @@
-"""How PostgreSQL carries out what a piece of work asks of it."""
+"""Query plans of PostgreSQL."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from django.db import connection
 
 
 def plan_of(work: Callable[[], object], *settings: str) -> str:
-    """The plan of the only statement of the work, made under these settings of the planner (`enable_sort = off`)."""
+    """Return the plan of the only statement of `work`, under these planner settings (such as `enable_sort = off`)."""
     sent = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rows that nothing can be done with: the database refuses every change of them."""
+"""Poisoned rows: the database refuses every change of them."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _POISON = """
 
 @contextmanager
 def poisoned(table: str, *ids: object, key: str = "id", when: str | None = None) -> Iterator[None]:
-    """For tests with transactions of their own, as the table's owner must get at it. `when` is about the new row."""
+    """Poison rows that meet `when`, a condition on the new row. Only for transactional tests: it alters the table."""
     name = sql.Identifier(f"poison_{table}")
     poison = sql.SQL(_POISON).format(
         name=name,

@@ -1,4 +1,4 @@
-"""factory_boy's part: the fields that a row gets when a test does not care."""
+"""factory_boy factories: default values of fields that a test doesn't set."""
 
 import factory
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""A row of every account-owned model, made from its fields alone: a new model is covered without being named."""
+"""Create a row of every account-owned model from its fields alone, so that new models are covered automatically."""
 
 import uuid
 from datetime import UTC, datetime
@@ -15,8 +15,7 @@ from discounts.vouchers.codes import new_voucher_code
 
 _numbers = count(1)
 
-# What a field's type alone would get wrong, by its column, or by its table and column; functions make a new one
-# each time.
+# Values that can't be derived from a field's type, by column, or by table and column. Functions are called per row.
 _EXAMPLES: dict[str, Any] = {
     "email_template_versions.locale": "de",
     "initial_balance_cents": 1,
@@ -34,7 +33,7 @@ def account_owned_models() -> list[type[AccountOwned]]:
 
 
 def make_rows() -> dict[type[AccountOwned], AccountOwned]:
-    """One row of every account-owned model for the account in scope; rows that exist already are taken."""
+    """Create one row of every account-owned model for the account in scope, using rows that already exist."""
     rows: dict[type[AccountOwned], AccountOwned] = {}
     for model in account_owned_models():
         _row_of(model, rows)
@@ -44,7 +43,7 @@ def make_rows() -> dict[type[AccountOwned], AccountOwned]:
 def make_row(
     model: type[AccountOwned], rows: dict[type[AccountOwned], AccountOwned] | None = None, **values: Any
 ) -> AccountOwned:
-    """A new row; what it must refer to is taken from `rows` or made."""
+    """Create a row; required references are taken from `rows` or created."""
     rows = {} if rows is None else rows
     for field in model._meta.concrete_fields:
         if _must_be_given(field) and field.attname not in values:

@@ -1,4 +1,4 @@
-"""Servers that are no use: one that takes connections and never says a word, and one that isn't there."""
+"""Misbehaving servers: silent, slow, scripted or absent."""
 
 import socket
 import threading
@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def silent_server() -> Iterator[int]:
-    """The port of a server that accepts every connection, reads nothing and never answers."""
+    """Yield the port of a server that accepts connections, reads nothing and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @contextmanager
 def dripping_server(first: bytes = b"") -> Iterator[int]:
-    """The port of a server that sends `first` to every connection, and then a byte now and then, for ever."""
+    """Yield the port of a server that sends `first` on every connection, and then a byte now and then, for ever."""
     over = threading.Event()
 
     def drip(connection: socket.socket) -> None:
@@ -33,7 +33,7 @@ def dripping_server(first: bytes = b"") -> Iterator[int]:
 
 @contextmanager
 def talking_server(*lines: bytes) -> Iterator[int]:
-    """The port of a server that says these lines, one after each that it is told, and then no more."""
+    """Yield the port of a server that answers each line it gets with the next of these lines, then falls silent."""
     over = threading.Event()
 
     def talk(connection: socket.socket) -> None:
@@ -52,7 +52,7 @@ def talking_server(*lines: bytes) -> Iterator[int]:
 
 @contextmanager
 def _serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
-    """The port of a server that serves each connection in a thread of its own."""
+    """Yield the port of a server that serves each connection in its own thread."""
     threads: list[threading.Thread] = []
 
     def accept() -> None:
@@ -78,7 +78,7 @@ def _serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def closed_port() -> int:
-    """A port on which nothing listens."""
+    """Return a port on which nothing listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]

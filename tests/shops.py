@@ -1,4 +1,4 @@
-"""A shop to test with: a workspace, an account, a market that shows gross prices in EUR, and a key of each kind."""
+"""A shop for tests: a workspace, an account, a market with gross prices in EUR, and a key of each kind."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class Shop:
-    """`admin` and `storefront` are clients of this account, `workspace` one of the whole workspace."""
+    """`admin` and `storefront` are clients of this account, `workspace` is one of the whole workspace."""
 
     workspace_id: UUID
     id: int
@@ -32,11 +32,11 @@ class Shop:
         return account_scope(self.id)
 
     def client_with(self, *scopes: str, **fields: Any) -> ApiClient:
-        """A client of a new admin key with just these scopes."""
+        """Return a client with a new admin key that has just these scopes."""
         return ApiClient.admin(self.issue("admin", scopes=list(scopes), **fields), self.handle)
 
     def issue(self, kind: str, **fields: Any) -> str:
-        """The secret of a new key of this account, or of its workspace."""
+        """Issue a key of this account or of its workspace, and return the secret."""
         with workspace_scope(self.workspace_id):
             return issue_key(
                 issuer=OPERATOR,
@@ -49,7 +49,7 @@ class Shop:
 
 
 def make_shop(*, handle: str | None = None, workspace_id: UUID | None = None, **market: Any) -> Shop:
-    """A new shop, in a workspace of its own unless one is given; `market` overrides fields of its market."""
+    """Create a shop, in a new workspace unless one is given; `market` overrides fields of its market."""
     number = next(_numbers)
     workspace_id = workspace_id or bootstrap_workspace(name=f"Workspace {number}")[0].id
     account = _make_account(workspace_id, handle or f"shop-{number}")

@@ -1,4 +1,4 @@
-"""A shopper: the steps from an empty cart to an order over the storefront API."""
+"""A shopper's steps from an empty cart to an order, over the storefront API."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ PHASES = ("pending", "address", "shipping", "payment", "processing", "ready", "c
 
 
 def cart_with(shop: Shop, *lines: tuple[Variant, int], market_id: int | None = None) -> str:
-    """The token of a new cart with these `(variant, quantity)` lines."""
+    """Create a cart with these `(variant, quantity)` lines, and return its token."""
     token = shop.storefront.post("carts.json", {"market_id": market_id or shop.market.pk}).json()["cart"][
         "token"
     ]
@@ -33,7 +33,7 @@ def cart_with(shop: Shop, *lines: tuple[Variant, int], market_id: int | None = N
 
 
 def enter_checkout(shop: Shop, *lines: tuple[Variant, int]) -> dict[str, Any]:
-    """A new checkout, in phase pending."""
+    """Create a checkout, in the phase pending."""
     answer = shop.storefront.post("checkouts.json", {"cart_token": cart_with(shop, *lines), "email": EMAIL})
     assert answer.status_code == 201, answer.content
     return answer.json()["checkout"]
@@ -46,7 +46,7 @@ def checkout_in(
     rate: ShippingRate | None = None,
     payment_method: str = "cod",
 ) -> dict[str, Any]:
-    """A checkout that was walked to this phase; `ready` is processing with a confirmed payment."""
+    """Create a checkout and take it to this phase; `ready` is processing with a confirmed payment."""
     rate = rate or factories.make_rate(shop)
     checkout = enter_checkout(shop, *lines)
     for step in PHASES[1 : PHASES.index(phase) + 1]:
@@ -57,7 +57,7 @@ def checkout_in(
 def take_step(
     phase: str, shop: Shop, token: str, *, rate: ShippingRate, payment_method: str = "cod"
 ) -> dict[str, Any]:
-    """Send the operation that leads to this phase, with good data."""
+    """Send the operation that leads to this phase, with valid data."""
     path = f"checkouts/{token}"
     shopper = shop.storefront
     shipping = {"shipping_method_id": rate.method_id, "shipping_rate_id": rate.pk}

@@ -1,4 +1,4 @@
-"""Real concurrency: the same thing done by many threads at once, each on a connection of its own."""
+"""Real concurrency: many threads run the same work at once, each on its own connection."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from django.db import connections
 
 
 def run_threads(number: int, work: Callable[[int], Any]) -> list[Any]:
-    """Results of `work(0)` to `work(number - 1)`, started together; an exception stands in for its result."""
+    """Run `work(0)` to `work(number - 1)` concurrently. Return the results, or the exceptions raised instead."""
     barrier = Barrier(number)
 
     def one(index: int) -> Any:

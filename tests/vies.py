@@ -1,4 +1,4 @@
-"""VIES on this machine: answers as the Commission's test service does, by the number that it is asked for."""
+"""A local double of VIES that answers like the Commission's test service, by the requested number."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 VALID, INVALID = "100", "200"
-# The Commission's test numbers, and what they stand for.
+# The Commission's test numbers and their meanings.
 FAILURES = {
     "201": "INVALID_INPUT",
     "202": "INVALID_REQUESTER_INFO",
@@ -24,9 +24,9 @@ FAILURES = {
 
 
 class ViesDouble(ThreadingHTTPServer):
-    """Answers for a test number as for itself, for another as `stands_for` says, else as for a valid one.
+    """Answers test numbers by their meaning, others as `stands_for` says, and all the rest as valid.
 
-    `reply`, a status and a body, stands in for every answer. `before_answer` and `delay_s` precede each.
+    `reply`, a status and a body, replaces every answer. `before_answer` and `delay_s` precede each.
     """
 
     def __init__(self) -> None:
