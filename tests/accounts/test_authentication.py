@@ -1,4 +1,4 @@
-"""How long a key that has ended goes on working: not at all where Redis tells, and never for 5 s."""
+"""An ended key stops working at once if Redis announces it, and within 5 s otherwise."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from commerce.redis import client as redis_client
 from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
 
-# All of these look at what is committed, by the clock of the database.
+# All of these read committed rows, by the database's clock.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -24,11 +24,11 @@ def status(client):
 
 @pytest.fixture(autouse=True)
 def _keys_stay_resolved():
-    """For as long as they do in service: that is what these tests are about."""
+    """Keep resolved keys only as long as in production, because these tests are about that."""
 
 
 class OtherProcess:
-    """Another process of the installation: a change that is made in it leaves this one's memory as it was."""
+    """Another process of the installation: changes made there don't touch this process's memory."""
 
     def __enter__(self):
         self.remembered = dict(authentication._cache)
@@ -46,7 +46,7 @@ def revoke_all(shop):
 
 @pytest.fixture
 def without_redis(monkeypatch):
-    """Redis is away for keys and limits alike."""
+    """Make Redis unavailable, for keys and limits alike."""
     away = redis.Redis(host="127.0.0.1", port=1, socket_connect_timeout=0.2, retry=None)
     monkeypatch.setattr("commerce.rest.limits.client", lambda: away)
     monkeypatch.setattr("accounts.authentication.client", lambda: away)

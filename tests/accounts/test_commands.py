@@ -1,4 +1,4 @@
-"""bootstrap, keys and suspend_account: what operators do from a terminal."""
+"""bootstrap, keys and suspend_account: the commands of operators."""
 
 from io import StringIO
 from uuid import uuid4
@@ -13,7 +13,7 @@ from tests.clients import ApiClient
 
 @pytest.fixture
 def run(django_capture_on_commit_callbacks):
-    """Runs a command; the lines that it wrote."""
+    """Run a command and return the lines that it wrote."""
 
     def call(*arguments):
         out = StringIO()

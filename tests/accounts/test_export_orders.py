@@ -86,7 +86,7 @@ def test_export_reads_page_by_page(shop, monkeypatch, django_assert_num_queries)
         for number in range(5):
             make_row(Order, number=number)
 
-    # Each scope takes its savepoint and setting, and their ends: the account by its handle, its time zone, three pages.
+    # Each scope opens and closes a savepoint and a setting: the account by handle, its time zone, three pages.
     with django_assert_num_queries(1 + 5 + 3 * 5):
         rows = export(shop)
 
@@ -94,7 +94,7 @@ def test_export_reads_page_by_page(shop, monkeypatch, django_assert_num_queries)
 
 
 def test_export_goes_on_past_an_order_that_can_not_be_written_and_says_so(shop, orders):
-    """A number that JSON may have and the writer of JSON can't take."""
+    """JSON may contain a number that the JSON writer can't serialize."""
     with shop.scope():
         Order.objects.filter(pk=orders[0].pk).update(utm={"visits": 2**70})
     out = StringIO()

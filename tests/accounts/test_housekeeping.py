@@ -1,4 +1,4 @@
-"""Sessions of the back office are forgotten once they have expired."""
+"""Expired sessions of the back office are deleted."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What keys may be issued is refused by the operation, with the same codes over REST and in the back office."""
+"""The operation refuses to issue keys, with the same codes over REST and in the back office."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The back office as a browser sees it: a session, forms that are filled in and sent back."""
+"""A browser for the back office: a session, and forms that are filled in and sent."""
 
 from itertools import count
 from typing import Any
@@ -28,7 +28,7 @@ class StaffClient:
         return self.browser.get(ROOT + path, query)
 
     def post(self, path: str, data: dict[str, Any] | None = None) -> HttpResponse:
-        # In a test's own transaction nothing commits: what hangs on the commit is run as if it had.
+        # Nothing commits inside a test's transaction, so on_commit callbacks are run explicitly.
         with TestCase.captureOnCommitCallbacks(execute=True):
             return self.browser.post(ROOT + path, data or {})
 
@@ -36,12 +36,12 @@ class StaffClient:
         return self.post("account/", {"account_id": shop.id})
 
     def fill(self, path: str, **changes: Any) -> HttpResponse:
-        """Open the form at a path, change fields of it, and send it. Names of inlines have `__` for `-`."""
+        """Open the form at a path, change some fields and send it. Names of inlines have `__` for `-`."""
         data = filled(self.get(path)) | {name.replace("__", "-"): value for name, value in changes.items()}
         return self.post(path, {name: value for name, value in data.items() if value is not None})
 
     def act(self, path: str, action: str, *ids: int) -> HttpResponse:
-        """Run an action of a list on the rows of these ids."""
+        """Run a list action on the rows with these ids."""
         return self.post(path, {"action": action, "_selected_action": list(ids), "index": 0})
 
     def confirm(self, path: str, **fields: Any) -> HttpResponse:
@@ -50,7 +50,7 @@ class StaffClient:
 
 
 def make_user(**fields: Any) -> User:
-    """A user who may log in, without a usable password unless one is given."""
+    """Create a user who may log in, without a usable password unless one is given."""
     defaults = {"username": f"user-{next(_numbers)}", "is_staff": True}
     return User.objects.create_user(**defaults | fields)
 
@@ -60,7 +60,7 @@ def make_operator() -> StaffClient:
 
 
 def make_staff(*shops: Shop, role: str = "owner", **options: Any) -> StaffClient:
-    """A member of the staff of these shops, who has chosen the first."""
+    """Create a staff member of these shops who has chosen the first one."""
     client = StaffClient(make_user(), **options)
     for shop in shops:
         with shop.scope():
@@ -73,7 +73,7 @@ def make_staff(*shops: Shop, role: str = "owner", **options: Any) -> StaffClient
 
 
 def filled(page: HttpResponse) -> dict[str, Any]:
-    """What a browser would send for the form of an admin page as it was opened."""
+    """Return what a browser would send for the unedited form of an admin page."""
     assert page.status_code == 200, page.status_code
     formsets = [inline.formset for inline in page.context.get("inline_admin_formsets", [])]
     forms = [page.context["adminform"].form if "adminform" in page.context else page.context["form"]]
@@ -89,7 +89,7 @@ def filled(page: HttpResponse) -> dict[str, Any]:
 def _sent(field: BoundField) -> dict[str, Any]:
     value = field.value()
     if hasattr(field.field.widget, "widgets"):
-        # A form that was sent has the parts as they were typed.
+        # A submitted form has the parts as they were typed.
         parts = value if isinstance(value, list) else field.field.widget.decompress(value)
         return {f"{field.html_name}_{index}": part or "" for index, part in enumerate(parts)}
     if value is None or value is False:
@@ -100,12 +100,12 @@ def _sent(field: BoundField) -> dict[str, Any]:
 
 
 def _sent_text(widget: Widget, text: str) -> str:
-    """A text with the line breaks that browsers send: CR LF from a text area, none from an input of one line."""
+    """Return a text with the line breaks that browsers send: CR LF from a text area, none from a single-line input."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     is_one_line = getattr(widget, "input_type", "hidden") != "hidden"
     return ("" if is_one_line else "\r\n").join(lines)
 
 
 def messages_of(response: HttpResponse) -> list[str]:
-    """What staff are told by the page that a POST leads to."""
+    """Return the messages on the page that a POST redirects to."""
     return [str(message) for message in response.wsgi_request._messages]

@@ -8,19 +8,19 @@ from tests.shops import Shop
 
 @pytest.fixture
 def owner(shop: Shop) -> StaffClient:
-    """An owner of the shop, at work in it."""
+    """An owner of the shop, logged in and working in it."""
     return make_staff(shop)
 
 
 @pytest.fixture
 def support(shop: Shop) -> StaffClient:
-    """A member of the shop's staff who may only read."""
+    """A staff member of the shop who may only read."""
     return make_staff(shop, role="support")
 
 
 @pytest.fixture
 def operator(shop: Shop) -> StaffClient:
-    """A superuser, at work in the shop."""
+    """A superuser, logged in and working in the shop."""
     client = make_operator()
     client.choose(shop)
     return client
@@ -28,5 +28,5 @@ def operator(shop: Shop) -> StaffClient:
 
 @pytest.fixture
 def staff_of(db: None) -> Callable[..., StaffClient]:
-    """Makes staff: `staff_of(shop, other_shop, role="support")`."""
+    """A factory of staff: `staff_of(shop, other_shop, role="support")`."""
     return make_staff

@@ -1,4 +1,4 @@
-"""Kinds of rows that REST and a page create, and fields of them that break a rule."""
+"""Kinds of rows that REST and back office pages create, and fields that break a rule."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from shipping.operations import create_method, create_zone
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of row that REST and a page of the back office create."""
+    """A kind of row that both REST and a back office page create."""
 
     model: type[Model]
     path: str

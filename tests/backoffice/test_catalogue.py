@@ -1,4 +1,4 @@
-"""Products, variants and prices by form: what the API refuses is a form error here."""
+"""Products, variants and prices in forms: refusals of the API are form errors here."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -20,7 +20,7 @@ def errors_of(answer):
 
 
 def row_errors(answer):
-    """The errors shown at the first row below the form."""
+    """Return the errors shown at the first inline row."""
     assert errors_of(answer) == {}
     return answer.context["inline_admin_formsets"][0].formset.errors[0]
 

@@ -1,4 +1,4 @@
-"""The page on which staff try discounts on a cart: what each takes off, and why another takes nothing."""
+"""The page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ def cart(shop):
 
 
 def rows(page, table):
-    """The rows of one of the page's tables, without their markup."""
+    """Return the rows of one of the page's tables, without markup."""
     (found,) = (shown for shown in page.context["tables"] if shown["title"].startswith(table))
     return [[" ".join(strip_tags(str(cell)).split()) for cell in row] for row in found["table"]["rows"]]
 

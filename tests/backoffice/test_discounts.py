@@ -12,7 +12,7 @@ CODE = {
     "value_mode": "percentage",
     "value_amount": 1000,
 }
-# The inputs of the mechanics, in their order on the page.
+# The inputs of the mechanics, in page order.
 BOGO = {
     "title": "Three for two",
     "type": "buy_x_get_y",
@@ -290,7 +290,7 @@ def test_page_shows_everything_where_it_can_not_be_edited(shop, support):
 
     page = support.get(change_path(discount))
 
-    # Without inputs the page has no variables, which its conditions allow for.
+    # Without inputs, the page has no variables; its conditions must cope with that.
     assert "x-data='{}'" in page.content.decode()
     assert page.content.decode().count("typeof type === &#x27;undefined&#x27; ||") == 8
 

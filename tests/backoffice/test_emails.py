@@ -1,4 +1,4 @@
-"""Messages that were sent: what is shown of one, and sending it again."""
+"""Sent messages: what is shown, and sending one again."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -15,7 +15,7 @@ from tests.backoffice.clients import messages_of
 
 LIST = "emails/emaildelivery/"
 STATISTICS = f"{LIST}statistics/"
-# Session, user, membership, and the scope's savepoint and setting with their ends.
+# Session, user, membership; the scope opens and closes a savepoint and a setting.
 AROUND = 7
 
 
@@ -125,7 +125,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, owner, django_assert_num_
     for hours in (1, 2):
         tell(shop, delivery, "email.opened", timezone.now() + timedelta(hours=hours))
         send_again(owner, delivery)
-        # The message, its three bodies, its customer and dispatch, events and their number, the log.
+        # The message, its three bodies, its customer and dispatch, events and their count, the log.
         with django_assert_num_queries(AROUND + 9):
             owner.get(page_of(delivery))
 

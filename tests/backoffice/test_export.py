@@ -1,4 +1,4 @@
-"""The export of rows."""
+"""The CSV export of rows."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""A member of one shop's staff never sees or touches a row of another, on any page of any model."""
+"""Staff of one shop never see or change rows of another, on any page of any model."""
 
 import re
 from uuid import uuid4
@@ -26,9 +26,9 @@ ROW_MODELS = sorted(
     ),
     key=lambda model: model._meta.label,
 )
-# In place of a list of versions there is one of templates.
+# There is a list of templates instead of versions.
 LISTED_MODELS = [model for model in ROW_MODELS if model is not EmailTemplateVersion]
-# An export of endpoints would hold their secrets.
+# An export of endpoints would contain their secrets.
 EXPORTED_MODELS = [model for model in LISTED_MODELS if model is not WebhookEndpoint]
 DIRECTORY_MODELS = [Account, ApiKey, StaffMembership]
 
@@ -60,7 +60,7 @@ def test_pages_of_a_foreign_row_do_not_exist(shop, other_shop, owner, model):
     shown = [owner.get(path_of(model, foreign.pk, view)) for view in ("change", "history")]
     sent = [owner.post(path_of(model, foreign.pk, view), {"post": "yes"}) for view in ("change", "delete")]
 
-    # Where nobody may change or delete such rows that is said first.
+    # If nobody may change or delete such rows, that is checked first.
     assert [(answer.status_code, answer["Location"]) for answer in shown] == [(302, "/backoffice/")] * 2
     assert {(answer.status_code, answer.get("Location")) for answer in sent} <= {
         (302, "/backoffice/"),

@@ -1,4 +1,4 @@
-"""Lists take a fixed number of statements, find what they are searched for, and sort by every column."""
+"""Lists take a fixed number of statements, can be searched, and sort by every column."""
 
 import pytest
 from django.contrib import admin
@@ -32,9 +32,9 @@ DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for f
 
 # Session, user, membership, the scope's four (savepoint, setting and their ends), count and rows.
 STATEMENTS = 9
-# These offer a filter whose choices are read: markets, locations, tax classes.
+# These load the choices of a filter: markets, locations, tax classes.
 WITH_FILTER = {Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
-# And this one reads the address that the shop sends from.
+# This one loads the shop's sender address.
 WITH_ONE_MORE = WITH_FILTER | {SenderDomain}
 
 
@@ -88,7 +88,7 @@ def test_overview_takes_a_fixed_number_of_statements(shop, owner, django_assert_
         with shop.scope():
             for _ in range(more):
                 make_row(Order)
-        # The figures of the overview are five, the latest orders one, the emails and the shop's clock two.
+        # The overview's figures take five, the latest orders one, the emails and the shop's time zone two.
         with django_assert_num_queries(STATEMENTS - 2 + 8):
             owner.get()
 

@@ -1,4 +1,4 @@
-"""Guessing passwords of the back office is slow, and shuts nobody else out."""
+"""Guessing passwords of the back office is slow and locks nobody else out."""
 
 import pytest
 import redis
@@ -24,7 +24,7 @@ def _ann(db):
 
 @pytest.fixture
 def limits(monkeypatch):
-    """Sets how many attempts are allowed: `limits(pair=2, address=3, name=4)`."""
+    """Set how many attempts are allowed: `limits(pair=2, address=3, name=4)`."""
 
     def set_limits(*, pair=100, address=100, name=100):
         monkeypatch.setattr(login, "_LIMITS", (Limit(pair, 900), Limit(address, 900), Limit(name, 60)))
@@ -33,7 +33,7 @@ def limits(monkeypatch):
 
 
 def longest_wait():
-    """How long a counter lives from now on, which is a little less than what an answer has said."""
+    """Return the longest remaining life of a counter, slightly less than what a response said."""
     return max(redis_client().ttl(name) for name in redis_client().scan_iter("login:*"))
 
 

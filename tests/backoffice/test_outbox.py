@@ -1,4 +1,4 @@
-"""The outbox: what is shown of a dispatch, and what staff may do with it."""
+"""The outbox: what is shown of a dispatch, and the actions on it."""
 
 from datetime import UTC, datetime
 

@@ -23,7 +23,7 @@ from shipping.models import PickupPoint, ShippingMethod, ShippingZone
 from tests import factories
 from tests.backoffice.clients import StaffClient, make_staff, make_user
 
-# Which roles see the list of a model, and which of them may add to it by a form.
+# The roles that see the list of a model, and those that may add rows by a form.
 EVERYBODY = {"owner", "staff", "support", "operator"}
 WRITERS = {"owner", "staff", "operator"}
 OWNERS = {"owner", "operator"}
@@ -71,7 +71,7 @@ def path_of(model, *parts):
 
 @pytest.fixture
 def by_role(shop):
-    """A client of each role, at work in the shop."""
+    """A client of each role, working in the shop."""
     clients = {role: make_staff(shop, role=role) for role in ("owner", "staff", "support")}
     clients["operator"] = StaffClient(make_user(is_superuser=True))
     clients["operator"].choose(shop)
@@ -89,7 +89,7 @@ def test_lists_and_forms_are_open_to_these_roles(shop, by_role, model):
     lists = {role: client.get(path_of(model)).status_code for role, client in by_role.items()}
     forms = {role: client.get(path_of(model, "add")).status_code for role, client in by_role.items()}
 
-    # The account has no list: it leads to its one page.
+    # The account's list redirects to its only page.
     seen = 302 if model is Account else 200
     assert lists == {role: seen if role in seeing else 403 for role in by_role}
     assert forms == {role: 200 if role in adding else 403 for role in by_role}

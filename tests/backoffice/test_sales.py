@@ -1,4 +1,4 @@
-"""Orders, checkouts and carts: looked at, and moved on by actions."""
+"""Pages of orders, checkouts and carts, and the actions on them."""
 
 import pytest
 from django.utils import timezone
@@ -54,7 +54,7 @@ def test_order_can_not_be_changed_by_form(order, shop, owner):
 
 
 def timeline(page):
-    """Title and detail of each row of the timeline."""
+    """Return title and detail of each row of the timeline."""
     return [(moment.title, moment.detail) for moment in page.context["moments"]]
 
 

@@ -1,4 +1,4 @@
-"""One rule for each value: REST, the operation and the back office refuse it with the same code, and nothing changes."""
+"""REST, the operation and the back office refuse a bad value with the same code, and nothing changes."""
 
 import json
 
@@ -33,7 +33,7 @@ from tests.storefront import checkout_in
 
 
 def body_of(kind, shop):
-    """A body that is accepted; methods need a zone."""
+    """Build a valid body; methods need a zone."""
     return kind.body | ({"zone_id": factories.make_zone(shop).pk} if kind.model is ShippingMethod else {})
 
 
@@ -43,7 +43,7 @@ def count(model, shop):
 
 
 def typed(fields):
-    """The fields as they are typed into a form."""
+    """Return the fields as typed into a form."""
     return {name.removesuffix("_id"): _typed(value) for name, value in fields.items()}
 
 
@@ -58,7 +58,7 @@ def errors_of(refused):
 
 
 def codes_of(form):
-    """Field and code of every error that a form shows."""
+    """Return field and code of every error that a form shows."""
     return {(name, error["code"]) for name, errors in form.errors.get_json_data().items() for error in errors}
 
 
@@ -237,7 +237,7 @@ def test_address_of_a_parcel_is_refused_by_each(shop, owner):
 
 
 def test_operations_refuse_changes_by_the_same_rules(shop):
-    """Those that the pages and REST call to change a row."""
+    """The operations that the pages and REST call to change a row."""
     variant, discount = factories.make_variant(shop), factories.make_discount(shop)
     customer, now = factories.make_customer(shop), timezone.now()
     voucher = factories.make_voucher(shop)

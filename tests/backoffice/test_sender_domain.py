@@ -1,4 +1,4 @@
-"""The sender domain's page: the record to set, and looking it up."""
+"""The page of the sender domain: the record to set, and its check."""
 
 import pytest
 
@@ -104,7 +104,7 @@ def test_domain_of_another_shop_is_not_there(shop, other_shop, owner, names):
     looked_up = owner.confirm(f"{LIST}{row.pk}/look_up/")
 
     assert "tea.example" not in owner.get(LIST).content.decode()
-    # As every page of a row that isn't there: Django leads back to the start.
+    # Like every page of a missing row: Django redirects to the start page.
     assert (shown.status_code, shown["Location"]) == (302, "/backoffice/")
     assert looked_up.status_code == 404
     with other_shop.scope():

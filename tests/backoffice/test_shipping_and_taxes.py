@@ -22,7 +22,7 @@ def errors_of(answer):
 
 
 def row_errors(answer, row=0):
-    """The errors shown at one row of the rates."""
+    """Return the errors shown at one row of the rates."""
     assert errors_of(answer) == {}
     return answer.context["inline_admin_formsets"][0].formset.errors[row]
 

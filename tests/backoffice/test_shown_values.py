@@ -1,4 +1,4 @@
-"""What a browser sends for a page that staff left alone changes nothing, and nothing stands in the way of edits."""
+"""Saving an unedited page changes nothing, and edits are saved."""
 
 from datetime import UTC, datetime
 

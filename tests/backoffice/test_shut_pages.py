@@ -1,4 +1,4 @@
-"""Every form, dialog and list action against who may only look: support, and anybody in a suspended shop."""
+"""Every form, dialog and list action is refused to read-only users: support, and everyone in a suspended shop."""
 
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ from commerce.tenancy.scope import workspace_scope
 from tests.backoffice.clients import make_staff
 from tests.rows import account_owned_models, make_rows
 
-# Pages that show something and change nothing, open to whoever may look.
+# Read-only pages, open to read-only users.
 LOOKS = {"test_address", "try_discounts", "try_on_cart", "statistics"}
 FIELDS = {
     "_form_submitted": "on",
@@ -32,7 +32,7 @@ FIELDS = {
     "role": "owner",
     "username": "eve",
 }
-# Columns of secrets that no page shows, and so no export holds.
+# Columns of secrets, which no page shows and no export contains.
 SECRETS = {"password", "previous_secret", "secret", "secret_hash"}
 
 
@@ -41,7 +41,7 @@ def path_of(model, *parts):
 
 
 def digests(shop):
-    """What every table holds of the shop; the shop's own row and its keys too."""
+    """Return a digest of the shop's rows in every table, including the shop itself and its keys."""
     tables = {model._meta.db_table: "account_id" for model in account_owned_models()}
     tables |= {"accounts": "id", "api_keys": "account_id", "staff_memberships": "account_id"}
     found = {}

@@ -1,4 +1,4 @@
-"""The staff of a shop: invited by username, which tells an owner nothing of who is a user of the installation."""
+"""The staff of a shop: invited by username, without revealing to an owner who has a user on the installation."""
 
 import re
 
@@ -37,7 +37,7 @@ def offers(shop):
 
 
 def page_without(answer, *names):
-    """What a page shows, less what differs between any two: the name that was typed, ids, tokens and times."""
+    """Return a page without what always differs: the typed name, ids, tokens and times."""
     text = re.sub(r"[0-9]+|csrf\w+\W+value=\W\w+", "", answer.content.decode())
     for name in names:
         text = text.replace(name, "")
@@ -46,7 +46,7 @@ def page_without(answer, *names):
 
 @pytest.fixture
 def guest(db):
-    """A user who is on nobody's staff."""
+    """A user who isn't on any shop's staff."""
     return StaffClient(make_user(username="bea", first_name="Beatrice", last_name="Secret"))
 
 

@@ -1,4 +1,4 @@
-"""A page that was opened before somebody else changed its rows: saving it undoes nothing."""
+"""Saving a page that was opened before somebody else changed its rows undoes nothing."""
 
 from datetime import UTC, datetime
 
@@ -26,7 +26,7 @@ def segment_filter(orders):
     return {"all": [{"field": "orders_count", "op": "gte", "value": orders}]}
 
 
-# By model: the field that staff edit, and what others change meanwhile.
+# By model: the field that staff edit, and the fields that others change meanwhile.
 DISCOUNT = {
     "status": "disabled",
     "code": "OTHER",
@@ -106,7 +106,7 @@ CHANGES = {
     Variant: ("title", VARIANT | {"allow_backorder": True}),
     VariantPricing: ("compare_at_price_cents", {}),
 }
-# What others can't change, and what tests of their own change.
+# Fields that others can't change, and fields changed in separate tests.
 LEFT = {
     Discount: {
         "type",
@@ -136,7 +136,7 @@ def path_of(row, view="change"):
 
 
 def make_page_row(shop, model):
-    """A row of the model, with what its page shows below."""
+    """Create a row of the model, with the inline rows on its page."""
     if model is StaffMembership:
         make_staff(shop, role="staff")
     elif model is Discount:

@@ -1,4 +1,4 @@
-"""Webhook endpoints as staff see and keep them."""
+"""Webhook endpoints in the back office."""
 
 from django.utils import timezone
 

@@ -1,4 +1,4 @@
-"""The page on which staff see what a customer is offered, and why nothing else."""
+"""The page where staff see what a customer is offered, and why nothing else."""
 
 import pytest
 from django.utils.html import strip_tags
@@ -22,7 +22,7 @@ def ask(client, shop, **changes):
 
 
 def shown(page):
-    """The rows of each of the page's tables, without their markup."""
+    """Return the rows of each of the page's tables, without markup."""
     tables = [table["table"]["rows"] for table in page.context["tables"]]
     return [[[" ".join(strip_tags(str(cell)).split()) for cell in row] for row in rows] for rows in tables]
 

@@ -1,4 +1,4 @@
-"""What a merchant changes of a market, while shoppers have carts there."""
+"""A merchant changes a market while shoppers have carts in it."""
 
 import psycopg
 import pytest
@@ -9,7 +9,7 @@ from tests.migrations import migrate, scratch  # noqa: F401  a fixture
 from tests.problems import problem
 from tests.storefront import EMAIL, cart_with, checkout_in, take_step
 
-# Where a gross price's net, taxed anew, comes to another cent: 9.99 is 8.39 and 1.60, but 19 % of 8.39 are 1.59.
+# Prices whose tax recomputed from the net differs by a cent: 9.99 is 8.39 and 1.60, but 19 % of 8.39 is 1.59.
 ODD_CENTS = 999
 
 
@@ -28,7 +28,7 @@ def add(shop, token, variant, quantity=1):
 
 
 def prices(shown):
-    """Both sides of each line, in cents."""
+    """Return gross and net price of each line, in cents."""
     names = ("line_total_with_tax_cents", "line_total_without_tax_cents")
     return [tuple(int(line[name]) for name in names) for line in shown["line_items"]]
 
@@ -120,7 +120,7 @@ def test_discount_on_a_cart_of_both_modes_conserves_every_cent(taxed_shop, first
 
     totals = {name: int(v) for name, v in sold(taxed_shop, token, rate)["totals"].items() if "cents" in name}
 
-    # 10 % of 9.99 + 11.89, or of 8.39 + 9.99, which the checkout's mode decides.
+    # 10 % of 9.99 + 11.89, or of 8.39 + 9.99, depending on the checkout's tax mode.
     assert totals["discount_cents"] == (219 if first_mode else 184)
     charged = totals["shipping_cents"] - totals["discount_cents"]
     if first_mode:

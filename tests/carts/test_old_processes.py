@@ -1,4 +1,4 @@
-"""Rows of processes of the release before, which don't know the newest columns, as in the midst of a deployment."""
+"""Rows written during a deployment by processes of the previous release, which don't know the newest columns."""
 
 import pytest
 from django.db import connection
@@ -8,7 +8,7 @@ from accounts.models import Market
 from carts.models import Cart, CartLineItem
 from tests import factories
 
-# As they were before carts kept their locale and tax mode.
+# Inserts from before carts had a locale and tax mode.
 _CREATE = """
     INSERT INTO carts (account_id, market_id, currency, status, customer_id, token, utm, referrer,
                        expires_at, created_at, updated_at)

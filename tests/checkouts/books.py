@@ -1,4 +1,4 @@
-"""What a shop's books must say after any step: restated from its checkouts and orders alone."""
+"""Invariants of a shop's books after any step, derived from its checkouts and orders alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ class Opening:
 
 
 def assert_books_agree(shop: Shop, opening: Opening) -> None:
-    """Every identity that holds at any time, whoever is in the middle of buying."""
+    """Assert every invariant that holds at any time, even while shoppers are buying."""
     with shop.scope():
         found = list(differences())
         assert not found, found
@@ -51,7 +51,7 @@ def assert_books_agree(shop: Shop, opening: Opening) -> None:
 
 
 def assert_nothing_is_held(shop: Shop) -> None:
-    """What holds when everybody has gone home."""
+    """Assert that nothing is held once no checkout is open."""
     with shop.scope():
         assert not Checkout.objects.exclude(phase__in=FINAL_PHASES).exists()
         assert not InventoryLevel.objects.exclude(reserved=0).exists()
@@ -65,7 +65,7 @@ def assert_nothing_is_held(shop: Shop) -> None:
 
 
 def assert_all_is_sent(shop: Shop) -> None:
-    """What holds when the outbox has run: money has gone back, and each order has its one confirmation, if any."""
+    """Assert what holds after the outbox has run: refunds are made, and each order has at most one confirmation."""
     with shop.scope():
         waiting = OutboxDispatch.objects.exclude(status__in=("succeeded", "skipped", "cancelled"))
         stopped = waiting.exclude(target__task_name__in=("deliver_webhook", "ping_webhook"))
@@ -90,7 +90,7 @@ class Books:
         self.order_lines = list(OrderLineItem.objects.order_by("pk"))
 
     def assert_orders(self) -> None:
-        """Each completed checkout has one order, whose confirmation was asked for once."""
+        """Assert that each completed checkout has one order, whose confirmation was enqueued once."""
         completed = {pk for pk, checkout in self.checkouts.items() if checkout.phase == Phase.COMPLETED}
         assert completed == self.orders.keys()
         assert Order.objects.count() == len(self.orders)
@@ -99,7 +99,7 @@ class Books:
         assert sorted(emails.values_list("idempotency_key", flat=True)) == keys
 
     def assert_totals(self) -> None:
-        """docs/pricing.md; an order costs exactly what its checkout did."""
+        """Assert the totals of docs/pricing.md, and that an order's equal its checkout's."""
         for checkout in self.checkouts.values():
             lines = [line for line in self.lines if line.checkout_id == checkout.pk]
             _assert_identities(checkout, lines)
@@ -125,7 +125,7 @@ class Books:
             assert found == (units - gone[variant_id], reserved[variant_id], committed[variant_id])
 
     def assert_gift_cards(self) -> None:
-        """Held by checkouts that pay, taken by orders that stand."""
+        """Assert that gift cards are held by checkouts in payment and charged by orders that aren't cancelled."""
         held, taken = _card_cents(self._paying()), _card_cents(self._standing())
         at_the_till: Counter[int] = Counter()
         for entry in VoucherRedemption.objects.filter(kind="redeem", checkout_id=None):
@@ -137,7 +137,7 @@ class Books:
             assert 0 <= card.held_cents <= card.balance_cents
 
     def assert_discounts(self) -> None:
-        """Used by checkouts that pay and by orders that stand, and by nobody more often than allowed."""
+        """Assert that discounts are used by checkouts in payment and live orders only, within their limits."""
         using = [*self._paying(), *self._standing()]
         uses = Counter(chain.from_iterable(map(_used_discounts, using)))
         by_shopper = Counter((normalise_email(s.email), used) for s in using for used in _used_discounts(s))
@@ -151,7 +151,7 @@ class Books:
                 assert used != discount.pk or is_within or self.opening.is_redacted
 
     def assert_money(self) -> None:
-        """What the test card has charged and not given back is an order's, or on its way to one or back."""
+        """Assert that money charged and not refunded is an order's, or is about to become one's or be refunded."""
         attempts = {attempt.gateway_key: attempt for attempt in CheckoutPaymentAttempt.objects.all()}
         for payment in FakeCardPayment.objects.all():
             asked = attempts[payment.key]
@@ -207,7 +207,7 @@ def _used_discounts(session: Session) -> list[int]:
 
 
 def _card_cents(sessions: Iterable[Session]) -> Counter[int]:
-    """By gift card."""
+    """Return cents by gift card."""
     cents: Counter[int] = Counter()
     for applied in chain.from_iterable(session.discount_codes for session in sessions):
         if applied.voucher_id:

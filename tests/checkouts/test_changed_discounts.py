@@ -1,4 +1,4 @@
-"""What staff change about discounts and gift cards that open checkouts have entered."""
+"""Staff change discounts and gift cards that are entered in open checkouts."""
 
 from datetime import timedelta
 
@@ -42,7 +42,7 @@ def make_bogo(shop, **fields):
 
 
 def entered(shop, variant, rate, *codes, to="pending"):
-    """A checkout of two units with codes, walked to a phase."""
+    """Create a checkout of two units with codes, and take it to a phase."""
     checkout = enter_checkout(shop, (variant, 2))
     for code in codes:
         answer = shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": code})
@@ -59,7 +59,7 @@ def change(shop, discount, **changes):
 
 
 def reprice(shop, checkout):
-    """The address once more, which evaluates every discount anew."""
+    """Send the address again, which evaluates every discount again."""
     body = {"shipping_address": ADDRESS, "same_as_shipping": True}
     return shop.storefront.put(f"checkouts/{checkout['token']}/address.json", body).json()["checkout"]
 
@@ -116,7 +116,7 @@ def test_code_is_entered_or_taken_away_never_both(shop, variant, rate):
 
 
 def test_discount_that_has_lost_its_code_is_listed_once_and_paid(shop, variant, rate, discount):
-    """As an older version has allowed it."""
+    """An older release allowed this."""
     checkout = entered(shop, variant, rate, "PAIR", to="address")
     with shop.scope():
         Discount.objects.update(code=None)

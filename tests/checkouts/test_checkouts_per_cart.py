@@ -1,4 +1,4 @@
-"""Each checkout stores a copy of its cart, so one cart makes a hundred in an hour."""
+"""Each checkout stores a copy of its cart, so a cart is limited to a hundred checkouts an hour."""
 
 import pytest
 

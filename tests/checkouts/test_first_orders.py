@@ -1,4 +1,4 @@
-"""A discount for first orders is one for a person, whichever it is: the first payment that starts holds it."""
+"""A person gets only one discount for first orders: the first payment that starts holds it."""
 
 import pytest
 
@@ -22,14 +22,14 @@ def variant(shop):
 
 @pytest.fixture
 def _codes(shop):
-    """Ways to say that a discount is for first orders, all of which may be used together."""
+    """Create discounts for first orders in each possible way, all of which can be combined."""
     for code in ("A", "B", "C", "D"):
         factories.make_discount(shop, code=code, stackable=True, first_order_only=True)
     factories.make_discount(shop, code="E", stackable=True, customer_eligibility="first_order")
 
 
 def ready_to_pay(shop, variant, rate, *codes, email=EMAIL, customer_id=None):
-    """A checkout in the phase payment."""
+    """Create a checkout in the phase payment."""
     cart_token = cart_with(shop, (variant, 1))
     if customer_id:
         shop.storefront.put(f"carts/{cart_token}/customer.json", {"customer_id": customer_id})
@@ -79,7 +79,7 @@ def test_one_payment_may_use_several(shop, variant, rate):
 
 @pytest.mark.usefixtures("_codes")
 def test_customer_is_known_by_the_address_and_by_the_id(shop, variant, rate):
-    """A guest of the customer's address, the customer with another address, and a guest with that one."""
+    """A guest with the customer's email, the customer with another email, and a guest with that one."""
     customer = factories.make_customer(shop, email=EMAIL, normalised_email=EMAIL)
     tokens = [
         ready_to_pay(shop, variant, rate, "A"),

@@ -1,4 +1,4 @@
-"""Whatever a merchant changes while a customer pays: the customer gets what was shown, or nothing stays held."""
+"""If a merchant changes something while a customer pays, the customer gets what was shown, or nothing stays held."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from tests.storefront import EMAIL, cart_with, take_step
 
 @dataclass
 class World:
-    """A checkout that uses everything a merchant can take away."""
+    """A checkout that uses everything a merchant can remove."""
 
     shop: Shop
     till: Till

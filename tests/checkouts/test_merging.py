@@ -1,4 +1,4 @@
-"""Merging carts that have checkouts: no unit stays held, and no paid checkout is stuck."""
+"""Merging carts with checkouts: no unit stays held, and no paid checkout gets stuck."""
 
 from datetime import timedelta
 
@@ -113,7 +113,7 @@ def test_overdue_payment_without_a_gateway_does_not_stand_in_the_way(shop):
 
 
 def test_targets_checkout_ends_as_well_when_its_cart_gets_lines(shop):
-    """Completed, it would take the cart along, and the merged lines with it."""
+    """Completing it would convert the cart together with the merged lines."""
     mug = factories.make_variant(shop, stock=5)
     checkout = enter_checkout(shop, (mug, 1))
 
@@ -173,7 +173,7 @@ def test_lines_added_during_a_checkout_are_not_sold_with_it_and_can_still_be_rea
 
 
 def as_merged_before(shop, source, target):
-    """Both carts as merging left them when it did not look at checkouts."""
+    """Leave both carts as an older release did, which merged without regard to checkouts."""
     with shop.scope():
         into = Cart.objects.get(token=target)
         Cart.objects.filter(token=source).update(status="merged", merged_into=into)

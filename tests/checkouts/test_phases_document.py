@@ -1,4 +1,4 @@
-"""docs/checkout.md: its table of phases and operations is the code's."""
+"""The table of phases and operations in docs/checkout.md matches the code."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Sweeps that meet rows which nothing can be done with."""
+"""Sweeps with rows that can't be processed."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def overdue_checkout(shop, *, phase="payment", minutes=1):
-    """Its id. The older it is, the sooner the sweeper meets it."""
+    """Create an overdue checkout and return its id. The sweeper handles the oldest first."""
     checkout_id = int(checkout_in(phase, shop, (factories.make_variant(shop), 1))["id"])
     with shop.scope():
         expires_at = timezone.now() - timedelta(minutes=minutes)
@@ -77,7 +77,7 @@ def test_overdue_checkouts_end_beside_one_that_can_not(shop, other_shop):
 
 
 def test_paid_checkout_that_can_not_be_completed_is_postponed_and_the_others_get_their_orders(shop):
-    """A snapshot that is no snapshot, as a broken deployment might leave it."""
+    """An invalid snapshot, as a broken deployment might leave it."""
     bad = overdue_checkout(shop, phase="ready", minutes=60)
     good = overdue_checkout(shop, phase="ready")
     with shop.scope():

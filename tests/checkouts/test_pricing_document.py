@@ -1,4 +1,4 @@
-"""docs/pricing.md: its worked examples are what the code computes."""
+"""The worked examples in docs/pricing.md match what the code computes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Codes in a checkout: shown, replaced and removed by their text, whatever staff rename."""
+"""Codes in a checkout are shown, replaced and removed by their text, even if staff rename them."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def variant(shop):
 
 
 def entered(shop, variant, *codes):
-    """A checkout of two units in which codes were entered."""
+    """Create a checkout of two units with codes."""
     checkout = enter_checkout(shop, (variant, 2))
     for code in codes:
         answer = shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": code})
@@ -110,7 +110,7 @@ def test_gift_card_is_removed_as_it_is_typed(shop, variant):
 
 
 def test_archived_discount_does_not_hide_the_gift_card_that_has_its_code(shop, variant):
-    """As an older version has allowed them both."""
+    """An older release allowed both."""
     card = factories.make_voucher(shop, 1000)
     discount = factories.make_discount(shop, code=card.code)
     shop.admin.delete(f"discounts/{discount.pk}.json")

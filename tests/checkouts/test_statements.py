@@ -1,4 +1,4 @@
-"""docs/performance.md: the statements of every step, with and without discounts and gift cards, for any number of lines."""
+"""docs/performance.md: the statements of every step, with or without discounts and gift cards, for any number of lines."""
 
 import re
 
@@ -41,7 +41,7 @@ class Counter:
 
 
 def journey(shop, variants, rate, codes=()):
-    """Statements of each step of a checkout; the last of the codes stands for those of its kind."""
+    """Count the statements of each step of a checkout. With several codes of a kind, the last one counts."""
     counter = Counter()
     body = {"cart_token": cart_with(shop, *((variant, 1) for variant in variants)), "email": EMAIL}
     created = counter.of("create a checkout", lambda: shop.storefront.post("checkouts.json", body))
@@ -78,7 +78,7 @@ def rate(shop):
 @pytest.mark.parametrize("lines", [1, 50])
 def test_steps_take_the_statements_of_the_document(shop, rate, lines, monkeypatch):
     variants = [factories.make_variant(shop, price_cents=100) for _ in range(lines)]
-    # What is cached in a process doesn't count, however long a slow machine takes for a journey.
+    # Caches are kept for the whole journey, however slow the machine is.
     monkeypatch.setattr(authentication, "CACHE_S", float("inf"))
     journey(shop, variants, rate)
 

@@ -1,4 +1,4 @@
-"""Rows whose JSON holds ids and cents as decimal strings, as the release before stored them."""
+"""Rows whose JSON has ids and cents as decimal strings, as stored by the previous release."""
 
 import json
 import os
@@ -68,7 +68,7 @@ class Session:
         return checkout
 
     def stored(self, kind):
-        """The JSON of the columns as it is in the database."""
+        """Return the columns' JSON as stored."""
         made = {True: str, False: int}[kind == "text"]
         method, cod_fee, price = map(made, (self.method.pk, 150, 490))
         off = [made(amount["amount_cents"]) for amount in self.shown["discount_codes"]]
@@ -132,7 +132,7 @@ class Session:
         }
 
     def store_as_before(self, table="checkouts"):
-        """Store what the release before would have."""
+        """Store the JSON like the previous release."""
         values = [
             None if value is None else json.dumps(value) for value in map(self.stored("text").get, COLUMNS)
         ]
@@ -162,7 +162,7 @@ class Session:
 
 
 def migrate(*, backwards=False):
-    """Send the migrations' statements as the owner of the tables, each by itself."""
+    """Run the migrations' statements as the owner of the tables, each separately."""
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
         for name in MIGRATIONS:
             migration = import_module(name).Migration
@@ -239,7 +239,7 @@ def test_every_batch_is_converted(shop, monkeypatch):
 
 
 def test_what_processes_of_the_release_before_write_is_read(session):
-    """They go on serving for some minutes after the migration."""
+    """They keep serving for some minutes after the migration."""
     session.store_as_before()
 
     assert session.shown_now() == session.shown | {"updated_at": session.shown_now()["updated_at"]}

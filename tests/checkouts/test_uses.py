@@ -1,4 +1,4 @@
-"""Uses of discounts: held at the start of a payment, redeemed by the order, given back when it comes to nothing."""
+"""Uses of discounts: held at the start of a payment, redeemed by the order, returned if either fails."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def rate(shop):
 
 
 def checkout_with(shop, variant, rate, *codes, to="payment"):
-    """A checkout in which codes were entered, walked to a phase."""
+    """Create a checkout with codes, and take it to a phase."""
     checkout = enter_checkout(shop, (variant, 2))
     for code in codes:
         answer = shop.storefront.post(f"checkouts/{checkout['token']}/discount.json", {"code": code})
@@ -39,7 +39,7 @@ def start_payment(shop, checkout):
 
 
 def counts(shop):
-    """Uses counted, held, and redeemed."""
+    """Return the uses counted, held and redeemed."""
     with shop.scope():
         used = sum(Discount.objects.values_list("usage_count", flat=True))
         return used, DiscountHold.objects.count(), DiscountRedemption.objects.count()

@@ -1,4 +1,4 @@
-"""accounts/{id_or_handle}.json: reading, changing, archiving, and what suspending does to it."""
+"""accounts/{id_or_handle}.json: reading, changing, archiving and suspending."""
 
 import pytest
 from django.utils import timezone
@@ -176,7 +176,7 @@ def test_delete_keeps_the_rows(shop):
 
 @pytest.fixture
 def suspend(shop, django_capture_on_commit_callbacks):
-    """Suspends the shop, or brings it back; whether that changed anything."""
+    """Suspend or reactivate the shop; return whether that changed anything."""
 
     def run(*, suspended):
         with django_capture_on_commit_callbacks(execute=True), workspace_scope(shop.workspace_id):

@@ -1,4 +1,4 @@
-"""Nobody reaches a sibling account's keys, or gives or takes more than his own key may do, or for longer."""
+"""A key can't manage keys of a sibling account, or issue or revoke keys with more scopes or a later expiry than its own."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ REFUSED = (403, "insufficient_scope")
 
 
 def rows(shop):
-    """Every key of the workspace: what a refusal must not change."""
+    """Return every key of the workspace. A refusal must not change them."""
     with workspace_scope(shop.workspace_id):
         return list(ApiKey.objects.order_by("pk").values("pk", "expires_at", "revoked_at", "scopes"))
 
@@ -31,7 +31,7 @@ def id_of(shop, secret):
 
 
 def admin(shop, **fields):
-    """The id of a new admin key."""
+    """Issue an admin key and return its id."""
     return id_of(shop, shop.issue("admin", **fields))
 
 
@@ -206,7 +206,7 @@ def test_key_that_is_being_revoked_leaves_no_other_behind(shop, act):
 
 
 def wait_until_it_waits(asked):
-    """Until the request waits for a lock of ours, or has gone on without."""
+    """Wait until the request waits for our lock, or has finished without it."""
     waiting = False
     while not waiting and not asked.done():
         with connection.cursor() as cursor:

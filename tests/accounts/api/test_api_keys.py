@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 
 
 def issue(client, kind="admin", **fields):
-    """The document of a new key, with its secret."""
+    """Issue a key and return its document with the secret."""
     response = client.post("api_keys.json", {"kind": kind, "name": "App"} | fields)
     assert response.status_code == 201, response.content
     return response.json()["api_key"]
@@ -27,7 +27,7 @@ def keys(client):
 
 
 def works(shop, key):
-    """Whether a key opens its surface."""
+    """Whether a key is accepted by its API."""
     if key["kind"] == "storefront":
         return ApiClient.storefront(key["secret"]).get("markets.json").status_code == 200
     return ApiClient.admin(key["secret"], shop.handle).get("markets.json").status_code == 200

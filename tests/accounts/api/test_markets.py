@@ -1,4 +1,4 @@
-"""markets.json: the regional selling surfaces of an account."""
+"""markets.json: the markets of an account."""
 
 import pytest
 

@@ -123,7 +123,7 @@ def test_reading_a_cart_takes_two_statements(shop, django_assert_num_queries, li
     cart = factories.make_cart(shop, [(variant, 1) for variant in variants])
     shop.storefront.get(f"carts/{cart.token}.json")
 
-    # SET LOCAL, and the cart with its lines; in the test's own transaction a savepoint and its end besides,
+    # SET LOCAL, and the cart with its lines; in the test's transaction also a savepoint and its release,
     # and the setting is cleared.
     with django_assert_num_queries(5):
         answer = shop.storefront.get(f"carts/{cart.token}.json")

@@ -252,7 +252,7 @@ def test_adding_a_line_takes_a_fixed_number_of_statements(shop, django_assert_nu
     cart = factories.make_cart(shop, [(variant, 1) for variant in variants])
     shop.storefront.get(f"carts/{cart.token}.json")
 
-    # SET LOCAL, the touch, the offer, the upsert, the cart; three more belong to the test's transaction.
+    # SET LOCAL, the touch, the offer, the upsert, the cart; the test's transaction adds three.
     with django_assert_num_queries(8):
         answer = add(shop, cart.token, variants[0])
 

@@ -60,7 +60,7 @@ def test_redacted_customer_is_not_attached_by_a_merge(shop, of):
 
 
 def wait_for_a_lock():
-    """Until some transaction waits for another one, or nobody does in half a minute."""
+    """Wait until some transaction waits for another one, at most half a minute."""
     for _ in range(600):
         with connection.cursor() as cursor:
             cursor.execute(

@@ -1,4 +1,4 @@
-"""What a shopper may store: 4 KiB of attributes a line, 4 KiB of campaign data, 256 KiB of attributes a cart."""
+"""Limits per shopper: 4 KiB of attributes per line, 4 KiB of campaign data, 256 KiB of attributes per cart."""
 
 import orjson
 import pytest
@@ -15,7 +15,7 @@ KIB = 1024
 
 
 def of_size(size, name="a"):
-    """An object of so many bytes of compact JSON."""
+    """Return an object with this size in bytes as compact JSON."""
     return {name: "x" * (size - len(orjson.dumps({name: ""})))}
 
 
@@ -25,7 +25,7 @@ def add(shop, token, variant, attributes):
 
 
 def stored(shop):
-    """How many carts and lines there are."""
+    """Count carts and lines."""
     with shop.scope():
         return Cart.objects.count(), CartLineItem.objects.count()
 
@@ -41,9 +41,9 @@ def variant(shop):
         of_size(4 * KIB + 1),
         {"a": "é" * (2 * KIB)},
         {"é" * (2 * KIB): 1},
-        # Composed as Unicode wants it, this character takes three times the bytes.
+        # In NFC this character takes three times the bytes.
         {"a": "\U0001d160" * 512},
-        # PostgreSQL writes each with its 300 zeros.
+        # PostgreSQL writes each number with its 300 zeros.
         {"a": [1e-300] * 14},
         {"a": list(range(250))},
     ],
@@ -92,7 +92,7 @@ def test_attributes_of_a_cart_past_256_kib_are_too_large(shop, variant):
         {("custom_attributes", "too_large")},
     )
     assert stored(shop) == (1, 65)
-    # More of what is there takes no more room.
+    # More units of an existing line take no more space.
     assert add(shop, token, variant, of_size(4000, "0")).status_code == 200
     assert add(shop, token, variant, {}).status_code == 200
 

@@ -16,9 +16,9 @@ from tests import factories
 from tests.problems import problem
 from tests.storefront import EMAIL, checkout_in, enter_checkout, take_step
 
-# What a completion costs: SET LOCAL, the idempotency key's claim and record, and the work.
+# Statements of a completion: SET LOCAL, claim and record of the idempotency key, and the work.
 STATEMENTS = 17
-# In a test's own transaction the scope is a savepoint, whose end clears the setting: three more.
+# In a test's transaction the scope is a savepoint, whose release clears the setting: three more.
 IN_A_TEST = 3
 
 
@@ -40,7 +40,7 @@ def test_same_key_replays_the_answer(shop):
 
 
 def forget_answers(shop):
-    """What pruning does a day later."""
+    """Delete stored answers, as pruning does a day later."""
     with shop.scope():
         IdempotencyRecord.objects.all().delete()
 

@@ -1,4 +1,4 @@
-"""POST checkouts/{token}/discount.json and DELETE checkouts/{token}/discount/{code}.json: codes and what they do."""
+"""POST checkouts/{token}/discount.json and DELETE checkouts/{token}/discount/{code}.json: codes and their effects."""
 
 from datetime import timedelta
 
@@ -334,7 +334,7 @@ def test_repricing_runs_a_fixed_number_of_statements(shop, django_assert_num_que
     factories.make_discount(shop, code="SPRING", stackable=True)
     checkout = enter_checkout(shop, *((variant, 1) for variant in variants))
 
-    # The scope, its savepoint and its end 4; checkout, lines, code, rules, history, the lines' shares, checkout.
+    # The scope with its savepoint 4; checkout, lines, code, rules, history, the lines' shares, checkout.
     with django_assert_num_queries(4 + 7):
         answer = enter(shop, checkout, "SPRING")
 

@@ -1,4 +1,4 @@
-"""Gift cards at checkout: tender that pays a part, held while a payment runs and taken by the order."""
+"""Gift cards at checkout: they pay part of the total, are held during a payment and charged by the order."""
 
 from datetime import timedelta
 

@@ -61,6 +61,6 @@ def test_list_takes_a_fixed_number_of_statements(shop, django_assert_num_queries
 
     listed(shop)
 
-    # The scope in a test is four of them.
+    # Four of them are the scope's.
     with django_assert_num_queries(4 + 1):
         assert len(listed(shop)) == number

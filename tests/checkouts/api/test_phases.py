@@ -1,4 +1,4 @@
-"""Every operation in every phase: it works exactly where the table of phases says, and changes nothing elsewhere."""
+"""Every operation in every phase: it works exactly where the table of phases allows it, else changes nothing."""
 
 from datetime import timedelta
 

@@ -41,7 +41,7 @@ def test_quote_is_of_the_checkouts_own_shape(shop, checkout):
     )
 
     assert quoted(shop, checkout) >= {str(fits.pk), str(dear.pk)}
-    assert len(quoted(shop, checkout)) == 3  # the rate that the fixture's own checkout was made with, too
+    assert len(quoted(shop, checkout)) == 3  # also the rate that the fixture's checkout was created with
 
 
 def test_quote_needs_an_address(shop):
@@ -94,7 +94,7 @@ def test_order_keeps_its_shipping_when_the_method_is_deleted(shop):
 
 
 def named(answer):
-    """`(field, code)` of each field error."""
+    """Return `(field, code)` of each field error."""
     return [(error["field"], error["code"]) for error in answer.json()["errors"]]
 
 

@@ -40,7 +40,7 @@ def sell_from(shop, vat_number):
 
 @pytest.fixture
 def czech(shop):
-    """The shop, whose goods are taxed at 19 % and whose VAT number is Czech."""
+    """The shop with a Czech VAT number, whose goods are taxed at 19 %."""
     sell_from(shop, "CZ25123891")
     factories.make_tax_rate(shop)
     return shop
@@ -48,7 +48,7 @@ def czech(shop):
 
 @pytest.fixture
 def rate(czech):
-    """Shipping at 4.90, and 1.50 for cash on delivery."""
+    """A shipping rate of 4.90, with 1.50 for cash on delivery."""
     return factories.make_rate(
         czech,
         price_cents=490,
@@ -58,7 +58,7 @@ def rate(czech):
 
 @pytest.fixture
 def checkout(czech, rate):
-    """Two books at 11.90 and three pens at 3.33 that go to Berlin, as in docs/pricing.md."""
+    """A checkout of two books at 11.90 and three pens at 3.33, sent to Berlin, as in docs/pricing.md."""
     book, pen = (factories.make_variant(czech, price_cents=price) for price in (1190, 333))
     return checkout_in("shipping", czech, (book, 2), (pen, 3), rate=rate)
 
@@ -232,7 +232,7 @@ def test_destination_decides_when_it_becomes_known(czech, vies):
 
 
 def test_quote_is_the_same_with_and_without_tax(czech, checkout, vies):
-    """A threshold of shipping is met by the prices that the shop shows."""
+    """Shipping thresholds are compared with the prices that the shop shows."""
     factories.make_rate(czech, price_cents=0, min_subtotal_cents=3379)
     path = f"checkouts/{checkout['token']}/shipping_quote.json"
     before = czech.storefront.get(path).json()
@@ -254,7 +254,7 @@ def test_shipping_chosen_afterwards_is_untaxed_too(czech, rate, vies):
 
 @pytest.fixture
 def completed(czech, rate, checkout, vies):
-    """A checkout under the reverse charge, paid on delivery."""
+    """Complete a checkout under the reverse charge, with cash on delivery."""
     put(czech, checkout)
     for step in ("payment", "processing", "ready", "completed"):
         done = take_step(step, czech, checkout["token"], rate=rate)

@@ -18,13 +18,13 @@ URLS = {"return_url": "https://shop.example/ok?a=1", "cancel_url": "https://shop
 
 @pytest.fixture
 def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
-    """Stripe, as far as this installation can tell."""
+    """A double that this installation takes for Stripe."""
     double = StripeDouble()
     httpserver.expect_request(re.compile("/v1/.*")).respond_with_handler(double)
     settings.STRIPE_API_BASE = httpserver.url_for("").rstrip("/")
-    # How many may ask Stripe at once is not what its rivals are about.
+    # These tests aren't about the limit of concurrent calls.
     settings.WEB_CALLS = settings.WEB_CALLS | {"payment": 200}
-    # The double changes it from call to call; this puts it back.
+    # Restored afterwards, because the double changes it on every call.
     monkeypatch.setattr(gateway, "TOTAL_TIMEOUT_S", PATIENT_S)
     gateway._http_client.cache_clear()
     yield double
@@ -44,7 +44,7 @@ def pay_shop(shop: Shop) -> Shop:
 
 
 class Till:
-    """One checkout at the point of paying."""
+    """A checkout whose payment may start."""
 
     def __init__(self, shop: Shop, payment_method: str, **variant) -> None:
         self.shop = shop
@@ -55,7 +55,7 @@ class Till:
 
     @classmethod
     def of(cls, shop: Shop, token: str) -> "Till":
-        """The till of a checkout that a test has made."""
+        """Build the till of a checkout created by a test."""
         till = cls.__new__(cls)
         till.shop = shop
         till._stand_at(token)
@@ -90,12 +90,12 @@ class Till:
 
     def let_expire(self) -> None:
         with self.shop.scope():
-            # Further than any test takes: in its transaction the database's clock stands still.
+            # Later than any test runs, because the database's clock stands still in its transaction.
             past = timezone.now() - timedelta(hours=1)
             Checkout.objects.filter(token=self.token).update(expires_at=past)
 
 
 @pytest.fixture
 def till(pay_shop: Shop) -> Callable[..., Till]:
-    """Makes checkouts whose payment may start: `till("stripe")`."""
+    """A factory of checkouts whose payment may start: `till("stripe")`."""
     return lambda payment_method, **variant: Till(pay_shop, payment_method, **variant)

@@ -27,12 +27,12 @@ _numbers: Counter[str] = Counter()
 
 
 class _Server(ForkingMixIn, WSGIServer):
-    """Forks a child for each request."""
+    """Forks a process for each request."""
 
 
 class _QuietHandler(WSGIRequestHandler):
     def log_message(self, *args: Any) -> None:
-        """The lines of requests are of no use."""
+        """Don't log requests."""
 
 
 def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -45,7 +45,7 @@ def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterab
 
 
 def make_mortal(owner: type, method: str, name: str) -> None:
-    """Have each call of a method pass a point before and after."""
+    """Make each call of a method pass a point before and after it."""
     function = getattr(owner, method)
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""A double of Stripe on loopback: it keeps sessions, refunds and idempotency keys, and fails as it is told to."""
+"""A double of Stripe on loopback: it stores sessions, refunds and idempotency keys, and fails on request."""
 
 import socket
 import struct
@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 
 from commerce.payments.stripe import gateway
 
-# How long a call whose answer never comes waits for it; all others have as long as in production.
+# Seconds until a call that is to time out does so. All others have the production time-out.
 IMPATIENT_S = 0.3
 PATIENT_S = gateway.TOTAL_TIMEOUT_S
 
@@ -45,14 +45,14 @@ class StripeDouble:
         self._set_patience()
 
     def _set_patience(self) -> None:
-        """Only the call that is to time out is given up soon: no other may, however busy the machine is."""
+        """Shorten the time-out of the call that is to time out, and of no other, however busy the machine is."""
         is_lost = bool(self._failures) and self._failures[0][0] == "timeout"
         gateway.TOTAL_TIMEOUT_S = IMPATIENT_S if is_lost else PATIENT_S
         gateway._http_client.cache_clear()
 
     @property
     def session(self) -> dict[str, Any]:
-        """The only one there is. The client may have given up a call before this double has worked on it."""
+        """Return the only session, waiting for it: a client may give up a call before the double has handled it."""
         assert self._is_answered.wait(30)
         (session,) = self.sessions.values()
         return session
@@ -63,7 +63,7 @@ class StripeDouble:
         self.session.update(paid | changes)
 
     def pay_all(self) -> None:
-        """Customers pay on whatever page is open."""
+        """Pay every open session."""
         for name, session in self.sessions.items():
             if session["status"] == "open":
                 paid = {"status": "complete", "payment_status": "paid", "url": None}
@@ -83,7 +83,7 @@ class StripeDouble:
         return _response(*answer)
 
     def _once(self, request: Request) -> Answer:
-        """As Stripe does: a key keeps the answer to its first request, and takes no other parameters."""
+        """Handle a key like Stripe: it stores the first response and refuses other parameters."""
         if not request.headers.get("Authorization", "").removeprefix("Bearer").strip():
             return _error(401, "invalid_request_error")
         key, parameters = request.headers.get("Idempotency-Key"), request.form.to_dict()

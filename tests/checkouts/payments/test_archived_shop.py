@@ -1,4 +1,4 @@
-"""A shop is archived while its customers pay: no money is kept without an order, and none is out of reach."""
+"""A shop is archived while its customers pay: no money is kept without an order, and all of it can be reached."""
 
 import pytest
 from django.utils import timezone
@@ -45,7 +45,7 @@ def sweep():
 
 
 def checkouts(shop):
-    """Phases of all checkouts; the books agree, and nothing is held for one that has ended."""
+    """Return the phases of all checkouts, after checking that the books agree and ended ones hold nothing."""
     with shop.scope():
         assert list(differences()) == []
         return sorted(Checkout.objects.values_list("phase", flat=True))
@@ -57,7 +57,7 @@ def orders(shop):
 
 
 def reachable(shop):
-    """Which of the paths that may outlive a shop answer the key of its workspace."""
+    """Return which of the paths kept after archiving answer the workspace's key."""
     answers = {path: get(shop, path).status_code for path in REACHABLE}
     assert set(answers.values()) in ({200}, {404})
     for path in GONE:
@@ -70,7 +70,7 @@ def reachable(shop):
 
 @pytest.fixture
 def paying(till, stripe):
-    """A checkout whose customer has Stripe's page before them."""
+    """A checkout whose customer has opened Stripe's page."""
     payment = till("stripe", stock=1)
     payment.start()
     return payment
@@ -203,7 +203,7 @@ def test_refund_that_has_failed_for_good_can_be_retried(paying, stripe):
 
 
 def run_due_but_the_refund(stripe):
-    """The session is read to be closed, and again to be refunded, where Stripe fails."""
+    """Stripe fails in the second read of the session, the one for the refund."""
     for how in (None, 500):
         stripe.fail_next(how)
     run_due()
@@ -278,7 +278,7 @@ def test_keys_of_another_workspace_reach_nothing(paying, other_shop):
 
 @pytest.mark.django_db(transaction=True)
 def test_page_of_a_suspended_shop_is_paid_and_becomes_an_order(paying, stripe):
-    """Suspending keeps the customer out, not the money: what is paid is sold."""
+    """Suspending locks out customers, but what is paid is sold."""
     shop = paying.shop
     with workspace_scope(shop.workspace_id):
         set_suspended(account=Account.objects.get(pk=shop.id), suspended=True, now=timezone.now())

@@ -1,4 +1,4 @@
-"""What the database itself refuses of attempts and of the test card's books."""
+"""Constraints of payment attempts and of the test card's tables."""
 
 import pytest
 from django.db import IntegrityError, transaction

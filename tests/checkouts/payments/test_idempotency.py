@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on requests of several transactions."""
+"""`Idempotency-Key` on requests with several transactions."""
 
 from datetime import timedelta
 
@@ -88,7 +88,7 @@ def test_request_in_flight_refuses_its_repetition(till, stripe, monkeypatch, is_
 
 
 def leave_claim(payment, age):
-    """As a process leaves it that has died, some time ago, before it could note that it was done."""
+    """Leave a claim like a process that died some time ago before storing its answer."""
     with payment.shop.scope():
         IdempotencyRecord.objects.update(status=0, body=b"", created_at=timezone.now() - age)
 

@@ -30,14 +30,14 @@ from tests.checkouts.payments.mortal import DIES, PASSED
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BODIES = {"start_payment": URLS, "confirm": {"callback_payload": {}}, "complete": {}}
-# Claim of the key, what is about to be asked, the gateway, what came of it, the answer under the key.
+# Claim of the key, the attempt, the gateway, its outcome, the answer stored under the key.
 ASKING = ["commit 1", "commit 2", "call 1", "commit 3", "commit 4"]
 POINTS = {"start_payment": ASKING, "confirm": ASKING, "complete": ["commit 1"]}
 
 
 @pytest.fixture(scope="module")
 def mortal(make_httpserver, tmp_path_factory) -> Iterator[str]:
-    """Where the product is served by processes that may be killed."""
+    """Start a server whose processes may be killed."""
     port = free_port()
     address = f"127.0.0.1:{port}"
     server = Service(
@@ -57,7 +57,7 @@ def mortal(make_httpserver, tmp_path_factory) -> Iterator[str]:
 
 @pytest.fixture
 def visit(mortal, till, stripe, pay_shop):
-    """Sends `operation` of a new checkout that is ready for it to the mortal server."""
+    """Send `operation` of a new checkout that is ready for it to the mortal server."""
     # Shorter than the shortest session of Stripe's, so that a test which lets it expire sends the same parameters.
     pay_shop.admin.put("settings.json", {"settings": {"commerce.checkout.session_ttl_minutes": 30}})
 
@@ -79,7 +79,7 @@ def visit(mortal, till, stripe, pay_shop):
 
 
 def _answer(session, url, body, headers):
-    """None where the process has died."""
+    """Return the response; None if the process has died."""
     try:
         return session.post(url, json=body, headers=headers, timeout=20)
     except requests.ConnectionError:
@@ -136,7 +136,7 @@ def killed(visit, operation, point):
 
 
 def ask_again(payment, operation, stripe):
-    """With the keys of before, up to the order; what was begun and not answered, confirm goes on with."""
+    """Repeat requests with their keys up to the order. Confirm continues what was started and not answered."""
     if operation == "start_payment":
         again = payment.start(idempotency_key=f"start_payment-{payment.token}")
         assert again.status_code == 200
@@ -152,7 +152,7 @@ def ask_again(payment, operation, stripe):
 
 
 def let_claims_expire(shop):
-    """A claim whose process has died holds for two minutes."""
+    """Let claims of dead processes expire, which takes two minutes."""
     with shop.scope():
         left = IdempotencyRecord.objects.filter(status=0)
         left.update(created_at=timezone.now() - timedelta(minutes=3))

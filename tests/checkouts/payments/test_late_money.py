@@ -1,4 +1,4 @@
-"""Money that comes when nobody waits for it any more: it becomes an order, or goes back."""
+"""Money that arrives late becomes an order or is refunded."""
 
 from datetime import timedelta
 
@@ -219,7 +219,7 @@ def test_refund_whose_answer_was_lost_is_made_once(started, stripe):
 
 
 def run_due_until_refund(payment, stripe):
-    """The session is read by the settling, read again by the refund, whose own answer is lost."""
+    """Lose the refund's own answer: the session is read by the settling and again by the refund before it."""
     for how in (None, None, "timeout"):
         stripe.fail_next(how, after=True)
     run_due()

@@ -1,4 +1,4 @@
-"""Two of everything at once, with real threads."""
+"""Payments requested twice at once, with real threads."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Stripe: every answer that it may give, and none."""
+"""Stripe: every answer that it may give, and no answer."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_paid_session_makes_the_checkout_ready(till, stripe):
     assert (first["checkout"]["phase"], first["checkout"]["ready_to_complete"]) == ("processing", True)
     assert first["payment_attempt"]["status"] == "succeeded"
     assert second == first
-    # The second one needs to ask nobody.
+    # The second one needs no call.
     assert stripe.calls.count("GET /v1/checkout/sessions/cs_test_1") == 1
 
 

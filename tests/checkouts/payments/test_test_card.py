@@ -1,4 +1,4 @@
-"""The test card: its page, and what the shop makes of what was chosen there."""
+"""The test card: its page, and the outcome in the shop."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""The places for requests that wait for Stripe are taken: refused at once, with nothing done."""
+"""If the places for requests that wait for Stripe are taken, others are refused at once, without side effects."""
 
 from contextlib import ExitStack
 
@@ -10,13 +10,13 @@ from commerce.waiting import Call, waiting_call
 from tests.problems import problem
 
 REFUSED = (503, "too_many_outside_calls")
-# Of the account, and in all.
+# Places of the account, and in total.
 PLACES = {"account": 2, "process": 4}
 
 
 @pytest.fixture
 def take_places(settings):
-    """Has other requests wait: of the shop itself, or of others."""
+    """Take places by waiting requests, of the shop itself or of others."""
     with ExitStack() as waiting:
 
         def take(shop, whose):

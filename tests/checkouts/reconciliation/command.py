@@ -1,4 +1,4 @@
-"""What the tests of `manage.py reconcile` share."""
+"""Helpers for the tests of `manage.py reconcile`."""
 
 import os
 from io import StringIO
@@ -11,7 +11,7 @@ from tests.migrations import on_database
 
 
 def run(*handles):
-    """The lines that the command writes, and whether it found all to be well."""
+    """Run the command; return its lines, and whether it found no differences."""
     out = StringIO()
     try:
         call_command("reconcile", *handles, stdout=out, stderr=StringIO())
@@ -21,14 +21,14 @@ def run(*handles):
 
 
 def found(shop):
-    """The lines about the shop."""
+    """Return the lines about the shop."""
     lines, is_well = run(shop.handle)
     assert is_well == (len(lines) == 1)
     return [line.removeprefix(f"{shop.handle}: ") for line in lines[:-1]]
 
 
 def difference(shop):
-    """The one line that is found in the shop's books."""
+    """Return the only difference in the shop's books."""
     (line,) = found(shop)
     return line
 

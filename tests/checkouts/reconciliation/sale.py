@@ -1,4 +1,4 @@
-"""A sale to be damaged: what the tests of damages share."""
+"""A sale to damage, for tests of reconciliation."""
 
 from commerce.inventory.models import InventoryLevel
 from tests import factories
@@ -11,7 +11,7 @@ OF_SHOP = "WHERE account_id = %(shop)s"
 
 
 class Sale:
-    """A checkout of two units at 10.00, with 10 % off and 5.00 of a gift card, beside one that nobody damages."""
+    """A checkout of two units at 10.00, with 10 % off and 5.00 by gift card, next to an undamaged one."""
 
     def __init__(self, shop, phase):
         self.shop = shop
@@ -40,7 +40,7 @@ class Sale:
         return answer.json()["checkout"]
 
     def damaged(self, *statements):
-        """What is found after these statements."""
+        """Return what is found after these statements."""
         damage(
             self.shop,
             *statements,

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: orders that are no copies of their checkouts are found and named, events that tell otherwise too."""
+"""`manage.py reconcile`: finds orders that differ from their checkouts, and events that differ from orders."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: figures of customers and emails that don't agree with the orders are found and named."""
+"""`manage.py reconcile`: finds customers' figures and emails that don't agree with the orders."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ from tests.storefront import checkout_in
 
 @pytest.fixture
 def sold(shop):
-    """One of two orders of a customer, of 10.00 each; the other one is cancelled."""
+    """One of a customer's two orders of 10.00 each; the other one is cancelled."""
     rate = factories.make_rate(shop, price_cents=0)
     variant = factories.make_variant(shop, price_cents=1000)
     kept, cancelled = (checkout_in("completed", shop, (variant, 1), rate=rate) for _ in range(2))

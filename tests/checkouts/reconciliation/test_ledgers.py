@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: each way in which counts, balances and holds can be wrong is found and named."""
+"""`manage.py reconcile`: finds every way in which counts, balances and holds can be wrong."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: payments, orders and refunds that don't agree are found and named."""
+"""`manage.py reconcile`: finds payments, orders and refunds that don't agree."""
 
 import pytest
 from django.utils import timezone
@@ -24,7 +24,7 @@ def sold(shop, variant):
 
 
 def at_gateway(shop, *, is_paid=True, **columns):
-    """Have the only attempt be one of a gateway, whose order is paid for."""
+    """Turn the only attempt into one of a gateway, with a paid order."""
     with shop.scope():
         CheckoutPaymentAttempt.objects.update(gateway_key="key", provider_reference="ref", **columns)
         if is_paid:
@@ -219,7 +219,7 @@ GATEWAY = {"payment_method": "stripe"}
 
 
 def sell_at_gateway(shop, **columns):
-    """An order that is paid at a gateway by name, too."""
+    """Sell with a payment method of a gateway."""
     with shop.scope():
         Checkout.objects.update(**GATEWAY)
         Order.objects.update(**GATEWAY)

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: shipping, fees and taxes that are not what the prices come to are found and named."""
+"""`manage.py reconcile`: finds shipping, fees and taxes that don't follow from the prices."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`manage.py reconcile` beside a shop that sells finds nothing."""
+"""`manage.py reconcile` finds nothing in a shop while it sells."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: units that nobody reserved or counted, although checkouts and orders say so."""
+"""`manage.py reconcile`: finds units of checkouts and orders that weren't reserved or counted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: rows that nothing will ever move again are found and named."""
+"""`manage.py reconcile`: finds rows that are stuck for ever."""
 
 from datetime import UTC, datetime, timedelta
 

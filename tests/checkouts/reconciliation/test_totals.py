@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: orders and checkouts that don't cost what their parts do, or are of two currencies."""
+"""`manage.py reconcile`: finds orders and checkouts whose totals or currencies don't match their parts."""
 
 import pytest
 

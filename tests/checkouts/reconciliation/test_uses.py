@@ -1,4 +1,4 @@
-"""`manage.py reconcile`: what checkouts and orders used of gift cards and discounts, and no ledger or hold has."""
+"""`manage.py reconcile`: finds uses of gift cards and discounts that are missing from ledgers and holds."""
 
 import pytest
 
