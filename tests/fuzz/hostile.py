@@ -1,4 +1,4 @@
-"""Requests as a hostile or a careless client sends them: each is a good one of some route with a few things wrong."""
+"""Requests of a hostile or careless client: each is a valid request of some route with a few things wrong."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ OTHER_PATHS = (
     "/admin/2025-01/{handle}/orders.json",
     "/",
 )
-# Ends of paths and parts of them that name nothing, or are none.
+# Path suffixes and segments that are unknown or invalid.
 ODD_SEGMENTS = (
     "0", "-1", "9223372036854775807", "9223372036854775808", "1e3", "%00", "%2F", "%2e%2e", "..", "%ff%fe", "%F0%9F%A6%84",
     "a" * 300, "'", "%27%20OR%201%3D1", "null", "undefined", "%D9%A1", "1.json", ";", "{id}", "%",
@@ -47,7 +47,7 @@ ODD_SEGMENTS = (
 
 @dataclass(frozen=True)
 class Client:
-    """A key's headers, and the world that it may see; None sees none."""
+    """A key's headers, and the world that it may see, if any."""
 
     headers: tuple[tuple[bytes, bytes], ...]
     world: World | None
@@ -55,7 +55,7 @@ class Client:
 
 
 class Hostile:
-    """Makes requests from a seed: the same ones for the same seed, worlds and number."""
+    """Generates requests from a seed: the same seed, worlds and number give the same requests."""
 
     def __init__(self, worlds: list[World], clients: list[Client]) -> None:
         self._worlds = worlds
@@ -64,10 +64,10 @@ class Hostile:
         self._queries = {str(route): list(query_names(route)) for route, _ in self._routes}
 
     def request(self, seed: str) -> tuple[Client, Request]:
-        # Not for secrets: that the same seed makes the same request is the point.
+        # Not for secrets: the same seed must give the same requests.
         random = Random(seed)
         route, serializer = random.choice(self._routes)
-        # Mostly one that opens: what is turned away at the door says little of the house.
+        # Mostly a valid key, because requests that fail authentication test little else.
         fitting = [client for client in self._clients if client.surface == route.surface]
         client = random.choice(fitting if random.random() < 0.9 else self._clients)
         if random.random() < 0.06:
@@ -100,7 +100,7 @@ class Hostile:
         values = {place: world.value(*place) for place in route.placeholders}
         handle = world.shop.handle
         if _ends_the_world(route):
-            # The keys and the shops themselves have to live on: these are asked of nobody's.
+            # Shops and keys must survive, so these use ids that belong to nobody.
             values = {place: random.choice(ODD_SEGMENTS) for place in values}
         elif values and random.random() < 0.2:
             place = random.choice(list(values))
@@ -154,7 +154,7 @@ class Hostile:
 
 
 def _sparing_the_world(route: Route, request: Request) -> Request:
-    """Another method may have made it one that archives a shop or revokes a key."""
+    """Use foreign ids if another method turned it into a request that archives a shop or revokes a key."""
     names_one = "accounts/" in route.template or "api_keys/" in route.template
     if names_one and request.method == b"DELETE" and route.method != "DELETE":
         return replace(request, method=b"GET")
@@ -171,7 +171,7 @@ def _ids_of(world: World) -> list[int]:
 
 
 def _dumps(value: Any) -> bytes:
-    """JSON also of numbers that orjson has no bytes for."""
+    """Serialize JSON, including numbers that orjson can't write."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -179,7 +179,7 @@ def _dumps(value: Any) -> bytes:
 
 
 def _without_error(function: Callable[..., Any], body: Any, *arguments: Any) -> Any:
-    """The body as it was where an earlier mistake has taken the place away."""
+    """Return the body unchanged if an earlier mistake has removed the place of this one."""
     try:
         return function(body, *arguments)
     except (KeyError, IndexError, TypeError, ValueError):

@@ -40,7 +40,7 @@ NAMES = {"title", "name", "first_name", "last_name", "customer_note"}
 
 
 def world_of(secret: str, **shop) -> World:
-    """A shop with a row of every model, whose texts say whose they are."""
+    """Build a shop with a row of every model, whose texts contain the shop's marker."""
     world = World.of(make_shop(**shop))
     with world.shop.scope():
         for model, row in world.rows.items():
@@ -56,7 +56,7 @@ def world_of(secret: str, **shop) -> World:
 
 @pytest.fixture
 def port(tmp_path, renderer) -> int:  # noqa: F811  the fixture
-    """Where the product's own web servers serve the test's database."""
+    """The port at which the product's web servers serve the test's database."""
     number = free_port()
     data = DataDirectory(tmp_path)
     for folder in (data.logs, data.pids):
@@ -75,7 +75,7 @@ def port(tmp_path, renderer) -> int:  # noqa: F811  the fixture
 
 
 def clients_of(worlds: list[World]) -> list[Client]:
-    """Keys of every kind, and what is none."""
+    """Return clients with keys of every kind, and with invalid ones."""
     found = []
     for world in worlds:
         headers = [world.shop.admin.headers, world.shop.workspace.headers, world.shop.storefront.headers]
@@ -94,7 +94,7 @@ def clients_of(worlds: list[World]) -> list[Client]:
 
 
 def wrong_about(client: Client, request: Request, answer: Answer, secrets: dict[int, bytes]) -> str | None:
-    """What is wrong about an answer, in a few words."""
+    """Say in a few words what is wrong with a response."""
     if answer.status is None:
         return None if request.is_malformed else "no answer"
     own = client.world.shop.id if client.world is not None else None
@@ -153,7 +153,7 @@ def test_server_answers_whatever_it_is_sent(port):
     wrong = [line for lines, _ in results for line in lines]
     assert not wrong, "\n".join(wrong)
     assert statuses["dropped"] == 0
-    # The shops are still there, so that the requests were about something.
+    # The shops still exist, so the requests had something to hit.
     for world in worlds:
         assert world.shop.admin.get("orders.json").status_code == 200
         assert world.shop.storefront.get("products.json").status_code == 200

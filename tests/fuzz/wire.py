@@ -1,4 +1,4 @@
-"""HTTP by hand: what is sent is sent as it is, right or wrong, and what comes back is read as a client would."""
+"""Raw HTTP: requests are sent unchanged, right or wrong, and responses are parsed like a client would."""
 
 import socket
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`is_malformed` when no server can make sense of it as HTTP: it may then hang up, or answer in its own words."""
+    """`is_malformed` if it isn't valid HTTP: the server may then hang up or send its own error."""
 
     method: bytes
     target: bytes
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`status` is None where the connection ended without one."""
+    """`status` is None if the connection ended without one."""
 
     status: int | None
     headers: dict[str, str] = field(default_factory=dict)
@@ -40,16 +40,16 @@ class Answer:
 
 
 class Wire:
-    """One kept-alive connection, made anew where the other side says that it is over."""
+    """One kept-alive connection, reopened when the server closes it."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        # How many answers were lost with a connection that the server had said it would keep.
+        # Responses lost with connections that the server had promised to keep.
         self.dropped = 0
         self._socket: socket.socket | None = None
 
     def send(self, request: Request) -> Answer:
-        """Sent once more where a kept connection turns out to be closed, as clients do."""
+        """Send a request, and again if a kept connection turns out to be closed, like clients do."""
         is_kept = self._socket is not None
         answer = self._send(request)
         if answer.status is None and is_kept and not request.is_malformed:
@@ -61,7 +61,7 @@ class Wire:
         connection = self._socket or socket.create_connection(("127.0.0.1", self._port), timeout=TIMEOUT_S)
         self._socket = None
         try:
-            # A server that has refused may close before it has read all.
+            # A server may refuse and close before it has read everything.
             with_head = _sent(connection, request.sent())
             answer = HTTPResponse(connection, method=request.method.decode("latin-1"))
             answer.begin()

@@ -1,4 +1,4 @@
-"""What may be wrong about a request: each function takes one thing of a good request and spoils it."""
+"""Mistakes in requests: each function spoils one thing of a valid request."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -107,7 +107,7 @@ def _other_json(random: Random, data: bytes) -> bytes:
 
 SPOILS: tuple[Callable[[Random, bytes], bytes], ...] = (
     _cut, _with_bytes, _with_bytes, _twice_the_keys, _in_texts, _deep, _other_encoding, _other_json, _other_json,
-    # Rarely, as a mebibyte takes its time.
+    # Rarely, because a mebibyte takes time.
     lambda random, data: _large(random, data) if random.random() < 0.2 else _cut(random, data),
 )  # fmt: skip
 
@@ -162,7 +162,7 @@ def _other_target(random: Random, request: Request) -> Request:
 
 
 def _broken(random: Random, request: Request) -> Request:
-    """No HTTP any more."""
+    """Turn the request into invalid HTTP."""
     pairs = (
         (b"Content-Length", random.choice((b"-1", b"x", b"99999999999999999999", b"1, 2", b"+5", b""))),
         (b"Transfer-Encoding", random.choice((b"chunked, gzip", b"gzip", b"xchunked", b""))),

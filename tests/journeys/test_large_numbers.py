@@ -1,4 +1,4 @@
-"""A shop whose ids and amounts are past 32 bits sells, merges, cancels, redeems and forgets as any other."""
+"""A shop with ids and amounts beyond 32 bits sells, merges, cancels, redeems and redacts like any other."""
 
 import os
 
@@ -15,7 +15,7 @@ PRICE = 2**36
 
 @pytest.fixture
 def _large_ids(db):
-    """The next id of every table, each from a range of its own; small ones again afterwards."""
+    """Start the ids of every table in its own large range, and reset them afterwards."""
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
         found = owner.execute(
             "SELECT sequencename, coalesce(last_value, 0) FROM pg_sequences"

@@ -1,4 +1,4 @@
-"""Money conserves every cent, whatever the amounts."""
+"""No cent is lost or created, whatever the amounts."""
 
 from fractions import Fraction
 

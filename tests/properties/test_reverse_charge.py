@@ -1,4 +1,4 @@
-"""The reverse charge over any lines and charges: nothing is taxed, and taking it back restores every amount."""
+"""The reverse charge on any lines and charges: nothing is taxed, and removing it restores every amount."""
 
 from django.utils import timezone
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Totals of carts and checkouts: the identities hold for any lines, rates and charges, in both tax modes."""
+"""Totals of carts and checkouts: the sums hold for any lines, rates and charges, in both tax modes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +46,7 @@ def test_total_is_what_its_parts_say(checkout):
 
 @st.composite
 def lines_of_either_mode(draw):
-    """What a cart holds whose market has changed its mode in between."""
+    """Lines of a cart whose market has changed its tax mode meanwhile."""
     rows = st.tuples(PRICES, st.integers(1, 9_999), RATES, st.booleans())
     return [
         price_line(unit_price_cents=price, quantity=quantity, tax_rate_bp=rate, includes_tax=includes_tax)

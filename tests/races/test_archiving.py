@@ -1,4 +1,4 @@
-"""Archiving a shop against all that makes checkouts, payments and orders, with real threads."""
+"""Archiving a shop while checkouts, payments and orders are created, with real threads."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ CLOSED = (401, "unauthenticated")
 
 
 def while_archived(shop, *calls):
-    """What the calls answer, made at once with the archiving: `(status, code)` each."""
+    """Run the calls concurrently with archiving; return `(status, code)` of each."""
     archive = lambda: shop.workspace.delete(f"accounts/{shop.handle}.json")  # noqa: E731
     archived, *answers = run_threads(len(calls) + 1, lambda index: (archive, *calls)[index]())
     assert archived.status_code == 200

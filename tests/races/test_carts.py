@@ -1,4 +1,4 @@
-"""Two of everything at once, with real threads."""
+"""Concurrent requests for one cart, with real threads."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The scarce things of a checkout, with real threads."""
+"""Concurrent checkouts for the last units, with real threads."""
 
 from collections import Counter
 
@@ -151,7 +151,7 @@ def test_completion_waits_for_no_order_of_another_shop(shop, other_shop):
 
     with shop.scope():
         complete_checkout(token=held["token"], now=timezone.now())
-        # The first order has its number and has not been committed yet.
+        # The first order has its number, but isn't committed yet.
         (answer,) = run_threads(1, lambda _: complete(other_shop, checkout, "key"))
 
     assert answer.status_code == 200

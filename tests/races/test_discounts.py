@@ -1,4 +1,4 @@
-"""The scarce things of discounts and gift cards, with real threads."""
+"""Concurrent uses of limited discounts and gift cards, with real threads."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Merging against all that a shopper does with the carts' checkouts, with real threads."""
+"""Merging carts while the shopper uses their checkouts, with real threads."""
 
 import pytest
 
@@ -21,13 +21,13 @@ def merge(shop, token, source):
 
 
 def answers_of(*calls):
-    """What the calls answer, made at once: `(status, code)` each."""
+    """Run the calls concurrently; return `(status, code)` of each."""
     answers = run_threads(len(calls), lambda index: calls[index]())
     return [(answer.status_code, answer.json().get("code")) for answer in answers]
 
 
 def held_and_open(shop):
-    """Units that stock has reserved, and those of open checkouts; the books agree."""
+    """Return the reserved units and those of open checkouts, after checking that the books agree."""
     with shop.scope():
         assert list(differences()) == []
         reserved = sum(InventoryLevel.objects.values_list("reserved", flat=True))
@@ -51,7 +51,7 @@ def test_merge_and_the_creation_of_a_checkout(shop, of):
         assert merged == (200, None)
         assert created in ({(201, None), (409, "cart_not_active")} if of == "source" else {(201, None)})
         reserved, units = held_and_open(shop)
-        # An open checkout of the target has all of its lines.
+        # An open checkout of the target contains all of its lines.
         assert reserved == units
         assert units % 3 == 0
 

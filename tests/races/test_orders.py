@@ -1,4 +1,4 @@
-"""What may happen to an order at once, with real threads: one outcome, and the stock is exact."""
+"""Concurrent actions on an order, with real threads: one outcome, and exact stock."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def order_id(shop):
-    """An order of two of five units."""
+    """Place an order of two out of five units, and return its id."""
     return checkout_in("completed", shop, (factories.make_variant(shop, stock=5), 2))["order_id"]
 
 

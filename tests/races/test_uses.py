@@ -1,4 +1,4 @@
-"""Uses of discounts held, redeemed, released and returned by many at once, with real threads."""
+"""Uses of discounts held, redeemed, released and returned concurrently, with real threads."""
 
 from collections import Counter
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SHOPPERS = 8
 URLS = {"return_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no"}
-# Discounts that a shopper enters, by index; each starts elsewhere.
+# Indexes of the discounts that a shopper enters; each shopper starts at another one.
 CHOICES = {
     "one": [(1,)],
     "several": [(0, 1, 2), (2, 1), (1, 0), (2, 0, 1)],
@@ -41,7 +41,7 @@ def deadlocks():
 
 
 def usage(shop):
-    """For each discount: its count, the uses held, and those of orders that stand."""
+    """Return for each discount its count, the held uses, and those of orders that aren't cancelled."""
     with shop.scope():
         held = Counter(DiscountHold.objects.values_list("discount_id", flat=True))
         kinds = list(DiscountRedemption.objects.values_list("discount_id", "kind"))
@@ -56,7 +56,7 @@ def usage(shop):
 
 
 def stay_in_the_transaction():
-    """For as long as the rest of a request takes, so that others come to wait."""
+    """Keep the transaction open for a while, like the rest of a request, so that others have to wait."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(0.003)")
 
@@ -101,7 +101,7 @@ def test_steps_of_uses_at_once_do_not_wait_for_each_other_in_a_circle(shop, choi
 
     assert run_threads(SHOPPERS, work) == [None] * SHOPPERS
     assert deadlocks() == before
-    # Of each shopper, the holds of turns 10 and 20 are left, and every other order was cancelled.
+    # Each shopper leaves the holds of turns 10 and 20, and every other order was cancelled.
     with shop.scope():
         release_uses(checkout_ids=list(DiscountHold.objects.values_list("checkout_id", flat=True)))
     for used, held, redeemed in usage(shop):
@@ -112,7 +112,7 @@ def test_steps_of_uses_at_once_do_not_wait_for_each_other_in_a_circle(shop, choi
 
 
 class Shopper:
-    """Walks to a payment over the storefront API; every answer but 2xx fails the test."""
+    """Goes up to the payment over the storefront API. Any response other than 2xx fails the test."""
 
     def __init__(self, shop, variant, rate, codes):
         self.shop, self.rate, self.codes = shop, rate, codes
@@ -214,7 +214,7 @@ def test_shoppers_of_one_code_are_never_told_that_it_is_busy(shop, choice):
     used = run_threads(SHOPPERS, work)
 
     assert [result for result in used if not isinstance(result, int)] == []
-    # A checkout that another sweeper had in hand is ended now.
+    # A checkout that another sweeper had locked is ended now.
     sweep_overdue_checkouts(now=timezone.now())
     assert deadlocks() == before
     figures = usage(shop)

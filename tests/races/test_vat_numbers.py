@@ -1,4 +1,4 @@
-"""A VAT number while others are at work: VIES takes its time, and no transaction waits for it."""
+"""Concurrent work while VIES checks a VAT number: no transaction waits for it."""
 
 import os
 from datetime import timedelta
@@ -49,7 +49,7 @@ def get(shop, checkout):
 
 
 def meanwhile(vies, action):
-    """Does it, once, while VIES is being asked; its results come in the list that is returned."""
+    """Do it once while VIES is asked. The returned list gets its results."""
     results = []
 
     def act():

@@ -1,4 +1,4 @@
-"""Request bodies, good and bad, made from the serializer that a route declares."""
+"""Generate valid and invalid request bodies from the serializer that a route declares."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from tests.rest.routes import MODELS_BY_ID_NAME, Route, World
 
 Path = tuple[str | int, ...]
 
-# Values that a type alone can't tell, by the name of the field.
+# Values that can't be derived from a field's type, by field name.
 _EXAMPLES: dict[str, Any] = {
     "bogo_config": None,
     "bulk_tiers": None,
@@ -86,7 +86,7 @@ BAD_VALUES: list[Any] = [None, True, False, *TEXTS, *NUMBERS, *TIMES, *NESTED]
 
 
 def serializer_of(route: Route) -> serializers.Serializer | None:
-    """The serializer that the route declares for its body, or None where it takes none."""
+    """Return the serializer that the route declares for its body, or None if it takes no body."""
     serializer = _declared(route).get_request_serializer()
     if isinstance(serializer, type):
         serializer = serializer()
@@ -94,7 +94,7 @@ def serializer_of(route: Route) -> serializers.Serializer | None:
 
 
 def query_names(route: Route) -> Iterator[str]:
-    """The names that the route declares for its query string."""
+    """Return the query parameters that the route declares."""
     for parameter in _declared(route).get_override_parameters():
         if isinstance(parameter, type) and issubclass(parameter, serializers.Serializer):
             yield from parameter().fields
@@ -103,7 +103,7 @@ def query_names(route: Route) -> Iterator[str]:
 
 
 def _declared(route: Route) -> Any:
-    """What `@answers` says of the route's action."""
+    """Return the declarations of `@answers` for the route's action."""
     view = route.view_class()
     view.request, view.kwargs = None, {}
     schema = getattr(route.view_class, route.action).kwargs["schema"]()
@@ -111,7 +111,7 @@ def _declared(route: Route) -> Any:
 
 
 def sample(serializer: serializers.Serializer | None, world: World) -> dict[str, Any]:
-    """A body that the serializer takes, naming rows of the world's shop."""
+    """Generate a valid body that refers to rows of the world's shop."""
     if serializer is None:
         return {}
     return {
@@ -143,7 +143,7 @@ def _by_type(name: str, field: serializers.Field) -> Any:
 
 
 def id_paths(serializer: serializers.Serializer) -> Iterator[tuple[Path, str]]:
-    """Every id in a body with the path to it and its name; of `product_ids` the first, named `product_id`."""
+    """Yield every id in a body with its path and name; of `product_ids` only the first, named `product_id`."""
     for path, field in field_paths(serializer):
         name = str(path[-1]) if isinstance(path[-1], str) else str(path[-2]).removesuffix("s")
         if isinstance(field, fields.IdField) and name not in _EXAMPLES:
@@ -153,7 +153,7 @@ def id_paths(serializer: serializers.Serializer) -> Iterator[tuple[Path, str]]:
 def field_paths(
     serializer: serializers.Serializer, prefix: Path = ()
 ) -> Iterator[tuple[Path, serializers.Field]]:
-    """Every field of a body with the path to it; of lists, the first element."""
+    """Yield every field of a body with its path; of lists only the first element."""
     for name, field in serializer.fields.items():
         if field.read_only:
             continue
@@ -168,7 +168,7 @@ def field_paths(
 
 
 def with_value(body: Any, path: Path, value: Any) -> Any:
-    """A copy of the body with one value replaced."""
+    """Return a copy of the body with one value replaced."""
     if not path:
         return value
     first, *rest = path

@@ -7,5 +7,5 @@ from tests.shops import Shop
 
 @pytest.fixture
 def world(shop: Shop, renderer: Renderer) -> World:  # noqa: F811  the fixture
-    """The shop with a row of every model, and a renderer that renders anything."""
+    """A shop with a row of every model, and a renderer that accepts anything."""
     return World.of(shop)

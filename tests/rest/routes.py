@@ -1,4 +1,4 @@
-"""Every route of the two surfaces, read from the URL resolver: what is added there is tested without being named."""
+"""Every route of both APIs, read from the URL resolver, so that new routes are tested automatically."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.rows import make_rows
 from tests.shops import Shop
 
-# Which row an id stands for, in paths (by the name of the placeholder) and in bodies (by the name of the field).
+# The rows that ids refer to, in paths (by placeholder) and in bodies (by field name).
 MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "checkout_id": Checkout,
     "customer_id": Customer,
@@ -53,9 +53,9 @@ MODELS_BY_ID_NAME: dict[str, type[models.Model]] = {
     "webhook_endpoint_id": WebhookEndpoint,
     "zone_id": ShippingZone,
 }
-# Words in paths that name no row, with the row that has one to try.
+# Path placeholders that aren't ids, with the row that has a value to try.
 WORDS: dict[str, type[models.Model]] = {"template_key": EmailTemplateVersion, "locale": EmailTemplateVersion}
-# Which row a token stands for, by the noun before it.
+# The rows that tokens refer to, by the noun before them.
 MODELS_BY_NOUN: dict[str, type[models.Model]] = {"carts": Cart, "checkouts": Checkout, "orders": Order}
 
 _PLACEHOLDER = re.compile(r"(?:(?P<noun>\w+)/)?<(?P<converter>\w+):(?P<name>\w+)>")
@@ -63,7 +63,7 @@ _PLACEHOLDER = re.compile(r"(?:(?P<noun>\w+)/)?<(?P<converter>\w+):(?P<name>\w+)
 
 @dataclass(frozen=True)
 class Route:
-    """One method of one address, such as `GET admin/2026-01/<handle:handle>/markets.json`."""
+    """One method of one path, such as `GET admin/2026-01/<handle:handle>/markets.json`."""
 
     method: str
     template: str
@@ -87,7 +87,7 @@ class Route:
 
     @property
     def scope(self) -> str:
-        """The scope that its keys need."""
+        """The scope that a key needs."""
         return f"{access_of(self.view_class, self.action, self.method)}_{self.view_class.area}"
 
     @property
@@ -96,7 +96,7 @@ class Route:
 
     @property
     def placeholders(self) -> list[tuple[str, str]]:
-        """Each placeholder but the account's handle, as the noun before it and its name."""
+        """Each placeholder except the account's handle, as the preceding noun and its name."""
         found = [(match["noun"] or "", match["name"]) for match in _PLACEHOLDER.finditer(self.template)]
         return [placeholder for placeholder in found if placeholder[1] != "handle"]
 
@@ -131,22 +131,22 @@ def _is_of_a_surface(view: Any) -> bool:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """What is asked for in here has happened to nobody afterwards, so that one world does for many requests."""
-    # A savepoint by hand: within `atomic` a scope would not be the outermost transaction, and refuse.
+    """Roll back everything done inside, so that one world serves many requests."""
+    # A manual savepoint: within `atomic`, a scope would not be the outermost transaction and would refuse.
     savepoint = transaction.savepoint()
     yield
     transaction.savepoint_rollback(savepoint)
 
 
 def _enter(checkout: Checkout, voucher: Voucher) -> None:
-    """Have the gift card's code entered in the checkout, so that it can be taken away."""
+    """Enter the gift card's code in the checkout, so that it can be removed."""
     applied = AppliedCode(code=voucher.code, discount_id=None, voucher_id=voucher.pk, type="gift_card")
     Checkout.objects.filter(pk=checkout.pk).update(discount_codes=[applied])
 
 
 @dataclass(frozen=True)
 class World:
-    """A shop with a row of every model, and what its rows are called in paths and bodies."""
+    """A shop with a row of every model, and the names of its rows in paths and bodies."""
 
     shop: Shop
     rows: dict[type[models.Model], Any]
@@ -157,12 +157,12 @@ class World:
             rows: dict[type[models.Model], Any] = dict(make_rows())
             rows[ApiKey] = ApiKey.objects.filter(kind="storefront").latest("pk")
             _enter(rows[Checkout], rows[Voucher])
-            # Its redemption and its hold, so that the order of the one can be cancelled.
+            # Its redemption and its hold, so that the order of the former can be cancelled.
             Discount.objects.filter(pk=rows[Discount].pk).update(usage_count=2)
         return cls(shop, rows)
 
     def row_id(self, name: str) -> int:
-        """The id of the row that an id of this name stands for."""
+        """Return the id of the row that an id with this name refers to."""
         if name not in MODELS_BY_ID_NAME:
             raise AssertionError(
                 f"Say in MODELS_BY_ID_NAME of tests/rest/routes.py which row {name!r} stands for."
@@ -170,7 +170,7 @@ class World:
         return self.rows[MODELS_BY_ID_NAME[name]].pk
 
     def value(self, noun: str, name: str) -> Any:
-        """What a placeholder of a path stands for."""
+        """Return the value for a placeholder."""
         if name == "token" and noun not in MODELS_BY_NOUN:
             raise AssertionError(
                 f"Say in MODELS_BY_NOUN of tests/rest/routes.py which row a token of {noun!r} names."
@@ -184,7 +184,7 @@ class World:
         return self.shop.handle if name == "id_or_handle" else self.row_id(name)
 
     def path(self, route: Route, **others: Any) -> str:
-        """The path of a route to this shop's rows; `others` overrides placeholders by their name."""
+        """Return the path of a route to this shop's rows; `others` overrides placeholders by name."""
         values = {
             (noun, name): others.get(name) or self.value(noun, name) for noun, name in route.placeholders
         }

@@ -1,4 +1,4 @@
-"""Every route against every kind of key: the matrix is generated from the URL resolver."""
+"""Every route with every kind of key, generated from the URL resolver."""
 
 from functools import cache
 
@@ -32,7 +32,7 @@ def ask(client, route, path):
 
 
 def refusals(client_of, asked, world):
-    """How each route refuses the client that `client_of` gives for it, with the rows' shop unchanged."""
+    """Return how each route refuses the client from `client_of`, after checking that the shop is unchanged."""
     return {str(route): problem(ask(client_of(route), route, world.path(route))) for route in asked}
 
 
@@ -50,7 +50,7 @@ def storefront_key(secret):
 
 @pytest.fixture
 def key(world):
-    """The secret of a key of the world's shop, of the kind that a route takes, with just these scopes."""
+    """Issue a key of the world's shop, of the kind that a route takes, with just these scopes; return the secret."""
 
     @cache
     def issue(route_binding, *scopes):

@@ -1,4 +1,4 @@
-"""What is kept of a refused request: written after the rollback, and never at the cost of the answer."""
+"""Aftermaths of refused requests: stored after the rollback, and never preventing the response."""
 
 import pytest
 from django.db import connection
@@ -22,7 +22,7 @@ def market_handles(shop):
 
 @pytest.fixture
 def refuse(monkeypatch):
-    """Has the making of markets refused, after one was made, with this aftermath."""
+    """Refuse creating markets, after one was created, with this aftermath."""
 
     def refuse(aftermath):
         def create_market(fields):

@@ -1,4 +1,4 @@
-"""Bad input, generated for every route that takes a body: a documented refusal, never a crash, never a quiet guess."""
+"""Bad input, generated for every route with a body: a documented refusal, never a crash or a silent guess."""
 
 import orjson
 import pytest
@@ -55,13 +55,13 @@ def ask(world, route, body, **headers):
 
 
 def codes(world, body, **headers):
-    """How each route that takes a body refuses one that none could take."""
+    """Return how each route refuses a body that is invalid everywhere."""
     responses = {str(route): ask(world, route, body, **headers) for route in BODY_ROUTES}
     return {(response.status_code, response.json()["code"]) for response in responses.values()}
 
 
 def is_sound(response):
-    """Done, or refused by a whole problem document."""
+    """Whether the request succeeded, or was refused by a complete problem document."""
     if response.status_code in ACCEPTED:
         return True
     document = response.json()
@@ -197,7 +197,7 @@ def test_values_of_the_wrong_type_are_refused_by_their_field():
 
 
 def may_stand_for(field, value):
-    """What a field takes on purpose: an empty text where blank is allowed, an empty list or object."""
+    """Whether a field deliberately accepts the value: an empty text where blank is allowed, an empty list or object."""
     return (value == "" and getattr(field, "allow_blank", False)) or (
         value == [] and getattr(field, "allow_empty", False)
     )
@@ -215,7 +215,7 @@ def test_values_at_the_edge_are_done_or_refused(world):
 
 
 def edge_bodies(serializer, body):
-    """Bodies whose fields have the bad values that they take nevertheless, until each was in one."""
+    """Yield bodies with bad values that fields accept deliberately, until each was in one."""
     taken = {
         path: [value for value in BAD_VALUES if accepts(field, value)]
         for path, field in field_paths(serializer)
@@ -223,7 +223,7 @@ def edge_bodies(serializer, body):
     }
     for round_number in range(max(map(len, taken.values()), default=0)):
         edged = body
-        # What is in a list goes first: the list itself may lose it.
+        # List elements first, because replacing the list itself removes them.
         for path, values in reversed(taken.items()):
             if round_number < len(values):
                 edged = with_value(edged, path, values[round_number])

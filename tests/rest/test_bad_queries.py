@@ -1,4 +1,4 @@
-"""Bad query strings and paths, generated for every route: a refusal or an answer, never a crash."""
+"""Bad query strings and paths, generated for every route: a refusal or a result, never a crash."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""What every answer has in common: ids, versions, methods, media types, problem documents."""
+"""Conventions of every response: ids, versions, methods, media types, problem documents."""
 
 import re
 

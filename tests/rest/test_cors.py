@@ -1,4 +1,4 @@
-"""Browsers of other origins may use the storefront API, and nothing else."""
+"""Pages of other origins may use the storefront API, and nothing else."""
 
 import pytest
 from django.test import Client
@@ -23,7 +23,7 @@ def preflight(path, method="POST", **headers):
 
 @pytest.mark.parametrize("path", ["carts.json", "carts/abc/lines/1.json", "nowhere.json"])
 def test_preflight_is_answered_without_a_key_and_without_the_database(path):
-    # Without the mark of the database, a look at it would fail.
+    # Without the database mark, any access to it would fail.
     answer = preflight(f"{STOREFRONT_ROOT}{path}", **{"Access-Control-Request-Headers": "x-storefront-key"})
 
     assert (answer.status_code, answer.content) == (204, b"")

@@ -1,4 +1,4 @@
-"""Refusals as a whole: one code has one status, each is documented, and lost races answer like the checks before."""
+"""All refusals: each code has one status and is documented, and lost races give the same refusal as checks."""
 
 from collections import Counter, defaultdict
 
@@ -23,7 +23,7 @@ def test_codes_are_in_snake_case_and_have_titles():
 
 
 def test_committed_document_of_error_codes_is_current():
-    # `make openapi` writes it anew.
+    # `make openapi` rewrites it.
     assert (settings.BASE_DIR / "docs" / "errors.md").read_text() == error_document()
 
 

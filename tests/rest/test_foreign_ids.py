@@ -31,13 +31,13 @@ QUERY_IDS = [
 
 @pytest.fixture(params=["other_workspace", "same_workspace"])
 def foreign_world(request, make_shop, world):
-    """A shop with a row of every model, in another workspace or in the world's own."""
+    """A shop with a row of every model, in another workspace or in the world's workspace."""
     workspace_id = world.shop.workspace_id if request.param == "same_workspace" else None
     return World.of(make_shop(workspace_id=workspace_id))
 
 
 def ask(world, route, path, body):
-    """Status and document, without what differs between any two requests; nothing of it stays."""
+    """Send a request and roll it back; return status and document without what always differs."""
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
     with undone():
         response = client.send(route.method, path, body if route.takes_body else None, idempotency_key="key")

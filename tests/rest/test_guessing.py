@@ -1,4 +1,4 @@
-"""Guessing codes of discounts and gift cards is slow, and shuts nobody else out."""
+"""Guessing codes of discounts and gift cards is slow and locks nobody else out."""
 
 import pytest
 import redis
@@ -51,7 +51,7 @@ def test_thirty_wrong_codes_of_a_checkout_are_enough(shop, variant, checkout):
     lives = [redis_client().ttl(name) for name in redis_client().scan_iter("wrong-codes:*")]
     assert max(lives) <= int(refused["Retry-After"]) <= 600
     assert codes_of(shop, checkout) == []
-    # From another address it is the same checkout; another checkout is another shopper.
+    # Another address doesn't matter for the same checkout; another checkout is another shopper.
     assert problem(enter(shop, checkout, "RIGHT", THERE)) == (429, "rate_limited")
     assert enter(shop, enter_checkout(shop, (variant, 1)), "RIGHT").status_code == 200
 

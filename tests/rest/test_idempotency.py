@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: done once, answered the same, and only where the request was the same."""
+"""`Idempotency-Key`: the same request is executed once and gets the same answer; a different one is refused."""
 
 import pytest
 from django.db import connection

@@ -114,7 +114,7 @@ def test_stranger_at_one_address_does_not_use_up_a_storefront(shop, other_shop, 
     assert (headers(stranger[1]), stranger[2]["Retry-After"]) == (("2", "0", "40"), "40")
     assert at("198.51.100.8", shop.storefront.get, "markets.json").status_code == 200
     assert at("198.51.100.7", other_shop.storefront.get, "markets.json").status_code == 200
-    # The merchant's own systems have secret keys, and are not limited by where they stand.
+    # Merchants' systems use secret keys, and aren't limited by address.
     assert at("198.51.100.7", shop.admin.get, "markets.json").status_code == 200
 
 
@@ -141,7 +141,7 @@ def test_address_that_keeps_sending_unknown_keys_is_not_looked_up_any_more(
     assert [problem(response) for response in first] == [(401, "unauthenticated")] * 2
     assert [problem(response) for response in then] == [(429, "rate_limited")] * 2
     assert then[0]["Retry-After"] == "40"
-    # A key that was seen before goes on, and other addresses do in any case.
+    # A known key goes on working, and so do other addresses.
     assert at("198.51.100.7", known.get, "markets.json").status_code == 200
     assert problem(at("198.51.100.8", stranger[3].get, "markets.json")) == (401, "unauthenticated")
     assert at("198.51.100.8", shop.storefront.get, "markets.json").status_code == 200
@@ -161,12 +161,12 @@ def test_few_requests_of_many_addresses_are_kept_from_redis(shop, settings):
 
 
 def told(kind):
-    """What processes have told Redis, by the name of the counter."""
+    """Return the counts in Redis, by the name of the counter."""
     return {name: redis_client().get(name) for name in redis_client().scan_iter(f"limit:{kind}:*")}
 
 
 def at(address, ask, *args):
-    """Ask from an address."""
+    """Send requests from an address."""
     client = ask.__self__._client
     client.defaults["REMOTE_ADDR"] = address
     try:

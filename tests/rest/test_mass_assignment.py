@@ -1,4 +1,4 @@
-"""Members that a body may not set, such as an id, a balance or an account, change nothing, whatever they are called."""
+"""Members that a body may not set, such as an id, a balance or an account, change nothing, whatever their names."""
 
 import pytest
 from django.db import connection, models
@@ -9,12 +9,12 @@ from tests.rows import account_owned_models
 
 WRITING = [route for route in routes() if route.takes_body]
 NUMBER, TEXT = 987_654_321_012_345, "smuggled-in-7f3a"
-# Refused by name, as the contract says.
+# Refused by name, as documented.
 REFUSED = {"is_free"}
 
 
 def columns():
-    """What any table of an account calls its columns, and what a client might take for one."""
+    """Return the column names of all account-owned tables, and names that a client might guess."""
     names = {
         name for model in account_owned_models() for field in fields_of(model) for name in names_of(field)
     }
@@ -42,7 +42,7 @@ def smuggled(route, value):
 
 
 def places_with(text):
-    """The tables in which a row of the account in scope holds a text anywhere."""
+    """Return the tables in which a row of the account in scope contains a text."""
     tables = sorted(model._meta.db_table for model in account_owned_models())
     parts = (
         f"SELECT '{table}' FROM {table} AS t WHERE t.account_id = current_account_id() AND t::text LIKE %(text)s"
@@ -54,7 +54,7 @@ def places_with(text):
 
 
 def attempt(world, route, extra):
-    """The status and text of an answer to a good body with more in it, and the tables that have kept of that."""
+    """Send a valid body with extra members; return status and text, and the tables that stored any of them."""
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
     body = extra | sample(serializer_of(route), world)
     with undone():
@@ -75,5 +75,5 @@ def test_members_that_no_body_has_change_nothing(world, value):
 
         assert (str(route), status, kept) == (str(route), plain, [])
         assert str(value) not in text
-    # The others meet a world that is not in their state, as a cart that is paid for.
+    # The others need another state of the world, such as a paid cart.
     assert len(done) > len(WRITING) * 2 / 3

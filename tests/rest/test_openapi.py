@@ -1,4 +1,4 @@
-"""The committed document is what the code says: a change of the contract shows in the diff."""
+"""The committed document matches the code, so that changes of the contract show in the diff."""
 
 import re
 
@@ -10,7 +10,7 @@ from drf_spectacular.validation import validate_schema
 
 from tests.openapi import document
 
-# Pages and files for people and probes, which no client of the API calls.
+# Pages and files for people and probes, not for API clients.
 UNDOCUMENTED = (
     "^(?:admin|storefront)/(?P<version>[^/]+)/.*$",
     "",
@@ -32,7 +32,7 @@ PAGES = ("backoffice/", "demo/", "test-card/", "static/")
 def test_committed_document_is_current():
     generated = SchemaGenerator().get_schema(request=None, public=True)
 
-    # `make openapi` writes it anew.
+    # `make openapi` rewrites it.
     assert document() == orjson.loads(orjson.dumps(generated))
 
 

@@ -1,4 +1,4 @@
-"""In a path of a parent and a child, a child of another parent of the same account is none."""
+"""In a path with a parent and a child, a child of another parent of the same account isn't found."""
 
 import pytest
 
@@ -9,12 +9,12 @@ from tests.rest.bodies import sample, serializer_of
 from tests.rest.routes import WORDS, routes, undone
 from tests.rows import make_row
 
-# What a second parent is called in a path, by the name of the child.
+# Names of second parents in paths, by the child's name.
 OTHER_PARENTS = {
     "line_id": lambda shop: {"token": make_row(Cart).token},
     "version_id": lambda shop: {"template_key": "order.cancelled"},
-    "code": None,  # a word that is entered in the checkout, and no row
-    "market_id": None,  # a market is no child of a variant: each variant may have a price in each
+    "code": None,  # a code that is entered in the checkout, not a row
+    "market_id": None,  # a market isn't a variant's child: each variant may have a price in each market
 }
 NESTED = [
     (route, name)

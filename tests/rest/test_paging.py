@@ -1,4 +1,4 @@
-"""Lists: newest first, in pages that follow one another without loss or repetition."""
+"""Lists: newest first, in pages without gaps or repetitions."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests import factories
 
 @pytest.fixture
 def zones(shop):
-    """Seven zones, oldest first."""
+    """Create seven zones, oldest first."""
     return [factories.make_zone(shop) for _ in range(7)]
 
 

@@ -1,4 +1,4 @@
-"""Stored answers are forgotten when they are replayed no longer."""
+"""Stored answers are deleted once they are no longer replayed."""
 
 from datetime import timedelta
 

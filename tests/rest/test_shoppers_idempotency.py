@@ -1,4 +1,4 @@
-"""`Idempotency-Key` of shoppers, who share a public key: no request of one meets the record of another's."""
+"""`Idempotency-Key` of shoppers, who share a public key: no request gets the stored answer of another shopper."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.rest.routes import routes
 from tests.storefront import EMAIL, cart_with, checkout_in
 
 POSTS = [route for route in routes(surface="storefront") if route.method == "POST"]
-# What anybody may ask for, and so is remembered under long keys alone.
+# Requests that don't identify the shopper, so that only long keys are stored.
 OPEN_TO_ALL = {f"POST storefront/{CURRENT_VERSION}/carts.json"}
 
 

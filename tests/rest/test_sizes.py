@@ -1,4 +1,4 @@
-"""Bounds in bytes of everything that a request may store. A new field or column without one fails here."""
+"""Size limits in bytes of everything that a request may store. A new field or column without one fails here."""
 
 import pytest
 from django.db import connection
@@ -14,7 +14,7 @@ from tests.rest.bodies import serializer_of
 from tests.rest.routes import routes, undone
 
 KIB = 1024
-# Of a body in UTF-8, by the kind of a field that states no length of its own.
+# Bytes in UTF-8, by the type of a field that declares no length.
 BYTES_OF_KINDS = {
     AccountHandleField: 63,
     fields.HandleField: 63,
@@ -28,14 +28,14 @@ BYTES_OF_KINDS = {
     fields.BooleanField: 5,
     fields.DateTimeField: 64,
 }
-# Bodies of so many parts that only the whole of them, 1 MiB, bounds them; each part is a row of its own.
+# Lists limited only by the size of the body, 1 MiB; each element is a separate row.
 ROWS = {"variants"}
-# Of these only the keys of templates are kept, each with a boolean.
+# Only known keys of templates are stored, each with a boolean.
 KNOWN_KEYS = {"notification_preferences": 32 * len(email_folders())}
 
 
 def most_bytes(name, field):
-    """What a field can take at the most; None where nothing bounds it."""
+    """Return the maximum size of a field; None if it is unlimited."""
     if isinstance(field, fields.ObjectField | fields.WholeField):
         return field.max_bytes
     if isinstance(field, serializers.ListField):
@@ -90,7 +90,7 @@ def test_most_bytes_knows_a_field_without_a_bound():
 BY_FIELD = "bounded by the field of the request"
 COPY = "a copy of what is bounded where it was written"
 OURS = "written by the product, from what is bounded"
-# Columns whose type has no bound, and that no constraint of the database bounds, with what does.
+# Columns without a limit by type or constraint, and what limits them instead.
 BOUNDED_OTHERWISE = {
     "account_settings.value": "by the registry of settings: a choice, a number, or 255 characters",
     "api_keys.scopes": BY_FIELD,
@@ -183,13 +183,13 @@ def test_every_column_has_a_bound(db):
     assert endless == set(BOUNDED_OTHERWISE)
 
 
-# As deep as the parser of JSON reads: everything that prints or copies it would exhaust the stack.
+# As deep as the JSON parser accepts, which would exhaust the stack of anything that prints or copies it.
 DEEP = b"[" * 900 + b"]" * 900
 
 
 @pytest.mark.parametrize("deep", [DEEP, b'{"a":' * 900 + b"1" + b"}" * 900], ids=["lists", "objects"])
 def test_body_that_is_nested_deeply_is_malformed_everywhere(world, deep):
-    """In each field of each body: also one that would have quoted it in its error."""
+    """In each field of each body, even if its error would quote the value."""
     found = set()
     for route in routes():
         if not route.takes_body:

@@ -1,4 +1,4 @@
-"""Fields that nobody knows: named in a header, or refused where the client wants to be strict."""
+"""Unknown fields are named in a header, or refused if the client asks for strict handling."""
 
 import re
 
@@ -203,7 +203,7 @@ def test_refusal_leaves_the_idempotency_key_free(shop):
 
 
 def test_every_route_refuses_unknown_fields_and_parameters(world):
-    """Also those that take no body, and those that call other services."""
+    """Including routes without a body and those that call other services."""
     unsound = []
     for route in routes():
         asked = [ask(world, route, None, "?unheard_of=1", prefer=STRICT)]
@@ -220,7 +220,7 @@ def test_every_route_refuses_unknown_fields_and_parameters(world):
 
 
 def test_every_route_knows_what_it_declares(world):
-    """A sample of the declared body is done, or refused for another reason, and no field of it is unknown."""
+    """A sample of the declared body succeeds or is refused for another reason, and none of its fields is unknown."""
     named = []
     for route in routes():
         body = sample(serializer_of(route), world) if route.takes_body else None

@@ -1,4 +1,4 @@
-"""Requests that wait for outside services: each kind has its places, of which one account has half at most."""
+"""Requests that wait for outside services: each kind has its places, and an account gets at most half of them."""
 
 from contextlib import ExitStack
 

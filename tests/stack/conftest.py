@@ -21,7 +21,7 @@ def place() -> Iterator[Path]:
 
 @contextmanager
 def traversable_directory() -> Iterator[Path]:
-    """A directory that the servers' user can get through, which pytest's own are not when root runs it."""
+    """A directory that the servers' user can access, unlike pytest's own when root runs it."""
     directory = Path(tempfile.mkdtemp(prefix="commerce-stack-"))
     directory.chmod(0o711)
     yield directory
@@ -37,7 +37,7 @@ def data(place: Path) -> DataDirectory:
 
 @pytest.fixture(scope="session")
 def _made_cluster() -> Iterator[Cluster]:
-    """Made once: it takes longer than everything else here."""
+    """Created once, because it takes longer than everything else here."""
     with traversable_directory() as directory:
         cluster = Cluster(data_dir=directory / "postgres", port=free_port(), password="secret")
         cluster.service(log=directory / "log")
@@ -46,14 +46,14 @@ def _made_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def cluster(_made_cluster: Cluster, place: Path) -> Cluster:
-    """Nobody serves it yet."""
+    """A database cluster that isn't running."""
     shutil.copytree(_made_cluster.data_dir, place / "postgres")
     return replace(_made_cluster, data_dir=place / "postgres", port=free_port(), is_durable=False)
 
 
 @pytest.fixture
 def started() -> Iterator[Callable[[Process], Process]]:
-    """Starts a process that doesn't outlive the test."""
+    """Start a process that is stopped after the test."""
     processes: list[Process] = []
 
     def start(process: Process) -> Process:

@@ -22,7 +22,7 @@ from tests.shops import Shop
 
 @pytest.fixture
 def sale_in(live_server, mail_dir: Path) -> Callable[[Shop], Sale]:  # noqa: F811  the fixture
-    """A sale in the first market of a shop."""
+    """Make a sale in the first market of a shop."""
 
     def sale_in(shop: Shop) -> Sale:
         return Sale(
@@ -38,7 +38,7 @@ def sale_in(live_server, mail_dir: Path) -> Callable[[Shop], Sale]:  # noqa: F81
 
 @pytest.fixture
 def worker(renderer) -> Iterator[None]:  # noqa: F811  the fixture
-    """Sends what is due, for as long as the test lasts."""
+    """A worker that runs due dispatches during the test."""
     stopping = Event()
 
     def work() -> None:

@@ -131,7 +131,7 @@ def test_stranger_with_an_orphans_id_is_left_alone(data: DataDirectory, started)
 
 
 def _shell(script: str, folder: Path, *, pid_file: Path | None = None) -> Process:
-    """A shell whose command line names the folder, as those of the stack's own programs do."""
+    """Start a shell whose command line names the folder, like the stack's own programs."""
     command = ["sh", "-c", script, str(folder)]
     return Process(name="shell", command=command, log=folder / "log", pid_file=pid_file)
 

@@ -1,4 +1,4 @@
-"""What each program of the stack is told."""
+"""Arguments and environment of each program of the stack."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The roles as the suite's own server has them, and as the script makes them on another one."""
+"""The roles on the suite's server, and as the script creates them on another one."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from tests.embedded import ROLE_PASSWORD
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    """The name of an empty database that only this test uses."""
+    """Create an empty database for this test; yield its name."""
     name = urlsplit(os.environ["DATABASE_URL"]).path.removeprefix("/") + "_roles"
     roles.create_database(_superuser_url(), name=name)
     yield name

@@ -1,4 +1,4 @@
-"""`make run` as far as it goes without starting anything, and what a data directory keeps."""
+"""`make run` without starting anything, and the contents of a data directory."""
 
 import json
 import os

@@ -14,7 +14,7 @@ FAILS = "echo no such colour; exit 1"
 
 
 class Impatient(StopSignals):
-    """As if a stop signal arrived once the condition holds."""
+    """A supervisor that acts as if a stop signal arrived once the condition holds."""
 
     def __init__(self, condition) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The load generator, against a server of prepared answers."""
+"""The load generator, against a server with prepared answers."""
 
 from collections.abc import Callable, Iterator
 from socketserver import StreamRequestHandler, ThreadingTCPServer
@@ -19,7 +19,7 @@ Serve = Callable[[bytes], tuple[str, int]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server that gives the same answer to every request, and answers with its address."""
+    """Start a server that gives the same answer to every request; return its address."""
     servers: list[ThreadingTCPServer] = []
 
     def serve(answer: bytes) -> tuple[str, int]:

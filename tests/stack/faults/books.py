@@ -1,4 +1,4 @@
-"""What a shop's owner can read of its orders, emails and stock, and the mail that was sent."""
+"""A shop's orders, emails and stock as its owner reads them, and the mail that was sent."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Books:
     dispatches: list[Json]
     deliveries: list[Json]
     levels: list[Json]
-    # The addresses of the shop's shoppers, each as often as a message was sent to it.
+    # The shoppers' addresses, one entry per message.
     recipients: list[str]
 
     @classmethod
@@ -34,7 +34,7 @@ class Books:
 
     @property
     def units_ordered(self) -> Counter[str]:
-        """By variant id."""
+        """Return ordered units by variant id."""
         units: Counter[str] = Counter()
         for order in self.orders:
             for line in order["line_items"]:
@@ -43,14 +43,14 @@ class Books:
 
     @property
     def units_committed(self) -> Counter[str]:
-        """By variant id, where there are any."""
+        """Return committed units by variant id, without zeros."""
         return Counter(
             {level["variant_id"]: level["committed"] for level in self.levels if level["committed"]}
         )
 
 
 def _rows(admin: ApiClient, name: str, *, path: str | None = None) -> list[Json]:
-    """Every page of a list."""
+    """Load every page of a list."""
     rows: list[Json] = []
     cursor = ""
     while True:

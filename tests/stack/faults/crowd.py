@@ -1,4 +1,4 @@
-"""Shoppers who keep buying, all at once, while something else happens."""
+"""Shoppers who keep buying concurrently while something else happens."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ _PURCHASES_SECONDS = 120
 
 
 class Crowd:
-    """Shoppers at work, and what they have bought so far."""
+    """Shoppers, and what they have bought so far."""
 
     def __init__(self, shoppers: list[Shopper], pool: ThreadPoolExecutor) -> None:
         self.purchases: list[Purchase] = []
@@ -26,7 +26,7 @@ class Crowd:
         self._visits = [pool.submit(self._visit, shopper) for shopper in shoppers]
 
     def wait_for_purchases(self, number: int) -> None:
-        """Wait until so many more orders were placed. Raises `Refused` when a shopper met a refusal."""
+        """Wait until so many more orders are placed. Raises `Refused` if a shopper was refused."""
         wanted = len(self.purchases) + number
         for _ in until_deadline(_PURCHASES_SECONDS):
             self._raise_refusals()
@@ -36,11 +36,11 @@ class Crowd:
         pytest.fail(f"{missing} of {number} orders were not placed within {_PURCHASES_SECONDS} s.")
 
     def send_home(self) -> None:
-        """Everybody finishes the order under way, so that no checkout stays open."""
+        """Let every shopper finish the current order, so that no checkout stays open."""
         self._closing.set()
 
     def wait_until_gone(self) -> None:
-        """Raises `Refused` when a shopper met a refusal."""
+        """Wait until all have finished. Raises `Refused` if a shopper was refused."""
         for visit in self._visits:
             visit.result()
 
@@ -56,7 +56,7 @@ class Crowd:
 
 @contextmanager
 def shopping(shop: Shop, *, base_url: str) -> Iterator[Crowd]:
-    """Shoppers who buy for as long as the block lasts. Raises `Refused` when one of them met a refusal."""
+    """Let shoppers buy for as long as the block lasts. Raises `Refused` if one of them was refused."""
     with ExitStack() as exits:
         names = [f"shopper-{number}" for number in range(_SHOPPERS)]
         shoppers = [

@@ -1,4 +1,4 @@
-"""Shoppers who buy over HTTP and ask again when they get no answer."""
+"""Shoppers who buy over HTTP, and retry if they get no answer."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from config.stack.waiting import until_deadline
 from config.versions import CURRENT_VERSION
 from tests.storefront import ADDRESS
 
-# Few, so that shoppers meet at the same stock.
+# Few, so that shoppers compete for the same stock.
 _VARIANTS = 2
 _PATIENCE_SECONDS = 120
 _TIMEOUT_SECONDS = 30
@@ -23,7 +23,7 @@ _UNANSWERED = (requests.ConnectionError, requests.Timeout, requests.exceptions.C
 
 
 class Refused(Exception):
-    """An answer that asking again would not change, or none in time."""
+    """A response that a retry would not change, or none in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Purchase:
 
 
 class Shopper:
-    """Every order has an email address of its own."""
+    """A shopper who uses a new email address for every order."""
 
     def __init__(self, shop: Shop, *, base_url: str, name: str) -> None:
         self.shop = shop
@@ -44,12 +44,12 @@ class Shopper:
         self._root = f"{base_url}/storefront/{CURRENT_VERSION}"
         self._numbers = count()
         self._session = requests.Session()
-        # The stack is on this machine; a proxy that the environment names is for the world outside.
+        # The stack is local, so a proxy from the environment must not be used.
         self._session.trust_env = False
         self._session.headers["X-Storefront-Key"] = shop.storefront_key
 
     def buy(self) -> Purchase:
-        """Take every step from an empty cart to an order. Raises `Refused`."""
+        """Go from an empty cart to an order. Raises `Refused`."""
         number = next(self._numbers)
         email = f"{self.name}-{number}@{mail_domain(self.shop)}"
         line = {"variant_id": self.shop.variant_ids[number % _VARIANTS], "quantity": number % 3 + 1}
@@ -65,7 +65,7 @@ class Shopper:
         self._session.close()
 
     def _enter_checkout(self, line: Json, *, email: str) -> str:
-        """The path of a checkout whose address and shipping are set."""
+        """Create a checkout with address and shipping; return its path."""
         cart = self._send("POST", "carts.json", {"market_id": self.shop.market_id})["cart"]
         self._send("POST", f"carts/{cart['token']}/lines.json", line)
         entry = {"cart_token": cart["token"], "email": email}
@@ -82,7 +82,7 @@ class Shopper:
         return self._send("POST", f"{path}/complete.json", {})["checkout"]
 
     def _send(self, method: str, path: str, body: Json | None = None) -> Json:
-        """The answer's document. Every try has the same Idempotency-Key. Raises `Refused`."""
+        """Send a request and return the document. Every try has the same Idempotency-Key. Raises `Refused`."""
         headers = {"Idempotency-Key": uuid4().hex}
         for _ in until_deadline(_PATIENCE_SECONDS, pause=lambda _: sleep(_RETRY_SECONDS)):
             with suppress(*_UNANSWERED):
@@ -97,11 +97,11 @@ class Shopper:
 
 
 def mail_domain(shop: Shop) -> str:
-    """Where all shoppers of the shop, and only they, have their addresses."""
+    """Return the mail domain of all shoppers of the shop, which nobody else uses."""
     return f"{shop.handle}.example.com"
 
 
 def _is_worth_another_try(response: requests.Response) -> bool:
-    """While the database is away, or the try before is still under way; not after an internal error."""
+    """Whether to retry: the database is away, or the previous try is still running; not after an internal error."""
     is_under_way = response.status_code == 409 and response.json()["code"] == "request_in_progress"
     return response.status_code == 503 or is_under_way

@@ -1,4 +1,4 @@
-"""Clients that connect and then keep the server waiting."""
+"""Clients that connect and keep the server waiting."""
 
 import socket
 import threading
@@ -14,7 +14,7 @@ _CHECK_S = 0.2
 
 
 class SilentClients:
-    """As many connections as asked for: one that the server ends is opened anew."""
+    """A number of connections. One that the server closes is reopened."""
 
     def __init__(self, address: tuple[str, int], *, number: int, key: str) -> None:
         head = _HEAD % key.encode()
@@ -24,7 +24,7 @@ class SilentClients:
             head + b"Content-Length: 1000\r\n\r\n",
             head + b"Transfer-Encoding: chunked\r\n\r\n",
         )
-        # Twenty answers of 200 KiB, which nobody reads.
+        # Twenty answers of 200 KiB that nobody reads.
         unread = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20
         self._address = address
         self._stopped = threading.Event()
@@ -62,7 +62,7 @@ class SilentClients:
 
 
 def _has_ended(connection: socket.socket) -> bool:
-    """Read what there is of an answer."""
+    """Read what has arrived; return whether the connection has ended."""
     with suppress(ConnectionError):
         return connection.recv(65536) == b""
     return True
@@ -70,7 +70,7 @@ def _has_ended(connection: socket.socket) -> bool:
 
 @contextmanager
 def silence(address: tuple[str, int], *, number: int, key: str) -> Iterator[None]:
-    """So many silent clients for as long as the block lasts."""
+    """Run silent clients for as long as the block lasts."""
     with ExitStack() as exits:
         clients = exits.enter_context(closing(SilentClients(address, number=number, key=key)))
         thread = threading.Thread(target=clients.keep_silent)

@@ -1,4 +1,4 @@
-"""The whole stack, started by its own command on a data directory of its own, and what can befall it."""
+"""The whole stack, started by its own command on a new data directory, and faults to inject."""
 
 import os
 import signal
@@ -23,15 +23,15 @@ from config.stack.servers import Servers
 from config.stack.waiting import until_deadline
 
 PROGRAMS = ("web-1", "web-2", "worker", "beat", "renderer", "redis", "postgres")
-# Those that leave the work to children.
+# Programs whose children do the work.
 PARENTS = ("web-1", "worker", "renderer")
 
-# What the suite sets for its own servers must not reach the stack, which would use them.
+# The suite's own settings must not reach the stack, which would use the suite's servers.
 _KEPT_NAMES = ("PATH", "HOME", "LANG", "TMPDIR", "PG_BIN")
 _START_SECONDS = 180
 _STOP_SECONDS = 20
 _RECOVERY_SECONDS = 120
-# Fewer than the tries that a dispatch has.
+# Fewer than the attempts of a dispatch.
 _HOURS = 4
 _HOUR_SECONDS = 60
 _POLL_SECONDS = 0.3
@@ -62,7 +62,7 @@ class Stack:
         return cls(data=data, run=run)
 
     def start(self) -> RunningStack:
-        """Raises `StackError` with what the command wrote when it ends or isn't done in time."""
+        """Start the stack. Raises `StackError` with the command's output if it ends or takes too long."""
         self.run.start()
         self.run.wait_until_ready(seconds=_START_SECONDS)
         return self.found()
@@ -74,7 +74,7 @@ class Stack:
         self.run.stop(seconds=_STOP_SECONDS)
 
     def kill(self, program: str) -> None:
-        """End a program without a warning, and wait until another has taken its place and everything answers."""
+        """Kill a program, and wait until it is replaced and everything answers."""
         running, servers, killed = self.found(), self._servers(), self._pid(program)
         assert killed, f"{program} isn't running."
         os.kill(killed, signal.SIGKILL)
@@ -84,11 +84,11 @@ class Stack:
         pytest.fail(f"{program} was not back {_RECOVERY_SECONDS} s after its end.\n{self.run.log_tail()}")
 
     def owner(self, program: str) -> int:
-        """The user id that it runs under."""
+        """Return the user id under which a program runs."""
         return Path(f"/proc/{self._pid(program)}").stat().st_uid
 
     def kill_child(self, program: str) -> None:
-        """End a child without a warning, and wait until its parent has another."""
+        """Kill a child, and wait until its parent has started another."""
         parent = self._pid(program)
         assert parent, f"{program} isn't running."
         before = _children(parent)
@@ -101,7 +101,7 @@ class Stack:
         assert self._pid(program) == parent
 
     def empty_outbox(self) -> None:
-        """Let hours pass, a few seconds each, until nothing waits: leases of lost workers and retries are long."""
+        """Simulate hours, a few seconds each, until nothing waits: leases of lost workers and retries take long."""
         superuser_url = self._servers().cluster.superuser_url
         with psycopg.connect(superuser_url, dbname=roles.DATABASE, autocommit=True) as connection:
             for _ in range(_HOURS):
@@ -112,7 +112,7 @@ class Stack:
         pytest.fail(f"{len(waiting)} dispatches are still waiting after {_HOURS} hours: {waiting}")
 
     def _pid(self, program: str) -> int | None:
-        """None between a program's end and its next start."""
+        """Return a program's process id; None between its end and its next start."""
         try:
             pid, *_ = self.data.pid_file(program).read_text().split()
         except (FileNotFoundError, ValueError):
@@ -124,7 +124,7 @@ class Stack:
 
 
 def _is_whole(running: RunningStack, servers: Servers) -> bool:
-    """The web server is ready, hence the database too, and so are Redis and the renderer."""
+    """Whether the web server (and so the database), Redis and the renderer are ready."""
     renderer = urlsplit(running.demo["renderer_url"]).netloc
     return answers(running.address, "/readyz") and servers.redis.answers() and answers(renderer, "/healthz")
 
@@ -134,7 +134,7 @@ def _children(parent: int) -> set[int]:
 
 
 def _waiting_after_an_hour(connection: psycopg.Connection) -> list[tuple]:
-    """Empty as soon as nothing waits."""
+    """Return what still waits after an hour; empty once nothing waits."""
     for _ in until_deadline(_HOUR_SECONDS, pause=lambda _: sleep(_POLL_SECONDS)):
         waiting = connection.execute(_WAITING).fetchall()
         if not waiting:

@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing is done twice, whatever ends."""
+"""Nothing is lost or done twice, whatever program is killed."""
 
 import os
 import socket
@@ -23,13 +23,13 @@ from .shoppers import Purchase, Shopper
 from .silence import silence
 from .stack import PARENTS, PROGRAMS, Stack
 
-# Programs are started many times, which takes long on a busy machine.
+# Programs are restarted many times, which takes long on a busy machine.
 pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    """Started once; every test opens a shop of its own."""
+    """Started once; every test creates its own shop."""
     with traversable_directory() as directory:
         stack = Stack.in_directory(directory)
         try:
