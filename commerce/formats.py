@@ -43,6 +43,7 @@ def _named(name: str, value: object) -> object:
     return value if value is None or isinstance(value, str | bool) else as_text(value)
 
 
+# 3 µs without the cache, for each object of an answer.
 @cache
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))

@@ -14,7 +14,7 @@ from unfold.decorators import action, display
 from commerce.backoffice.display import LABEL_COLOURS, date_and_time, money_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import all_values
-from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
 from commerce.errors import Refusal
 
 from . import operations
@@ -159,7 +159,7 @@ class DiscountAdmin(EditableAdmin):
             return
         actor = f"staff:{request.user.get_username()}"
         saved = operations.create_discount(fields=all_values(form), actor=actor, now=timezone.now())
-        obj.__dict__.update(saved.__dict__)
+        copy_row(saved, obj)
 
     def update_row(self, row: Discount, changes: Mapping[str, object], now: datetime) -> Discount:
         return operations.update_discount(discount_id=row.pk, changes=changes)

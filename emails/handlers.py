@@ -14,6 +14,7 @@ from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.models import account_of
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
@@ -44,7 +45,7 @@ MAX_SLOW_LANE_BUSY_S = 60.0
 @handles(SEND_EMAIL, area="emails")
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     request = EmailRequest.from_payload(dispatch.payload)
-    if dispatch.message is None and must_wait(_account_of(dispatch)) and not _is_old(dispatch):
+    if dispatch.message is None and must_wait(account_of(dispatch)) and not _is_old(dispatch):
         # Many may be waiting, so this comes before anything is read from the database.
         raise _postpone(_wait_for_renderer(dispatch), RendererBusy("The slow lane of the renderer is taken."))
     with open_scope(dispatch):
@@ -92,14 +93,10 @@ def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, dra
 
 def _wait_for_renderer(dispatch: OutboxDispatch) -> float:
     """The wait for the slow lane grows with the age of the message: many may wait, and each claim costs time."""
-    if lane_of(_account_of(dispatch)) is Lane.QUICK:
+    if lane_of(account_of(dispatch)) is Lane.QUICK:
         return RENDERER_BUSY_S
     age_s = (timezone.now() - dispatch.created_at).total_seconds()
     return min(max(SLOW_LANE_BUSY_S, age_s / 2), MAX_SLOW_LANE_BUSY_S)
-
-
-def _account_of(dispatch: OutboxDispatch) -> int:
-    return dispatch.account_id  # type: ignore[return-value]  # its default makes it look nullable
 
 
 def _hand_off(

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from django.conf import settings
 
@@ -76,14 +77,14 @@ def mail_settings() -> MailSettings:
             known_settings()[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
         )
 
-    values = {field_name: value(name) for field_name, name in _NAMES.items()}
+    values: dict[str, Any] = {field_name: value(name) for field_name, name in _NAMES.items()}
     # The installation's mail server may trust our address, no matter who has set it.
     relay = _host(installation_value(_PREFIX + "smtp_host"))
     is_smtp = values["provider"] == "smtp"
     is_our_server = is_smtp and _host(values["smtp_host"]) == relay
     is_unchecked = is_own and not is_our_server and not settings.EMAIL_TRUST_SENDER_DOMAINS
     return MailSettings(
-        **values,  # type: ignore[arg-type]
+        **values,
         is_own=is_own,
         may_send_as_anybody=is_unchecked or settings.EMAIL_TRUST_SENDER_DOMAINS,
         allow_private=not is_own or settings.OUTSIDE_ALLOW_PRIVATE,

@@ -1,10 +1,7 @@
 """The client of the rendering service."""
 
-import os
 import re
-import threading
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +11,7 @@ from urllib3.exceptions import ProtocolError
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
+from commerce.outside.per_thread import kept_per_thread
 
 CONNECT_TIMEOUT_S = 2
 # For the whole call, whatever it is spent on.
@@ -122,7 +120,7 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Res
     headers = {"Content-Type": "application/json"}
     if lane:
         headers["X-Render-Lane"] = lane
-    return _session_of(os.getpid(), threading.get_ident()).post(
+    return _session().post(
         f"{url.rstrip('/')}/render",
         # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
         data=orjson.dumps(asdict(message)),
@@ -132,9 +130,8 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Res
     )
 
 
-@lru_cache(maxsize=64)
-def _session_of(_process_id: int, _thread_id: int) -> requests.Session:
-    """One per process and thread, as a connection can't be shared by threads or after a fork."""
+@kept_per_thread(maxsize=64)
+def _session() -> requests.Session:
     session = requests.Session()
     # The renderer is on our own network: ignore the environment's proxy.
     session.trust_env = False

@@ -1,13 +1,15 @@
 """Sessions, log-in and messages for the back office only, so that they don't slow down the two APIs."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
+from django.utils.deprecation import MiddlewareMixin
 
 PREFIX = "/backoffice/"
 
@@ -18,11 +20,11 @@ _CONTENT_POLICY = (
 )
 
 
-class _BackOfficeOnly:
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+class _BackOfficeOnly(MiddlewareMixin):
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         if request.path_info.startswith(PREFIX):
-            return super().__call__(request)  # type: ignore[misc]
-        return self.get_response(request)  # type: ignore[attr-defined]
+            return super().__call__(request)
+        return self.get_response(request)
 
 
 class Sessions(_BackOfficeOnly, SessionMiddleware):

@@ -64,10 +64,11 @@ class BackOfficeSite(UnfoldAdminSite):
             if membership is None:
                 return _redirect_to_choice(request) if required else view(request, *args, **kwargs)
             request.membership = membership  # type: ignore[attr-defined]
-            request.open_scope = partial(account_scope, membership.account_id)  # type: ignore[attr-defined]
+            open_scope = partial(account_scope, membership.account_id)
+            request.open_scope = open_scope  # type: ignore[attr-defined]
             opens_own = getattr(view, "opens_own_scopes", False)
             try:
-                with nullcontext() if opens_own else request.open_scope():  # type: ignore[attr-defined]
+                with nullcontext() if opens_own else open_scope():
                     return _render(view(request, *args, **kwargs))
             except (PermissionDenied, Http404, Refusal, DatabaseError) as error:
                 return self._render_refusal(request, error)

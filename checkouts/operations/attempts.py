@@ -16,6 +16,7 @@ from commerce.orders.cancellation import Cancellation, on_cancellation
 from commerce.orders.operations import mark_order_refunded
 from commerce.outbox.operations import enqueue
 from commerce.payments.gateway import Payment, Report, State
+from commerce.tenancy.models import account_of
 
 from .holds import release_scarce
 
@@ -29,7 +30,7 @@ def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
     """Describe an attempt for its gateway."""
     return Payment(
         key=str(attempt.gateway_key),
-        account_id=checkout.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
+        account_id=account_of(checkout),
         checkout_id=checkout.pk,
         attempt_id=attempt.pk,
         amount_cents=attempt.amount_cents,

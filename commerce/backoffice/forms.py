@@ -1,5 +1,6 @@
 """Forms that check the rules of the operations, and show refusals of operations and the database."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -150,6 +151,22 @@ def _plain(value: Any) -> object:
     return value.pk if isinstance(value, models.Model) else value
 
 
+@dataclasses.dataclass
+class FormState:
+    """What a request's form has to know: what its page showed, why saving was refused, and whether its rows are locked."""
+
+    shown: dict[str, Values] | None = dataclasses.field(default_factory=dict)
+    refused: FormRefused | None = None
+    locks_rows: bool = False
+
+
+def form_state(request: HttpRequest) -> FormState:
+    """Return the state kept on the request, since Django's admin passes nothing else on to its forms."""
+    state: FormState = getattr(request, "form_state", None) or FormState()
+    request.form_state = state  # type: ignore[attr-defined]
+    return state
+
+
 class RuledFields:
     """For model admins and inlines: forms that check `rules` and explain the units of numbers."""
 
@@ -163,8 +180,9 @@ class RuledFields:
         if self.rules is not None:
             _require_fields(form_class, self.rules)
         form_class.together = self.together
-        form_class.refused = getattr(request, "refused", None)
-        form_class.page = getattr(request, "shown", {})
+        state = form_state(request)
+        form_class.refused = state.refused
+        form_class.page = state.shown
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object

@@ -15,6 +15,7 @@ from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import PaginationInlineFormSet
 from unfold.views import ChangeList
@@ -28,6 +29,7 @@ from .forms import (
     RuledModelForm,
     all_values,
     changed_values,
+    form_state,
     refusal_of,
     refused_as,
 )
@@ -74,9 +76,16 @@ def refuse_save_as_new(request: HttpRequest) -> None:
         raise ValidationFailed("A page can't be saved as a new row. Nothing was saved.")
 
 
+def copy_row(saved: Model, instance: Model) -> None:
+    """Bring the form's instance, with which Django goes on, up to date with the row that an operation has saved."""
+    for field in saved._meta.concrete_fields:
+        setattr(instance, field.attname, getattr(saved, field.attname))
+    instance._state = saved._state  # noqa: SLF001  Django documents it
+
+
 def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
     """Lock the rows if the request saves a form."""
-    if not getattr(request, "locks_rows", False):
+    if not form_state(request).locks_rows:
         return rows
     return rows.select_for_update(no_key=True, of=("self",))
 
@@ -105,11 +114,11 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except FormRefused as refused:
-            request.refused = refused  # type: ignore[attr-defined]
+            form_state(request).refused = refused
         except (Refusal, DatabaseError) as error:
             if request.method != "POST":
                 raise
-            request.refused = FormRefused(refusal_of(error))  # type: ignore[attr-defined]
+            form_state(request).refused = FormRefused(refusal_of(error))
         return super().changeform_view(request, *args, **kwargs)
 
     @run_atomically_or_explain
@@ -177,8 +186,9 @@ class EditableAdmin(AccountModelAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        request.locks_rows = request.method == "POST" and self.has_write_permission(request)  # type: ignore[attr-defined]
-        request.shown = shown_on(request)  # type: ignore[attr-defined]
+        state = form_state(request)
+        state.locks_rows = request.method == "POST" and self.has_write_permission(request)
+        state.shown = shown_on(request)
         try:
             return super().changeform_view(request, object_id, *args, **kwargs)
         except PermissionDenied as denied:
@@ -229,8 +239,7 @@ class EditableAdmin(AccountModelAdmin):
             saved = self.update_row(form.row, changes, timezone.now())
         else:
             return
-        # Django continues with the form's own instance: for inlines, the log and the redirect.
-        obj.__dict__.update(saved.__dict__)
+        copy_row(saved, obj)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
         self.delete_row(obj, timezone.now())
@@ -245,10 +254,17 @@ class RowsFormSet(PaginationInlineFormSet):
     """Saves the rows of an inline through the operations of that inline."""
 
     rows: "RowsInline"
+    _are_made = False
+
+    @cached_property
+    def forms(self) -> list[RuledModelForm]:
+        made = super().forms
+        self._are_made = self.is_bound
+        return made
 
     def get_queryset(self) -> object:
         """Return the rows of the submitted page once its forms exist: rows may have been added or deleted meanwhile."""
-        if self.is_bound and "forms" in self.__dict__:
+        if self._are_made:
             return [form.instance for form in self.initial_forms]
         return super().get_queryset()
 

@@ -1,7 +1,5 @@
 """Permissions by the role in the chosen account, instead of Django's global permissions."""
 
-from typing import Any
-
 from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.http import HttpRequest
@@ -49,5 +47,5 @@ class ReadOnly(ByRole):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         return flatten_fieldsets(self.get_fieldsets(request, obj))  # type: ignore[attr-defined]

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from commerce.outbox.errors import UnknownTask
 from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import account_scope
-
-
-def _nothing() -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +18,7 @@ class Outcome:
     """
 
     status: OutboxDispatch.Status = OutboxDispatch.Status.SUCCEEDED
-    record: Callable[[], object] = _nothing
+    record: Callable[[], object] = lambda: None
 
 
 # Called outside of any scope. May raise `PermanentFailure` or `Postponed`; any other exception leads to a retry.
@@ -74,7 +71,7 @@ def handler_of(dispatch: OutboxDispatch) -> Handler:
 
 def open_scope(dispatch: OutboxDispatch) -> AbstractContextManager[None]:
     """The scope of the dispatch's account, for handlers to read and write in."""
-    return account_scope(dispatch.account_id)  # type: ignore[arg-type]  # its default makes it look nullable
+    return account_scope(account_of(dispatch))
 
 
 def known_tasks() -> list[str]:

@@ -66,6 +66,7 @@ class _Bounded(HTTPConnection):
         super().putrequest(*args, **kwargs)
 
 
+# urllib3 makes the connections itself and takes only their class, so the limit is an attribute of a class.
 @cache
 def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
     class Plain(_Bounded):

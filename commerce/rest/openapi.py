@@ -135,9 +135,7 @@ class SurfaceSchema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular takes no arguments, unlike DRF
         """The docstring of the action or else of its class, but never of a base class."""
         action = getattr(self.view, getattr(self.view, "action", None) or "", None)
-        return inspect.cleandoc(
-            getattr(action, "__doc__", None) or type(self.view).__dict__.get("__doc__") or ""
-        )
+        return inspect.cleandoc(action.__doc__ or type(self.view).__doc__ or "")
 
 
 def webhook_operation(

@@ -11,6 +11,7 @@ from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.outside.http import Answer, post
+from commerce.tenancy.models import account_of
 from commerce.versions import stored_version
 
 from .errors import DeliveryFailed
@@ -62,7 +63,7 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
         return _SKIPPED
     message = ping_message(
         message_id=payload["message_id"],
-        account_id=endpoint.account_id,  # type: ignore[arg-type]  # its default makes it look nullable
+        account_id=account_of(endpoint),
         endpoint_id=endpoint.pk,
         version=stored_version(endpoint.api_version),
         now=datetime.fromisoformat(payload["occurred_at"]),

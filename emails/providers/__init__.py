@@ -1,11 +1,8 @@
 """The ways to send a message: files, SMTP servers and HTTP services."""
 
-import os
-import threading
-from functools import lru_cache
-
 from django.conf import settings
 
+from commerce.outside.per_thread import kept_per_thread
 from emails.mail_settings import MailSettings
 
 from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderDown, ProviderUnavailable
@@ -22,13 +19,8 @@ __all__ = [
 ]
 
 
+@kept_per_thread(maxsize=256)
 def provider_of(mail_settings: MailSettings) -> Provider:
-    return _provider_of(mail_settings, os.getpid(), threading.get_ident())
-
-
-@lru_cache(maxsize=256)
-def _provider_of(mail_settings: MailSettings, _process_id: int, _thread_id: int) -> Provider:
-    """One per process and thread, as a session can't be shared but is worth reusing."""
     # Imported here as both load slowly, and an installation mostly uses one.
     if mail_settings.provider == "smtp":
         from .smtp import SmtpProvider

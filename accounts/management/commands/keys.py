@@ -1,5 +1,6 @@
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("workspace", type=UUID, help="id of the workspace")
         actions = parser.add_subparsers(dest="action", required=True)
         issue = actions.add_parser("issue", help="issue a key and show its secret once")
+        issue.set_defaults(run=self._issue)
         issue.add_argument("kind", choices=ApiKey.Kind.values)
         issue.add_argument("name", help="a name that says what the key is for")
         issue.add_argument("--account", metavar="HANDLE", help="the account of an admin or storefront key")
@@ -32,22 +34,25 @@ class Command(BaseCommand):
             help="may be repeated; all scopes if omitted",
         )
         issue.add_argument("--expires-at", metavar="TIMESTAMP", help="ISO 8601 with an offset")
-        actions.add_parser("list", help="show all keys, without their secrets")
+        listing = actions.add_parser("list", help="show all keys, without their secrets")
+        listing.set_defaults(run=self._list)
         rotate = actions.add_parser(
             "rotate", help="replace a key, and end the old one after the grace period"
         )
+        rotate.set_defaults(run=self._rotate)
         rotate.add_argument("key", type=int, help="id of the key")
         rotate.add_argument(
             "--grace", type=int, default=0, metavar="SECONDS", help="how long the old key still works"
         )
         revoke = actions.add_parser("revoke", help="revoke a key at once")
+        revoke.set_defaults(run=self._revoke)
         revoke.add_argument("key", type=int, help="id of the key")
 
     def handle(self, *args: object, **options: Any) -> None:
         with workspace_scope(options["workspace"]), refusals_shown():
             if not Workspace.objects.exists():
                 raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
-            getattr(self, f"_{options['action']}")(options)
+            options["run"](options)
 
     def _issue(self, options: dict[str, Any]) -> None:
         account = _account(options["account"]) if options["account"] else None
@@ -96,7 +101,7 @@ def _key(key_id: int) -> ApiKey:
     return key
 
 
-def _timestamp(text: str | None) -> Any:
+def _timestamp(text: str | None) -> datetime | None:
     if text is None:
         return None
     moment = parse_datetime(text)

@@ -4,11 +4,8 @@ Every POST carries an idempotency key derived from the payment's, which Stripe k
 whose answer was lost can be repeated. Source: Stripe's API reference, "Idempotent requests".
 """
 
-import os
-import threading
 from collections.abc import Callable
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any
 
 import requests
@@ -18,6 +15,7 @@ from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnection
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
+from commerce.outside.per_thread import kept_per_thread
 from commerce.payments.gateway import (
     Gateway,
     GatewayRefused,
@@ -46,12 +44,14 @@ class StripeCheckout(Gateway):
     def start(self, payment: Payment) -> Report:
         parameters = _session_parameters(payment)
         session = _answer_of(
-            lambda: self._sessions.create(parameters, {"idempotency_key": f"{payment.key}-session"})
+            lambda: self._api.checkout.sessions.create(
+                parameters, {"idempotency_key": f"{payment.key}-session"}
+            )
         )
         return _report(session, payment)
 
     def report(self, payment: Payment) -> Report:
-        session = _answer_of(lambda: self._sessions.retrieve(str(payment.reference)))
+        session = _answer_of(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
         return _report(session, payment)
 
     def cancel(self, payment: Payment) -> Report:
@@ -59,41 +59,37 @@ class StripeCheckout(Gateway):
         if report.state is not State.OPEN:
             return report
         try:
-            session = _answer_of(lambda: self._sessions.expire(str(payment.reference)))
+            session = _answer_of(lambda: self._api.checkout.sessions.expire(str(payment.reference)))
         except GatewayRefused:
             # It was paid or has expired since we read it.
             return self.report(payment)
         return _report(session, payment)
 
     def refund(self, payment: Payment) -> str:
-        session = _answer_of(lambda: self._sessions.retrieve(str(payment.reference)))
-        parameters = {"payment_intent": session.get("payment_intent"), "metadata": _metadata(payment)}
+        session = _answer_of(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
+        parameters = {
+            "payment_intent": session.get("payment_intent"),
+            "metadata": _metadata(payment),
+        }
         options = {"idempotency_key": f"{payment.key}-refund"}
-        refund = _answer_of(lambda: self._refunds.create(parameters, options))
+        refund = _answer_of(lambda: self._api.refunds.create(parameters, options))
         return str(refund["id"])
 
     @property
-    def _sessions(self) -> Any:
-        return self._client.v1.checkout.sessions
-
-    @property
-    def _refunds(self) -> Any:
-        return self._client.v1.refunds
-
-    @property
-    def _client(self) -> stripe.StripeClient:
-        return stripe.StripeClient(
+    def _api(self) -> Any:
+        client = stripe.StripeClient(
             self._secret_key,
-            http_client=_http_client(os.getpid(), threading.get_ident()),
+            http_client=_http_client(),
             base_addresses={"api": settings.STRIPE_API_BASE},
             # A customer is waiting: the next request or dispatch will retry.
             max_network_retries=0,
         )
+        # Untyped: the SDK's types lack `payment_method_types`.
+        return client.v1
 
 
-@lru_cache(maxsize=64)
-def _http_client(_process_id: int, _thread_id: int) -> stripe.RequestsClient:
-    """One per process and thread, since connections can't be shared across forks or threads."""
+@kept_per_thread(maxsize=64)
+def _http_client() -> stripe.RequestsClient:
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, BoundedAdapter())

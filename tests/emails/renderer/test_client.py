@@ -170,11 +170,3 @@ def test_proxy_of_the_environment_is_not_used(httpserver, monkeypatch):
     httpserver.expect_request("/render").respond_with_json(ANSWER)
 
     assert render(url=httpserver.url_for(""), message=MESSAGE).subject == "s"
-
-
-def test_forked_process_and_another_thread_get_sessions_of_their_own():
-    session = renderer_client._session_of(1, 1)
-
-    assert renderer_client._session_of(1, 1) is session
-    assert renderer_client._session_of(2, 1) is not session
-    assert renderer_client._session_of(1, 2) is not session

@@ -24,20 +24,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         status = actions.add_parser("status", help="count dispatches by account, task and status")
+        status.set_defaults(run=self._status)
         status.add_argument("--account", type=int, metavar="ID", help="show only this account")
         retry = actions.add_parser("retry", help="retry dead or cancelled dispatches of an account")
+        retry.set_defaults(run=self._retry)
         retry.add_argument("account", type=int, help="id of the account")
         retry.add_argument(
             "dispatches", type=int, nargs="*", help="ids of dispatches; all dead ones if omitted"
         )
         tail = actions.add_parser("tail", help="show an account's dispatches as they end, until interrupted")
+        tail.set_defaults(run=self._tail)
         tail.add_argument("account", type=int, help="id of the account")
         tail.add_argument(
             "--for", dest="seconds", type=float, default=inf, metavar="SECONDS", help="stop after this time"
         )
 
-    def handle(self, *args: object, **options: object) -> None:
-        getattr(self, f"_{options['action']}")(options)
+    def handle(self, *args: object, **options: Any) -> None:
+        options["run"](options)
 
     def _status(self, options: dict[str, Any]) -> None:
         accounts = [options["account"]] if options["account"] else _account_ids()
