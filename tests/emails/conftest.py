@@ -90,7 +90,7 @@ def renderer(settings) -> Iterator[Renderer]:
     settings.RENDERER_URL = server.url
     with serving(server):
         yield server
-        renderer_client._session_of.cache_clear()
+        renderer_client._session.clear()
 
 
 @pytest.fixture
@@ -108,16 +108,16 @@ def close_sessions() -> None:
     for provider in gc.get_objects():
         if isinstance(provider, ServiceProvider):
             provider._backend.close()
-    providers._provider_of.cache_clear()
+    providers.provider_of.clear()
 
 
 @pytest.fixture
 def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
     """Where the local provider writes in this test."""
     settings.MAIL_DIR = tmp_path / "mail"
-    providers._provider_of.cache_clear()
+    providers.provider_of.clear()
     yield settings.MAIL_DIR
-    providers._provider_of.cache_clear()
+    providers.provider_of.clear()
 
 
 @pytest.fixture
