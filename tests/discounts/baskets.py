@@ -1,4 +1,4 @@
-"""Baskets and rules by the values that matter to a test."""
+"""Build baskets and rules from the values that matter to a test."""
 
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def basket(*lines, shipping_cents=None, currency="EUR", market_id=7):
 
 
 def rule(rule_id=1, *, type="automatic_discount", **columns):  # noqa: A002 (the column's name)
-    """A rule as its row says it: with the table's defaults, and JSON as it is stored."""
+    """Build a rule like from a row: with the table's defaults and stored JSON."""
     return rule_of(UNTOUCHED | {"id": rule_id, "type": type} | columns)
 
 
@@ -34,7 +34,7 @@ def code(rule_id, rate_bp, **columns):
 def bogo(
     rule_id=1, *, buy=None, get=None, value_mode="free", value_amount=None, max_applications=None, **columns
 ):
-    """Buy one, get one free, unless told otherwise."""
+    """Build buy one, get one free, unless values are given."""
     config = {
         "buy": {"quantity": 1} | (buy or {}),
         "get": {"quantity": 1} | (get or {}),
@@ -61,7 +61,7 @@ def line_discounts(of, *automatic, entered=()) -> list[int]:
 
 
 def amounts(evaluation) -> list[tuple[int, int]]:
-    """`(discount id, cents)` of each rule that applied, in order."""
+    """Return `(discount id, cents)` of each rule that applied, in order."""
     return [(applied.discount_id, applied.amount_cents) for applied in evaluation.applied]
 
 

@@ -1,4 +1,4 @@
-"""Entries of ledgers, as completed orders make them."""
+"""Ledger entries as created by completed orders."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.shops import Shop
 
 
 def make_redemption(shop: Shop, **fields: Any) -> DiscountRedemption:
-    """A use of a discount by an order, each of its own unless they are given."""
+    """Create a use of a discount by an order; both are new unless given."""
     with shop.scope():
         for name, model in {"discount": Discount, "order": Order}.items():
             if not {name, f"{name}_id"} & fields.keys():

@@ -1,4 +1,4 @@
-"""Baskets and rules from small alphabets, so that they meet often."""
+"""Baskets and rules from small sets of values, so that they often match."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ MODES = ("percentage", "fixed_amount", "set_price", "free")
 
 @st.composite
 def lines(draw, quantities=QUANTITIES):
-    """Without the tax that they included, prices need not divide by the quantity."""
+    """Prices without tax need not be divisible by the quantity."""
     product_id, quantity = draw(PRODUCT_IDS), draw(quantities)
     variant_id = 10 * product_id + draw(st.integers(1, 2))
     price_cents = draw(UNIT_PRICES) * quantity
@@ -67,7 +67,7 @@ def bulk_configs(draw):
 
 @st.composite
 def effects(draw, modes=MODES):
-    """The columns that say what a rule takes off."""
+    """The columns that determine what a rule takes off."""
     kind = draw(st.sampled_from(["bogo", "bulk", "shipping", "order", "line_items"]))
     if kind == "bogo":
         return {"type": "buy_x_get_y", "bogo_config": draw(bogo_configs(modes))}

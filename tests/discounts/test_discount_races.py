@@ -1,4 +1,4 @@
-"""Discounts made and changed by many at once, with real threads."""
+"""Discounts created and changed concurrently, with real threads."""
 
 import pytest
 

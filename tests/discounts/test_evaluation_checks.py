@@ -1,4 +1,4 @@
-"""Whether a rule may apply at all, and what is said when it may not."""
+"""Whether a rule may apply at all, and the reason if it may not."""
 
 from datetime import timedelta
 

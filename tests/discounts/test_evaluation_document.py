@@ -1,4 +1,4 @@
-"""docs/pricing.md: its example of discounts is what the code computes."""
+"""The example of discounts in docs/pricing.md matches what the code computes."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_worked_example_is_what_the_code_computes():
 
 
 def remaining_after(rules):
-    """What the last of the rules takes off, and what remains of each line and of shipping."""
+    """Return what the last rule takes off, and what remains of each line and of shipping."""
     evaluation = evaluated(
         BOOKS_AND_PENS,
         *(each for each in rules if not each.code),

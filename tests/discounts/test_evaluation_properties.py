@@ -1,4 +1,4 @@
-"""Discounts conserve every cent, whatever the baskets and the rules."""
+"""Discounts lose or create no cent, whatever the baskets and rules."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Rules say what their rows say."""
+"""Rules match their rows."""
 
 import pytest
 

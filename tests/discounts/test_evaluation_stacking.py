@@ -1,4 +1,4 @@
-"""Which rules apply together, in which order, and what the trace says of those that don't."""
+"""Which rules apply together, in which order, and how the trace explains the others."""
 
 import pytest
 
@@ -107,7 +107,7 @@ def test_next_bogo_takes_the_units_that_are_left():
 
     evaluation = evaluated(four_books, one_free, half_price)
 
-    # The first uses the dearest and the cheapest.
+    # The first uses the most expensive and the cheapest unit.
     assert amounts(evaluation) == [(1, 400), (2, 400)]
     assert evaluation.line_discounts == (400, 0, 400, 0)
 
@@ -212,7 +212,7 @@ def test_nothing_is_left_after_free_goods():
 
 
 def test_two_halves_are_not_free():
-    """A promotion and a voucher of 50 % each, both of the full price, once gave goods away."""
+    """A promotion and a code of 50 % each, both of the full price, once made goods free."""
     assert line_discounts(HUNDRED_EUROS, percentage(1, 5000), entered=[code(2, 5000)]) == [5000]
     assert line_discounts(HUNDRED_EUROS, percentage(1, 5000), entered=[code(2, 5000, stackable=True)]) == [
         7500

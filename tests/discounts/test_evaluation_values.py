@@ -167,7 +167,7 @@ def test_bogo_across_products_needs_both_sides(books, pens, expected):
 
 
 def test_bogo_leaves_enough_units_to_buy():
-    """The pen is the cheapest, but what makes two applications possible is that one pen is bought."""
+    """The pen is the cheapest, but two applications are only possible if one pen is bought at full price."""
     pen_or_book_for_a_pen = bogo(buy={"product_ids": [2]})
     three_pens_and_a_book = basket(line(1000, product_id=1), line(333, 3, product_id=2))
 

@@ -26,7 +26,7 @@ HEADER = [
 
 
 def export(shop, *options):
-    """The lines that the command writes for a shop, the header first."""
+    """Run the command for a shop; return its lines, the header first."""
     out = StringIO()
     call_command("export_discount_redemptions", shop.handle, *options, stdout=out)
     return list(csv.reader(StringIO(out.getvalue())))

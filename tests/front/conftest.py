@@ -14,7 +14,7 @@ from config.stack.programs import CONNECTION_OPTIONS, answers
 def front_of(
     name: str, *, port: int, log: Path, environment: Mapping[str, str], seconds_to_end: int = 1
 ) -> Service:
-    """A granian with one process that serves `name` of tests/front/served.py."""
+    """Start granian with one process that serves `name` of tests/front/served.py."""
     listen = ["--interface", "rsgi", "--host", LOOPBACK, "--port", str(port)]
     return Service(
         name="front",
@@ -31,7 +31,7 @@ def front_of(
 
 @contextmanager
 def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
-    """The port of a server of its own."""
+    """The port of a server for this test only."""
     port = free_port()
     service = front_of(name, port=port, log=log, environment=environment)
     service.start()
@@ -44,7 +44,7 @@ def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., int]]:
-    """Starts a server that lasts for the session: `serve("showing")`."""
+    """Start a server for the session: `serve("showing")`."""
     with ExitStack() as stack:
 
         def start(name: str, *, log: Path | None = None, **environment: str) -> int:
@@ -57,7 +57,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., in
 
 @pytest.fixture(scope="session")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """While this file is there, requests with the query `wait` wait. Each writes its path into `begun` beside it."""
+    """While this file exists, requests with the query `wait` wait. Each writes its path to `begun` next to it."""
     return tmp_path_factory.mktemp("gate") / "closed"
 
 

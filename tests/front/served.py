@@ -1,4 +1,4 @@
-"""What the tests of the front have granian serve: an application that shows what reaches it, and Django itself."""
+"""The applications that granian serves in the tests of the front: one that shows what reaches it, and Django."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from config.wsgi import application
 
-# Django is set up now, which these need.
+# These imports need Django to be set up.
 from accounts.authentication import Grant, _keep, hash_secret  # isort: skip
 from commerce.principal import Principal  # isort: skip
 from config.front.application import Front  # isort: skip
@@ -38,7 +38,7 @@ def show(environ, start_response):
 
 
 class Whole(list):
-    """Parts of an answer, as Django gives them."""
+    """The parts of a response, like Django's."""
 
     streaming = False
     is_broken = False
@@ -66,14 +66,14 @@ def _broken_parts():
 
 
 def know(secret, *, kind, account_id):
-    """As if the process had resolved the key."""
+    """Store a key as if the process had resolved it."""
     principal = Principal(
         key_id=1, kind=kind, workspace_id=UUID(int=1), account_id=account_id, scopes=frozenset()
     )
     _keep(hash_secret(secret), None, Grant(principal, "active", None, resolved_at=time.monotonic()))
 
 
-# Two keys of one shop, and one of another, for each surface.
+# Two keys of one shop and one of another, for each API.
 for surface, prefix in (("storefront", "pk"), ("admin", "sk")):
     for name, account in (("1", 1), ("1b", 1), ("2", 2)):
         know(f"{prefix}_{name}", kind=surface, account_id=account)

@@ -1,4 +1,4 @@
-"""Bodies that are late, slow, too large, broken off or in parts, and what is heard of them."""
+"""Bodies that are late, slow, too large, cut off or chunked, and how they are answered."""
 
 import hashlib
 import time
@@ -60,7 +60,7 @@ def test_body_that_never_comes_is_refused(showing):
 
 
 def test_body_that_drips_is_refused_long_before_its_end(showing):
-    """A byte now and then would keep a time-out for each read from ever passing."""
+    """With a byte now and then, a time-out per read would never expire."""
     with Wire(showing) as wire:
         wire.send("POST /", "Content-Length: 100000")
         sent = 0
@@ -74,7 +74,7 @@ def test_body_that_drips_is_refused_long_before_its_end(showing):
 
 
 def test_slow_body_may_take_longer_while_it_comes_fast_enough(showing):
-    """Ten kilobytes at once are good for ten seconds more."""
+    """Ten kilobytes at once allow ten more seconds."""
     part = b"a" * 10_240
     with Wire(showing) as wire:
         wire.send("POST /", f"Content-Length: {2 * len(part)}", body=part)
@@ -129,7 +129,7 @@ def test_body_in_another_transfer_coding_is_refused(showing, codings):
         wire.send("POST /", f"Transfer-Encoding: {codings}", body=b"2\r\n{}\r\n0\r\n\r\n")
         answer = wire.answer()
 
-        # The server refuses some of them itself, without a body.
+        # The server itself refuses some of them, without a response body.
         assert answer.status == 400
         assert not answer.body or answer.json()["refusal"] == "malformed_request"
         assert wire.is_closed()
@@ -155,7 +155,7 @@ def test_compressed_body_is_refused_and_the_connection_goes_on(showing, coding):
 
 
 def test_silent_bodies_take_no_thread(showing):
-    """More than there are threads and places to wait."""
+    """More of them than threads and waiting places."""
     with ExitStack() as stack:
         for _ in range(200):
             stack.enter_context(Wire(showing)).send("POST /", "Content-Length: 10")

@@ -1,4 +1,4 @@
-"""Whose share of the threads a request uses: that of its shop, whichever of its keys it was sent with."""
+"""Requests count towards their shop's share of the threads, whichever of its keys they use."""
 
 from datetime import UTC, datetime
 
@@ -15,7 +15,7 @@ from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT, ApiClient
 PATH = f"{STOREFRONT_ROOT}markets.json"
 
 
-# Anybody without a key that is known.
+# Callers without a known key.
 STRANGER = "address 192.0.2.1"
 
 
@@ -98,7 +98,7 @@ def test_revoked_key_is_unknown_once_it_was_refused(shop):
 
 
 def test_key_stays_known_while_it_is_resolved_again(shop, monkeypatch):
-    """Otherwise requests of a busy shop would be a stranger's every few seconds."""
+    """Otherwise requests of a busy shop would count as a stranger's every few seconds."""
     secret = shop.issue("storefront")
     client = ApiClient.storefront(secret)
     assert client.get("markets.json").status_code == 200

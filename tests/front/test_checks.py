@@ -1,4 +1,4 @@
-"""What an installation is told of its proxy and its database role before anybody meets it."""
+"""Checks of the proxy and the database role at the start of an installation."""
 
 import os
 import subprocess

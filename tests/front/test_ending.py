@@ -1,4 +1,4 @@
-"""A web server that is told to end answers every request that has reached it."""
+"""A web server that is told to stop answers every request that has reached it."""
 
 import os
 import select
@@ -14,13 +14,13 @@ from tests.front.served import PLACES, THREADS
 from tests.front.wire import Wire
 
 LONG_S = 60
-# What one caller may have of the threads, and of the places of those that wait.
+# The threads and waiting places that one caller may use.
 SHARE, PLACES_OF_ONE = THREADS - 2, (PLACES + 1) // 2
 
 
 @pytest.fixture
 def closed(tmp_path):
-    """The gate of its server."""
+    """The closed gate of the server."""
     gate = tmp_path / "gate"
     gate.touch()
     yield gate
@@ -51,7 +51,7 @@ def test_waiting_requests_are_refused_and_running_ones_answered(tmp_path, closed
             wait_until_begun(closed, SHARE)
             for wire in waiting:
                 wire.send("GET /a?wait")
-            # One of them finds no place, so the others wait.
+            # One of them finds no place; by then the others wait.
             (refused,), _, _ = select.select(waiting, [], [], LONG_S)
             waiting.remove(refused)
 

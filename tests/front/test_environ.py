@@ -1,4 +1,4 @@
-"""What Django sees of a request."""
+"""The environment of requests that Django gets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is answered where the application fails, or where Django would fail before it can catch its own errors."""
+"""Responses if the application fails, or Django fails before it can catch its own errors."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from tests.front.wire import Wire, ask
 
 @pytest.fixture(scope="session")
 def failing(serve, tmp_path_factory):
-    """The port of an application that raises, and the server's log."""
+    """Start an application that raises; yield its port and the server's log."""
     log = tmp_path_factory.mktemp("failing") / "log"
     return serve("failing", log=log), log
 
@@ -42,13 +42,13 @@ def test_error_of_the_application_is_a_problem_and_logged(failing, place):
             "request_id": f"of-{place}",
         }
         assert answer.announces_close
-    else:  # what has been answered by then stays
+    else:  # what was sent by then stays
         assert (answer.status, answer.body) == (200, b"whole")
     assert f"Broken in {place}" in _entry_of(log, f"of-{place}")["traceback"]
 
 
 def _entry_of(log, request_id):
-    """What was logged for a request, which may be later than its answer."""
+    """Return the log entry of a request, which may come later than its response."""
     for _ in until_deadline(30):
         entries = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
         if found := [entry for entry in entries if entry["request_id"] == request_id]:
@@ -74,7 +74,7 @@ def test_client_that_takes_nothing_of_its_answer_loses_its_connection(failing):
 
 
 def test_client_that_hangs_up_in_the_middle_holds_no_thread(failing):
-    """The server has one."""
+    """The server has only one thread."""
     port, _ = failing
     for _ in range(5):
         with Wire(port) as wire:

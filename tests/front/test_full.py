@@ -1,4 +1,4 @@
-"""A web server whose threads are all taken, or those that one caller may have."""
+"""A web server whose threads are all busy, or all those of one caller."""
 
 import select
 from contextlib import ExitStack, contextmanager
@@ -10,14 +10,14 @@ from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT
 from tests.front.served import PLACES, THREADS
 from tests.front.wire import Wire, ask
 
-# What one caller may have of the threads, and of the places of those that wait.
+# The threads and waiting places that one caller may use.
 SHARE, PLACES_OF_ONE = THREADS - 2, (PLACES + 1) // 2
 ENTRY = f"POST {STOREFRONT_ROOT}checkouts.json?wait"
 
 
 @pytest.fixture
 def begun(gate):
-    """Close the gate, and tell what has begun since."""
+    """Close the gate; return the requests that have started since."""
     names = gate.with_name("begun")
     names.write_text("")
     gate.touch()
@@ -45,7 +45,7 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
         wait_until_begun(begun, SHARE)
         for wire in waiting[SHARE:]:
             wire.send("GET /a?wait")
-        # One of them finds no place; the others say nothing.
+        # One of them finds no place; the others wait.
         (refused,), _, _ = select.select(waiting, [], [], 30)
         waiting.remove(refused)
 
@@ -67,11 +67,11 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
     [
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: pk_1", "X-Storefront-Key: pk_2"),
         (f"{ADMIN_ROOT}x", "Authorization: Bearer sk_1", "Authorization: Bearer sk_2"),
-        # Keys that anybody can make up are one caller, as long as they come from one address.
+        # Made-up keys from one address are one caller.
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: made_up_", "X-Storefront-Key: pk_2"),
         (f"{ADMIN_ROOT}x", "Authorization: Bearer made_up_", "Authorization: Bearer sk_2"),
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff", "X-Storefront-Key: pk_2"),
-        # A shop's key doesn't count beside one that can't be read.
+        # A shop's key is ignored next to an unreadable one.
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff\r\nX-Storefront-Key: pk_1", "X-Storefront-Key: pk_1"),
         (f"{ADMIN_ROOT}x", "Authorization: \xff\r\nAuthorization: Bearer sk_1", "Authorization: Bearer sk_1"),
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: pk_1\r\nX-Storefront-Key: pk_1", "X-Storefront-Key: pk_1"),
@@ -80,7 +80,7 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
 def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, begun, path, header, other):
     with wires(showing, SHARE + PLACES_OF_ONE) as waiting:
         for number, wire in enumerate(waiting):
-            # What the surface doesn't read makes nobody another caller, nor does another spelling.
+            # Headers that the API doesn't read, or another spelling, don't make another caller.
             sent = _another_key(header, number).replace("Bearer ", "bearer   ")
             wire.send(f"GET {path}?wait", sent, f"Cookie: a={number}")
         wait_until_begun(begun, SHARE)
@@ -93,7 +93,7 @@ def test_caller_who_has_all_that_one_may_have_delays_no_other(showing, gate, beg
 
 
 def _another_key(header, number):
-    """Another made-up key, or another key of the same shop."""
+    """Return another made-up key, or another key of the same shop."""
     if header.endswith("made_up_"):
         return f"{header}{number}"
     return f"{header}b" if header.endswith("_1") and number % 2 and "\xff" not in header else header
@@ -122,7 +122,7 @@ def test_shop_gets_the_place_of_a_stranger_when_all_are_taken(showing, gate, beg
         for number, wire in enumerate(strangers):
             wire.send(path, f"X-Storefront-Key: made_up_{number}")
         other.send(path, "X-Storefront-Key: pk_1")
-        # All three wait, as nobody has been refused; then there is no place left.
+        # Nobody is refused, so all three wait; then there is no place left.
         assert ask(showing, path, "X-Storefront-Key: pk_1").status == 503
 
         late.send(path, "X-Storefront-Key: pk_2")

@@ -1,4 +1,4 @@
-"""A connection on which a request was refused is used again, or its end is announced."""
+"""After a refusal the connection can be reused, or its end is announced."""
 
 import json
 
@@ -18,7 +18,7 @@ CONTENT = bytes(number % 251 for number in range(3_000_000))
 
 @pytest.fixture(scope="session")
 def product(serve):
-    """Django itself, which allows each key one request a minute."""
+    """Django, with a limit of one request a minute for each key."""
     (settings.STATIC_ROOT / "large.js").write_bytes(CONTENT)
     return serve("django", RATE_LIMIT_PER_KEY="1")
 
@@ -28,7 +28,7 @@ def test_no_refused_post_is_followed_by_a_dropped_connection(product, shop):
     cart = shop.storefront.post("carts.json", {"market_id": shop.market.id}).json()["cart"]["token"]
     key = f"X-Storefront-Key: {shop.issue('storefront')}"
     ask(product, f"GET {STOREFRONT_ROOT}markets.json", key)
-    # Each minute lets a few requests past their limits, which are then refused for what they say.
+    # A few requests a minute get past their limits, and are refused for their content.
     kinds = {
         (401, 429): (f"POST {STOREFRONT_ROOT}carts.json", ["X-Storefront-Key: pk_none"], SMALL),
         (404,): ("POST /nowhere", [], LARGE),

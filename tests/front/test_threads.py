@@ -1,4 +1,4 @@
-"""Threads that wait for outside services are replaced by spare ones."""
+"""Threads that wait for outside services are replaced by spare threads."""
 
 from threading import Event
 
@@ -50,7 +50,7 @@ def test_spare_thread_does_not_work_while_another_works():
 
 
 def test_thread_that_has_waited_takes_its_turn_again():
-    """As many jobs run at once as before, however many have waited, and however often each."""
+    """The number of concurrent jobs stays the same, however many have waited, and however often."""
     threads = Threads(1, spare=2, max_waiting=100)
     threads.start()
     last = Event()

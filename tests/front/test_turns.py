@@ -1,4 +1,4 @@
-"""Which of the waiting requests begins next."""
+"""The order in which waiting requests start."""
 
 import pytest
 
@@ -10,12 +10,12 @@ def work(caller, target=None, lane=""):
 
 
 def begun(turns):
-    """All that begins now."""
+    """Return everything that starts now."""
     return list(iter(turns.next, None))
 
 
 def added(turns, works):
-    """Whether each found a place, and took none from another."""
+    """Return whether each found a place without taking another's."""
     return [turns.add(one) is None for one in works]
 
 
@@ -105,7 +105,7 @@ def test_one_target_does_not_take_the_whole_share_of_its_shop():
 
 
 def test_equal_tokens_of_two_callers_are_two_targets():
-    """Whoever sends a token with a key of their own doesn't delay its owner."""
+    """Sending somebody's token with another key doesn't delay the token's owner."""
     turns = Turns(8, max_waiting=100)
     crowd, owner = [work("stranger", "cart") for _ in range(9)], work("owner", "cart")
     added(turns, [*crowd, owner])
@@ -134,7 +134,7 @@ def test_a_caller_that_has_none_gets_the_place_of_the_newest_of_whoever_has_most
 
     late = work("d")
     assert turns.add(late) is crowd[1]
-    # Now each has one: whoever comes next would take the only one of another.
+    # Now each has one place: the next would take the only one of another.
     refused = work("e")
     assert turns.add(refused) is refused
 
@@ -156,7 +156,7 @@ def test_the_place_that_is_given_up_may_be_one_before_a_target():
     for one in rest:
         assert added(turns, [one]) == [True]
         begun(turns)
-    # Three wait: two for their cart, one for a thread.
+    # Three are waiting: two for their cart, one for a thread.
     late = work("c")
     assert turns.add(late) is third
     assert begun(turns) == [late]
@@ -171,7 +171,7 @@ def test_the_place_that_is_given_up_may_be_one_before_a_target():
 
 
 def test_many_strangers_refuse_no_shop():
-    """As many callers as there are places, and more, with one request each time: a shop still gets its place."""
+    """With more callers than places, each with one request, a shop still gets its place."""
     turns = Turns(1, max_waiting=8)
     added(turns, [work("running")])
     begun(turns)
@@ -284,7 +284,7 @@ def test_work_that_waits_outside_keeps_its_target():
     assert begun(turns) == [second]
     turns.finish(second)
 
-    # Nothing is left over: as many begin as at first.
+    # Nothing is left over: as many start as at first.
     again = [work("a") for _ in range(5)]
     added(turns, again)
     assert begun(turns) == again[:2]
@@ -298,7 +298,7 @@ def test_work_that_comes_back_counts_for_its_caller_again():
     for one in works[:3]:
         turns.step_aside(one)
         begun(turns)
-    # Two of its requests run, and three wait outside. Then it has five at work, which is more than its share.
+    # Two of its requests run and three wait for services: five at work, more than its share.
     for one in works[:3]:
         turns.step_back(one)
         turns.step_back(one)
@@ -327,7 +327,7 @@ def test_others_start_while_work_that_came_back_is_on_spare_threads():
 
 
 def test_no_more_start_than_there_are_threads_in_all():
-    """Whatever is started finds a thread that has nothing else to do."""
+    """Every started request finds an idle thread."""
     turns = Turns(2, max_waiting=100, spare=1)
     works = [work(caller) for caller in "abcdef"]
     added(turns, works)

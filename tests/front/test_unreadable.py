@@ -1,4 +1,4 @@
-"""Headers with characters that the server does not pass on: none that has a meaning is taken for one not sent."""
+"""Headers with characters that the server doesn't pass on: meaningful ones aren't treated as missing."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def product(serve):
 
 @pytest.fixture
 def post(product, shop):
-    """Makes a customer of the shop, with more headers."""
+    """Create a customer, with extra headers."""
     key = f"Authorization: Bearer {shop.issue('admin')}"
 
     def send(*headers):

@@ -1,4 +1,4 @@
-"""HTTP as bytes over one connection, for requests that no client library would send."""
+"""Raw HTTP over one connection, for requests that no client library would send."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ _TIMEOUT_S = 120
 
 
 class Dropped(Exception):
-    """The server closed the connection where an answer was due."""
+    """The server closed the connection instead of answering."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Wire:
         self._socket.shutdown(socket.SHUT_WR)
 
     def answer(self, *, to_head: bool = False) -> Answer:
-        """Raises `Dropped`."""
+        """Read a response. Raises `Dropped`."""
         try:
             first = self._reader.readline()
         except ConnectionError as error:
@@ -74,18 +74,18 @@ class Wire:
         return Answer(int(first.split()[1]), headers, body)
 
     def fileno(self) -> int:
-        """Makes it one that `select` can wait for."""
+        """For `select`."""
         return self._socket.fileno()
 
     def is_closed(self) -> bool:
-        """Wait for the server to end the connection."""
+        """Return whether the server closes the connection, waiting for it."""
         try:
             return self._reader.read(1) == b""
         except ConnectionError:
             return True
 
     def rest(self) -> bytes:
-        """All that still comes."""
+        """Read everything that still arrives."""
         data = bytearray()
         with suppress(ConnectionError):
             while part := self._reader.read1(1024 * 1024):
@@ -102,7 +102,7 @@ class Wire:
 
 
 def ask(port: int, line: str, *headers: str, body: bytes = b"") -> Answer:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
     with Wire(port) as wire:
         if body:
             headers = (*headers, f"Content-Length: {len(body)}")

@@ -1,4 +1,4 @@
-"""Parcels, zones, methods and rates from small alphabets, so that they meet often."""
+"""Parcels, zones, methods and rates from small sets of values, so that they often match."""
 
 from hypothesis import strategies as st
 

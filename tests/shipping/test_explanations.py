@@ -1,4 +1,4 @@
-"""What staff are told about offers, and about everything that is not offered."""
+"""Explanations to staff of what is offered and what isn't."""
 
 import pytest
 from django.utils import timezone

@@ -32,7 +32,7 @@ def candidate(*rates, zone=None, **fields):
 
 
 def quoted(asked, *found):
-    """`(method id, rate id, is_best)` of each option, in order."""
+    """Return `(method id, rate id, is_best)` of each option, in order."""
     return [(option.method.id, option.rate.id, option.is_best) for option in options(asked, found)]
 
 

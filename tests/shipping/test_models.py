@@ -1,4 +1,4 @@
-"""What the tables themselves refuse, past every check of the operations."""
+"""Constraints of the tables, without the checks of the operations."""
 
 import pytest
 from django.db import IntegrityError

@@ -179,7 +179,7 @@ def test_choose_pickup_point_that_does_not_exist_is_refused(db):
 def test_postcode_prefix_uses_its_index(db, plan, filters):
     fill_pickup_points()
 
-    # At a million rows the planner is tempted to walk the primary key for want of a sort; so it is here.
+    # With a million rows, the planner tends to walk the primary key to avoid a sort; these settings provoke that.
     found = plan_of(
         lambda: queries.pickup_point_page(cursor=Cursor(), postcode_prefix="1", **filters),
         f"plan_cache_mode = '{plan}'",
@@ -220,7 +220,7 @@ def fill_pickup_points():
 
 @st.composite
 def worlds(draw):
-    """Zones, each with the mode of its one method and the rates of that; markets are numbered 0 and 1."""
+    """Generate zones, each with the mode of its single method and that method's rates; markets are 0 and 1."""
     return [
         (
             draw(zones(markets=(None, 0, 1))),
@@ -263,7 +263,7 @@ SECOND_MARKET = {
 
 
 def stored(markets, zone, mode, method_rates, *, number):
-    """The rows of one method in a zone of its own, and the same as plain data."""
+    """Store one method with its rates in a new zone; return the same as plain data."""
     owner = ShippingZone.objects.create(
         handle=f"z{number}", name="Z", **fields_of(zone) | {"market_id": market_id(markets, zone.market_id)}
     )
@@ -282,7 +282,7 @@ def stored(markets, zone, mode, method_rates, *, number):
 
 
 def complete(asked, candidate):
-    """With the rate that a quote makes, whose id is not known beforehand."""
+    """Add the rate that a quote creates, whose id isn't known in advance."""
     return (
         candidate.with_rate(Rate.build_automatic(0, asked.currency))
         if candidate.lacks_rate(asked)

@@ -1,4 +1,4 @@
-"""Shipping set-ups changed by many at once, with real threads."""
+"""Concurrent changes of shipping settings, with real threads."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How many rates a shipping method has at the most."""
+"""The maximum number of rates of a shipping method."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An account of 200 zones, 1,000 methods and 5,000 rates is quoted in the statements of a small one."""
+"""A quote for an account of 200 zones, 1,000 methods and 5,000 rates takes as many statements as for a small one."""
 
 from shipping import queries
 from shipping.matching import Parcel
@@ -19,7 +19,7 @@ ZONES, METHODS_A_ZONE, RATES_A_METHOD = 200, 5, 5
 
 
 def fill(shop):
-    """Zones of 50 postcodes each, of which one has the one that is asked for, and a rate for every kilogram."""
+    """Create zones of 50 postcodes each, one of which has the requested one, and a rate for every kilogram."""
     with shop.scope():
         zones = ShippingZone.objects.bulk_create(
             ShippingZone(handle=f"z{area}", name="Z", country_codes=["DE"], zip_patterns=postcodes_of(area))
@@ -72,7 +72,7 @@ def test_quote_of_a_checkout_in_a_large_account_takes_three_statements(shop, dja
     checkout = checkout_in("address", shop, (make_variant(shop, price_cents=2000, weight_grams=700), 2))
     fill(shop)
 
-    # The checkout, its lines, the quote; and the four as above.
+    # The checkout, its lines, the quote, and the four as above.
     with django_assert_num_queries(7):
         quotes = shop.storefront.get(f"checkouts/{checkout['token']}/shipping_quote.json").json()["quotes"]
 
@@ -83,7 +83,7 @@ def test_quote_reads_by_indexes(shop):
     fill(shop)
 
     with shop.scope():
-        # Where nearly all rows are one account's, to read them all is right; here the question is whether it must.
+        # If nearly all rows are one account's, reading all of them is right. This tests that it isn't necessary.
         plan = plan_of(lambda: queries.quote(Parcel(**ASKED)), "enable_seqscan = off")
 
     assert "Seq Scan" not in plan

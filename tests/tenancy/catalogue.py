@@ -1,4 +1,4 @@
-"""Reads the database's own catalogue and says what in it would let one account's rows reach another."""
+"""Read the database catalogue and find what would let one account's rows reach another."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ _REFUSING_TRIGGERS = """
     SELECT count(*) FROM pg_trigger t
      WHERE t.tgrelid = %s::regclass AND t.tgfoid = 'refuse_change()'::regprocedure AND t.tgenabled = 'O'
        AND t.tgtype = 27
-"""  # 27: for each row, before, update or delete
+"""  # 27: for each row, before, on update or delete
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Key:
 
 
 def violations(cursor: Any) -> list[str]:
-    """Every way in which the tables that this cursor sees are not isolated, as `table: what is wrong`."""
+    """List every way in which the visible tables are not isolated, as `table: what is wrong`."""
     relations = {row[0]: Relation(*row) for row in _all(cursor, _RELATIONS)}
     owned = {model._meta.db_table: model for model in account_owned_models()}
     known = owned.keys() | DIRECTORY_POLICIES.keys() | GLOBAL_TABLES.keys()
@@ -120,7 +120,7 @@ def violations(cursor: Any) -> list[str]:
 
 
 def unlisted_models() -> list[str]:
-    """Installed models whose table is in none of the three groups."""
+    """List installed models whose table is in none of the three groups."""
     listed = DIRECTORY_POLICIES.keys() | GLOBAL_TABLES.keys()
     owned = {model._meta.db_table for model in account_owned_models()}
     tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
@@ -168,7 +168,7 @@ def _policy_problems(cursor: Any, relation: Relation, name: str, expression: str
         yield "row-level security is not forced"
     policies = [Policy(*row) for row in _all(cursor, _POLICIES, relation.name)]
     everyones = [policy for policy in policies if policy.roles != [RESOLVER_ROLE]]
-    # The role OID 0 stands for PUBLIC and is written as a hyphen.
+    # The role with OID 0 is PUBLIC, written as a hyphen.
     if everyones != [Policy(name, "*", True, ["-"], expression, expression)]:
         yield f"its policies are {everyones}"
 

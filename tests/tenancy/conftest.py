@@ -11,13 +11,13 @@ Rows = dict[type[AccountOwned], Any]
 
 @pytest.fixture
 def rows(shop: Shop) -> Rows:
-    """A row of every account-owned model in the shop."""
+    """Create a row of every account-owned model in the shop."""
     with shop.scope():
         return make_rows()
 
 
 @pytest.fixture
 def other_rows(other_shop: Shop) -> Rows:
-    """The same in the other shop: what could leak."""
+    """Create the same in the other shop: rows that could leak."""
     with other_shop.scope():
         return make_rows()

@@ -1,6 +1,6 @@
-"""What the catalogue of the database must look like; whoever adds a table that is not account-owned says why here."""
+"""The expected database catalogue. Tables that aren't account-owned are listed here with the reason."""
 
-# Directory tables have a policy of their own: who sees a workspace, an account, a key.
+# Directory tables have their own policies: who sees a workspace, an account, a key.
 DIRECTORY_POLICIES = {
     "workspaces": "(id = current_workspace_id())",
     "accounts": "((id = current_account_id()) OR (workspace_id = current_workspace_id()))",
@@ -10,7 +10,7 @@ DIRECTORY_POLICIES = {
     "workspace_idempotency_records": "(workspace_id = current_workspace_id())",
 }
 
-# Tables that hold no account's data, each with its reason.
+# Tables without any account's data, each with the reason.
 GLOBAL_TABLES = {
     "users": "a person may be staff of several accounts; memberships tie them",
     "users_groups": "Django's own link between users and groups, unused by the roles of memberships",
@@ -25,7 +25,7 @@ GLOBAL_TABLES = {
     "pickup_points": "a carrier's public reference data, the same for every account",
 }
 
-# Ledgers: the serving role may read and insert, and a trigger refuses everybody else.
+# Ledgers: the serving role may only read and insert, and a trigger refuses changes by anybody.
 APPEND_ONLY_TABLES = {
     "discount_redemptions",
     "email_delivery_events",
@@ -63,7 +63,7 @@ RESOLVER_FUNCTIONS = {
     "test_card_account(text)",
 }
 
-# The only columns that those functions can reach, by table and privilege.
+# The only columns that those functions can access, by table and privilege.
 RESOLVER_COLUMNS = {
     ("accounts", "SELECT"): {"id", "workspace_id", "handle", "name", "status"},
     ("api_keys", "SELECT"): {
@@ -105,10 +105,10 @@ RESOLVER_COLUMNS = {
     ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},
 }
 
-# Unique across accounts by the contract, so without the account: each is a token or name that says nothing.
+# Unique across accounts as documented, so without the account: tokens or names that reveal nothing.
 PLATFORM_WIDE_KEYS = {"orders_token", "vouchers_code"}
 
-# Tables whose rows a resolver function may delete, with the function that does.
+# Tables whose rows a resolver function may delete, with that function.
 RESOLVER_DELETES = {
     "idempotency_records": "prune_idempotency_records",
     "outbox_dispatches": "prune_ended_dispatches",

@@ -1,4 +1,4 @@
-"""The rules that keep a statement on one shard once `account_id` is the distribution column.
+"""Rules that keep a statement on one shard once `account_id` is the distribution column.
 
 Every account-owned table that a statement reads or changes is compared on `account_id`, rows are inserted
 with it, and it never stands in a SET list. The test run holds every statement of the product to them.
@@ -16,7 +16,7 @@ from django.conf import settings
 
 from tests.rows import account_owned_models
 
-# Names as Django quotes them or as raw SQL writes them, with the alias that follows.
+# Names as quoted by Django or written in raw SQL, with the following alias.
 _TABLE = re.compile(
     r"\b(?P<verb>FROM|JOIN|UPDATE|INTO)\s+(?:ONLY\s+)?\"?(?P<table>[a-z_]+)\"?"
     r"(?:\s+(?:AS\s+)?\"?(?P<alias>(?!(?:WHERE|SET|ON|INNER|LEFT|JOIN|CROSS|ORDER|GROUP|LIMIT|FOR|VALUES|UNION|USING|"
@@ -29,7 +29,7 @@ TESTS = Path(__file__).parent.parent
 
 
 class Watch:
-    """Collects what the product's statements do wrong, over every connection that it is installed on."""
+    """Collects violations by the product's statements on every connection where it is installed."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -46,7 +46,7 @@ class Watch:
 
 
 def _is_of_a_test(frame: FrameType | None) -> bool:
-    """Whether the innermost of the project's own frames is a test's: tests may write any SQL they like."""
+    """Whether the innermost frame of the project is a test's: tests may send any SQL."""
     while frame:
         path = Path(frame.f_code.co_filename)
         is_own = path.is_relative_to(settings.BASE_DIR) and ".venv" not in path.parts
@@ -58,7 +58,7 @@ def _is_of_a_test(frame: FrameType | None) -> bool:
 
 @lru_cache(maxsize=20_000)
 def problems(sql: str) -> tuple[str, ...]:
-    """What in one statement would reach past a shard."""
+    """List what in a statement would reach beyond a shard."""
     return tuple(_problems(sql))
 
 

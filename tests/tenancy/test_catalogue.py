@@ -1,4 +1,4 @@
-"""The tables are isolated, and the checker that says so notices when one is not."""
+"""All tables are isolated, and the checker notices if one isn't."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _FUNCTIONS = """
 
 @pytest.fixture
 def owner() -> Iterator[psycopg.Connection]:
-    """The owner's connection, in a transaction that leaves no trace."""
+    """The owner's connection, in a transaction that is rolled back."""
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as connection:
         yield connection
         connection.rollback()

@@ -1,4 +1,4 @@
-"""The system checks see a model that is wired past the isolation."""
+"""The system checks find models that bypass the isolation."""
 
 from django.core.checks import run_checks
 from django.db import models

@@ -1,4 +1,4 @@
-"""Every constraint of the database is answered by a refusal, or is known to be out of any client's reach."""
+"""Every database constraint has a refusal, or is listed as impossible for clients to violate."""
 
 import pytest
 from django.db import connection
@@ -6,7 +6,7 @@ from django.db import connection
 from commerce.errors import all_refusals
 from tests.tenancy.unreachable import FRAMEWORK_TABLES, UNREACHABLE, UNREACHABLE_FORMS
 
-# Primary keys are drawn from sequences, and `NOT NULL` is what the models' fields say.
+# Primary keys come from sequences, and `NOT NULL` follows from the models' fields.
 _CONSTRAINTS = """
     SELECT c.relname, n.conname, pg_get_constraintdef(n.oid)
       FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
@@ -24,7 +24,7 @@ _CONSTRAINTS = """
 
 @pytest.fixture
 def catalogue(db):
-    """What each constraint says, by name, of the product's own tables."""
+    """Return the definition of each constraint of the product's tables, by name."""
     with connection.cursor() as cursor:
         cursor.execute(_CONSTRAINTS)
         return {

@@ -1,4 +1,4 @@
-"""Numbers reach the database whole, whatever type Django takes them for."""
+"""Integers reach the database unchanged, whatever type Django sends them as."""
 
 from itertools import product
 

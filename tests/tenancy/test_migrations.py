@@ -1,4 +1,4 @@
-"""Isolation is made and unmade by the migrations alone, over the owner's connection."""
+"""The migrations create and remove the isolation, over the owner's connection."""
 
 import os
 

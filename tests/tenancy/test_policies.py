@@ -1,4 +1,4 @@
-"""With the application's own filters gone: what the database alone shows, and what it refuses."""
+"""Without the application's filters: what the database alone shows and refuses."""
 
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ REFERENCES = [
     if isinstance(field, AccountForeignKey)
 ]
 
-# What a row must also say for its reference to be looked at, rather than another constraint to refuse first.
+# Values that a row needs, so that its reference is checked before another constraint refuses it.
 COMPANIONS = {
     "carts_merged_into_id_fk": {"status": "merged"},
     "checkouts_market_id_fk": {"phase": "abandoned"},
@@ -41,7 +41,7 @@ def row_counts(tables):
 
 
 def execute(sql, *parameters):
-    """The number of rows that a statement changed."""
+    """Execute a statement and return the number of changed rows."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.rowcount

@@ -1,4 +1,4 @@
-"""A database that is away is said to be so at once, and is found again soon after it is back."""
+"""An unavailable database is reported at once, and used again soon after it is back."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ from commerce.tenancy.postgresql import pool as module
 from commerce.tenancy.postgresql.pool import FailFastPool, Unreachable
 from tests.servers import closed_port
 
-# Far longer than any test: whoever waited for it would be seen.
+# Far longer than any test, so that waiting for it would be noticed.
 FOR_EVER_S = 600
 
 
@@ -37,7 +37,7 @@ def pool_at(port, **options):
 
 @contextmanager
 def counting_server():
-    """A server that hangs up on everybody: its port, and a list with an entry for each connection."""
+    """Start a server that closes every connection; yield its port and a list with an entry per connection."""
     callers = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -57,7 +57,7 @@ def counting_server():
 
 @contextmanager
 def forwarded(port):
-    """Has the port lead to the suite's own server."""
+    """Forward the port to the suite's server."""
     database = settings.DATABASES["default"]
     target = (database["HOST"], int(database["PORT"]))
 
@@ -107,7 +107,7 @@ def test_server_that_has_just_refused_is_left_alone(monkeypatch):
     monkeypatch.setattr(module, "REST_S", FOR_EVER_S)
     with counting_server() as (port, callers), pool_at(port) as pool:
         refused(pool)
-        # The try that came with opening the pool may still be under way.
+        # The attempt made when the pool opened may still be running.
         _settled(callers)
         before = len(callers)
 

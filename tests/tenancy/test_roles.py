@@ -1,4 +1,4 @@
-"""The serving role is harmless, and whoever serves with another one is told."""
+"""The serving role has no dangerous rights, and serving with another role is reported."""
 
 import os
 
@@ -19,11 +19,11 @@ OWNS = "it owns tables, or is a member of the role that does"
 
 @pytest.fixture
 def served_as(request, django_db_blocker):
-    """Connections whose default one belongs to the role of the URL in this environment variable."""
+    """Make the default connection use the role of the URL in this environment variable."""
 
     def handler(variable):
         url = Env.db_url_config(os.environ[variable])
-        # The superuser's URL names the server's own database.
+        # The superuser's URL names the server's default database.
         handler = ConnectionHandler({"default": url | {"NAME": connection.settings_dict["NAME"]}})
         request.addfinalizer(handler.close_all)
         return handler
@@ -92,7 +92,7 @@ def test_append_only_tables_refuse_their_owner_too(shop, rows, statement):
 
 @pytest.mark.django_db(transaction=True)
 def test_owner_sees_nothing_without_a_scope(shop, rows):
-    # The last four have policies for the resolver too, of which the owner is a member that inherits nothing.
+    # The last four also have policies for the resolver role; the owner is a member of it, but inherits nothing.
     tables = ("markets", "accounts", "api_keys", "checkouts", "outbox_dispatches")
 
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"]) as owner:

@@ -1,4 +1,4 @@
-"""Migrations run while processes of the release before still serve: they take nothing away that those use."""
+"""Migrations run while processes of the previous release serve, so they must not remove anything that those use."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.models import NOT_PROVIDED
 
-# Columns without a default that a trigger fills in rows of old processes: no one value would be right for all.
+# Columns without a default, because no value fits all rows: a trigger fills them for old processes.
 FILLED = {
     "carts.cart.locale": "carts_of_old_processes",
     "carts.cart.prices_include_tax": "carts_of_old_processes",
     "carts.cartlineitem.price_includes_tax": "cart_line_items_of_old_processes",
 }
-# Of the time before the first release, when no process could be older.
+# Migrations before the first release, when there were no older processes.
 BEFORE_THE_FIRST_RELEASE = {
     "discounts.discount.usage_count",
     "discounts.voucher.held_cents",
@@ -48,12 +48,12 @@ def our_migrations() -> list[migrations.Migration]:
 
 def _parents(path: str) -> Iterator[object]:
     folder = type(settings.BASE_DIR)(path)
-    # What is installed into an environment beside the code is not ours.
+    # Installed packages inside the folder aren't ours.
     return iter(() if "site-packages" in folder.parts else folder.parents)
 
 
 def hazards(migration: migrations.Migration) -> list[str]:
-    """What a migration does to tables that were there before it and that old processes can't live with."""
+    """List changes of existing tables by a migration that break old processes."""
     made = {one.name_lower for one in migration.operations if isinstance(one, migrations.CreateModel)}
     return [
         f"{migration.app_label}.{hazard}"
@@ -77,7 +77,7 @@ def _hazards_of(operation: Operation, migration: migrations.Migration) -> Iterat
 
 
 def _needs_value(field: models.Field) -> bool:
-    """Whether a row can't be inserted without naming the column."""
+    """Whether inserting a row requires the column."""
     return not field.null and not field.many_to_many and field.db_default is NOT_PROVIDED
 
 

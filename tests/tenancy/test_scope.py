@@ -1,4 +1,4 @@
-"""A scope binds one transaction to one account, and nothing of it stays on the connection."""
+"""A scope binds one transaction to one account and leaves nothing on the connection."""
 
 import random
 from uuid import UUID
@@ -201,7 +201,7 @@ def test_scopes_of_many_threads_never_mix_on_pooled_connections(make_shop):
             if settings_of_the_connection() != ("", ""):
                 raise AssertionError("A connection carries a scope.")
             if chance.random() < 0.3:
-                # Back to the pool: the next visit may get another thread's connection.
+                # Back to the pool, so that the next request may get another thread's connection.
                 connection.close()
         return seen
 

@@ -1,4 +1,4 @@
-"""The checker of statements, which the whole test run goes through, sees what it should."""
+"""The checker that sees all statements of the test run finds what it should."""
 
 import pytest
 from django.conf import settings
@@ -68,7 +68,7 @@ def test_watch_tells_the_products_statements_from_the_tests_own():
 
 @pytest.fixture
 def statements(django_assert_num_queries):
-    """The statements of a block: their number, and that each passes."""
+    """Check the number of statements in a block, and that each passes."""
 
     def run(number, work):
         with django_assert_num_queries(number) as captured:

@@ -1,4 +1,4 @@
-"""Time-outs of PostgreSQL: each kind of process has its own, and a request that meets one can be sent again."""
+"""Time-outs of PostgreSQL: each kind of process has its own, and a request that hits one can be sent again."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ with connection.cursor() as cursor:
 
 
 def shown(*command, **environment):
-    """The time-outs of a process; the suite's own connections have none for whole transactions."""
+    """Return the time-outs of a process; the suite's connections have none for whole transactions."""
     inherited = {name: value for name, value in os.environ.items() if not name.endswith("_TIMEOUT_S")}
     done = subprocess.run(
         [sys.executable, *command],
@@ -57,7 +57,7 @@ def test_environment_wins_over_a_commands_own():
 
 @pytest.fixture
 def impatient(shop):
-    """A shop whose requests wait for a lock for a moment only."""
+    """A shop whose requests wait only a moment for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '50ms'")
     yield shop

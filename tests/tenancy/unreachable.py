@@ -3,7 +3,7 @@
 Whoever adds a constraint either names it in a refusal (`constraints`), or lists it here under what keeps clients off it.
 """
 
-# What the reasons mean is checked by reading; that none is missing, and none is left over, by a test.
+# A test checks that no constraint is missing or left over; the reasons are checked by reading.
 UNREACHABLE: dict[str, tuple[str, ...]] = {
     "random: tokens, hashes and codes are drawn by the product, from 80 bits and more": (
         "api_keys_secret_hash_key",
@@ -201,12 +201,12 @@ UNREACHABLE: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# Written for every table of a kind: each is named by what it says, as names of this kind end in a hash.
+# Exist on every table of a kind. Given by their definition, because such names end in a hash.
 UNREACHABLE_FORMS: dict[str, str] = {
     "FOREIGN KEY (account_id) REFERENCES accounts(id)": "accounts are archived, never deleted",
     "FOREIGN KEY (workspace_id) REFERENCES workspaces(id)": "workspaces are never deleted",
     "FOREIGN KEY (user_id) REFERENCES users(id)": "users are written by the back office and by commands alone",
 }
 
-# Tables of Django and of its sessions and users, which only the back office and commands write.
+# Django's own tables, such as sessions and users, which only the back office and commands write.
 FRAMEWORK_TABLES = ("django_", "auth_", "users_groups", "users_user_permissions")

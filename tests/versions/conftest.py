@@ -1,4 +1,4 @@
-"""An installation with two more versions, made by settings alone."""
+"""An installation with two more API versions, added by settings alone."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -16,10 +16,10 @@ VERSIONS = {**API_VERSIONS, "2099-01": "tests.versions.v2099_01", "2099-07": "te
 
 @pytest.fixture
 def add_versions(settings) -> Iterator[Callable[..., None]]:
-    """Adds versions, as code that is deployed later does."""
+    """Add versions, as later releases do."""
 
     def add() -> None:
-        # The installation's own URLs are made with its own versions, also if no test has used them before.
+        # Load the installation's URLs first, so that they are built with its own versions.
         import_module("config.urls")
         settings.API_VERSIONS = VERSIONS
         settings.ROOT_URLCONF = "tests.versions.urls"

@@ -1,4 +1,4 @@
-"""Events and webhooks: what was made for a version stays in it, and newer events are written in older words."""
+"""Events and webhooks keep the version they were created for; newer events are downgraded for older versions."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ from tests.commerce.webhooks.rows import make_due, make_event
 from tests.versions.conftest import VERSIONS, admin
 
 NEWEST = "2099-07"
-# What the order of `order.paid` is called.
+# The name of the order id in `order.paid`.
 NAMES = {CURRENT_VERSION: "order", "2099-01": "order", NEWEST: "order_id"}
 
 
@@ -25,7 +25,7 @@ def add_endpoint(shop, receiver, version):
 
 
 def received(receiver):
-    """What each endpoint was sent, by the version in its URL."""
+    """Return what each endpoint was sent, by the version in its URL."""
     found = [
         (request.query_string.decode(), orjson.loads(request.get_data())) for request in receiver.requests
     ]

@@ -1,4 +1,4 @@
-"""A field that was renamed twice: clients of each version send and see its name of that time."""
+"""A field that was renamed twice: clients of each version send and get its name in that version."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from tests.storefront import EMAIL, cart_with
 from tests.versions.conftest import VERSIONS, admin, storefront
 
 NEWEST = "2099-07"
-# What a market's name is called.
+# The field name of a market's name.
 NAMES = {CURRENT_VERSION: "label", "2099-01": "title", NEWEST: "name"}
 AUSTRIA = {"handle": "at", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
 STRICT = "handling=strict"

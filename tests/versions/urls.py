@@ -1,4 +1,4 @@
-"""The URLs of the installation with the versions of these tests. Imported once those are set."""
+"""The installation's URLs with the versions of these tests. Imported after those are set."""
 
 from config import urls
 

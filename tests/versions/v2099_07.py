@@ -1,4 +1,4 @@
-"""The newest version. Its names are those of the code."""
+"""The newest version, which uses the names of the code."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A key can't manage a sibling account's keys, or issue or revoke keys with more scopes or a later expiry than its own."""
+"""A key can't manage a sibling's keys, or issue or revoke keys with more scopes or a later expiry than its own."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Gift cards to test with, and how tests read them."""
+"""Helpers to create and read gift cards."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ TOMORROW = timedelta(days=1)
 
 @in_shop
 def make_voucher(shop, *, balance=10_000, **fields):
-    """A gift card of 100.00 EUR, unless said otherwise; `is_overdue` puts its end into the past."""
+    """Create a gift card of 100.00 EUR by default; `is_overdue` puts its expiry into the past."""
     is_overdue = fields.pop("is_overdue", False)
     fields = {"currency": "EUR", "actor": "test", "now": timezone.now()} | fields
     voucher = issue_voucher(initial_balance_cents=balance, **fields)
@@ -33,21 +33,21 @@ def make_order(shop, **fields):
 
 @in_shop
 def state(shop, voucher):
-    """Balance, held cents and stored status."""
+    """Return balance, held cents and stored status."""
     voucher.refresh_from_db()
     return voucher.balance_cents, voucher.held_cents, voucher.status
 
 
 @in_shop
 def ledger(shop, voucher):
-    """Kind, signed cents and balance of each entry."""
+    """Return kind, signed cents and balance of each entry."""
     rows = VoucherRedemption.objects.filter(voucher=voucher).order_by("pk")
     return list(rows.values_list("kind", "amount_cents", "balance_after_cents"))
 
 
 @in_shop
 def holds(shop, voucher):
-    """Cents by the checkout that holds them."""
+    """Return held cents by checkout."""
     return dict(VoucherHold.objects.filter(voucher=voucher).values_list("checkout_id", "amount_cents"))
 
 
@@ -59,7 +59,7 @@ def attempts(shop, voucher):
 
 @in_shop
 def event_types(shop):
-    """The types of the events of gift cards, oldest first."""
+    """Return the types of the gift card events, oldest first."""
     return list(
         Event.objects.filter(type__startswith="voucher.").order_by("pk").values_list("type", flat=True)
     )

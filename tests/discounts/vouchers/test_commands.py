@@ -1,4 +1,4 @@
-"""issue_vouchers and export_voucher_redemptions: gift cards from a terminal."""
+"""The commands issue_vouchers and export_voucher_redemptions."""
 
 import csv
 import stat
@@ -19,7 +19,7 @@ CARDS = ("--count", "3", "--amount", "2500", "--currency", "eur")
 
 
 def run(*arguments):
-    """A command's standard output, as rows."""
+    """Run a command; return its standard output as rows."""
     out = StringIO()
     call_command(*map(str, arguments), stdout=out, stderr=StringIO())
     return list(csv.reader(StringIO(out.getvalue())))

@@ -1,4 +1,4 @@
-"""What the database refuses of gift cards, whoever writes."""
+"""Database constraints of gift cards."""
 
 import pytest
 from django.db import DatabaseError, connection

@@ -1,4 +1,4 @@
-"""Gift cards at checkout: what is held, taken and returned, in how many statements, and what is refused."""
+"""Gift cards at checkout: what is held, charged, returned and refused, and in how many statements."""
 
 from datetime import timedelta
 
@@ -46,7 +46,7 @@ def hold(*wanted, checkout_id=CHECKOUT):
 
 
 def capture(order, checkout_id=CHECKOUT):
-    """What a completion does: the gift cards wait for nobody once the order is numbered."""
+    """Capture like a completion, which locks the gift cards before the order is numbered."""
     now = timezone.now()
     lock_held(checkout_ids=[checkout_id])
     events = capture_holds(checkout_id=checkout_id, order_id=order.pk, actor="storefront", now=now)
@@ -254,7 +254,7 @@ def test_capture_of_what_was_ended_meanwhile_takes_it_and_leaves_the_status(shop
     assert [state(shop, voucher) for voucher in vouchers] == [
         (0, 0, "disabled"),
         (0, 0, "revoked"),
-        (0, 0, "active"),  # shows as expired, as it would had the sweeper come before
+        (0, 0, "active"),  # shows as expired, as if the sweeper had already run
     ]
     assert "voucher.depleted" not in event_types(shop)
 

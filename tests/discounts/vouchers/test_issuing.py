@@ -1,4 +1,4 @@
-"""Codes are unique across accounts, and batches cost no more statements than one."""
+"""Codes are unique across accounts, and a batch takes no more statements than a single gift card."""
 
 from itertools import chain, repeat
 

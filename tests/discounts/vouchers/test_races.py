@@ -1,4 +1,4 @@
-"""One gift card wanted by many at once, with real threads."""
+"""Concurrent uses of one gift card, with real threads."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""One gift card through any life at all, against a model of it, on the real database."""
+"""A gift card through any sequence of operations, compared with a model, on the real database."""
 
 from collections import Counter
 from datetime import timedelta
@@ -29,7 +29,7 @@ ORDERS = st.sampled_from([0, 1])
 
 
 class LifeOfAVoucher(RuleBasedStateMachine):
-    """`balance`, `held`, `taken` (by order), `status` and `now` are the model; `_ask` does the real thing."""
+    """`balance`, `held`, `taken` (by order), `status` and `now` are the model; `_ask` runs the real operation."""
 
     def __init__(self, shop, orders):
         super().__init__()
@@ -49,7 +49,7 @@ class LifeOfAVoucher(RuleBasedStateMachine):
         return self.balance - sum(self.held.values())
 
     def _ask(self, act, **arguments):
-        """The code of the refusal, or None."""
+        """Run an operation; return the code of its refusal, or None."""
         try:
             with self.shop.scope():
                 act(**arguments)

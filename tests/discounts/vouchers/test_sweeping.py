@@ -68,7 +68,7 @@ def test_task_goes_on_until_nothing_is_overdue(shop, monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 def test_vouchers_expire_beside_those_that_can_not(shop, other_shop, monkeypatch):
-    """A batch of nothing but such vouchers, which are met first."""
+    """A whole batch of failing vouchers comes first."""
     monkeypatch.setattr(sweeping, "BATCH", 2)
     bad = [make_voucher(shop, is_overdue=True) for _ in range(3)]
     with shop.scope():

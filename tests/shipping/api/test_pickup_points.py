@@ -13,7 +13,7 @@ PATH = "shipping/pickup-points.json"
 
 @pytest.fixture
 def admin(shop):
-    """A client of the admin surface's root."""
+    """A client of the admin API's root."""
     return ApiClient.admin(shop.issue("admin"))
 
 
@@ -133,7 +133,7 @@ def test_pickup_points_take_one_statement(admin, django_assert_num_queries, numb
         make_pickup_point()
     admin.get(PATH)
 
-    # The list; in the test's own transaction the request's is a savepoint, made and released.
+    # The list; in the test's transaction, the request's is a savepoint, created and released.
     with django_assert_num_queries(3):
         found = listed(admin, "?postcode_prefix=1")
 

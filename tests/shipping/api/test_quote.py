@@ -16,7 +16,7 @@ ASKED = {
 
 
 def quoted(shop, **changes):
-    """`(method id, rate id)` of each quote, in order."""
+    """Return `(method id, rate id)` of each quote, in order."""
     quotes = shop.admin.post("shipping/quote.json", ASKED | changes).json()["quotes"]
     return [(int(option["method"]["id"]), int(option["rate_id"])) for option in quotes]
 

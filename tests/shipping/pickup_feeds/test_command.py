@@ -26,7 +26,7 @@ HEADER = "external_id,name,country_code,zip\n"
 
 @pytest.fixture
 def feed(tmp_path):
-    """Writes a file; its path."""
+    """Write a file and return its path."""
 
     def write(name, content):
         path = tmp_path / name
@@ -37,7 +37,7 @@ def feed(tmp_path):
 
 
 def run(*arguments):
-    """What the command wrote to each of its outputs, but for how long it took."""
+    """Run the command; return what it wrote to each output, without the duration."""
     out, err = StringIO(), StringIO()
     call_command("import_pickup_points", *arguments, stdout=out, stderr=err)
     summary, duration = out.getvalue().splitlines()
@@ -364,7 +364,7 @@ def test_two_carriers_are_imported_at_once():
 def test_import_takes_the_same_statements_whatever_its_length(db, django_assert_num_queries, number):
     make_points("gone", *(f"p{index}" for index in range(number)))
 
-    # The lock, two tables made and one filled and analysed, repeated lines, two counts, two writes, the tables
+    # The lock, two tables created and one filled and analysed, repeated lines, two counts, two writes, the tables
     # dropped, and a savepoint around it all.
     with django_assert_num_queries(13):
         importing(items(number))

@@ -1,4 +1,4 @@
-"""Formats: what each reader makes of a text, and that it holds no more of it than it needs."""
+"""Formats: what each reader parses, and that it keeps no more of a text than needed."""
 
 from io import BytesIO, StringIO
 
@@ -12,7 +12,7 @@ from shipping.pickup_feeds.readers import read_csv, read_json_lines
 
 
 class Endless(StringIO):
-    """A text that never ends, and remembers how much of it was read."""
+    """An endless text that counts how much of it was read."""
 
     taken = 0
 
