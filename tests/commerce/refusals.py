@@ -1,4 +1,4 @@
-"""How tests read what was refused: by the API, and by the database."""
+"""Read refusals of the API and the database."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 
 def field_errors(answer: HttpResponse) -> list[tuple[str, str]]:
-    """The `(field, code)` of each error of a 422."""
+    """Return `(field, code)` of each error of a 422."""
     assert answer.status_code == 422
     return [(error["field"], error["code"]) for error in answer.json()["errors"]]
 
@@ -19,7 +19,7 @@ def refusal(answer: HttpResponse) -> tuple[int, str]:
 
 
 def refused_constraint(write: Callable[[], Any]) -> str:
-    """The name of the constraint that a write violates."""
+    """Return the name of the constraint that a write violates."""
     with pytest.raises(IntegrityError) as refused:
         write()
     return refused.value.__cause__.diag.constraint_name

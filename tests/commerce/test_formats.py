@@ -1,4 +1,4 @@
-"""How domain values leave, and how snapshots are written and read."""
+"""Formatting domain values, and writing and reading snapshots."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The domain keeps integers: ids and cents become text where they leave, and are parsed where they come in."""
+"""The domain uses integers: ids and cents are formatted and parsed only at its edges."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 APPS = ("accounts", "carts", "checkouts", "commerce", "discounts", "emails", "shipping")
-# What leaves, and in whose format.
+# Modules that format values for the outside.
 FORMATS = {
     "commerce/formats.py": "of the API, for answers, events and refusals",
     "commerce/paging.py": "the cursor of an answer",
@@ -24,7 +24,7 @@ FORMATS = {
 
 
 def conversions(source: str) -> Iterator[str]:
-    """Where code makes text of an id or of cents, or an integer of a member of a JSON object."""
+    """Find code that converts ids or cents to text, or a member of a JSON object to an integer."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id="str"), args=[ast.Attribute(attr=name) | ast.Name(id=name)]):

@@ -1,4 +1,4 @@
-"""What installations set: `.env.example` names exactly what is read, and nonsense is refused at the start."""
+"""Settings of installations: `.env.example` names exactly what is read, and invalid values are refused at the start."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ _NAME = re.compile(r"^#? ?([A-Z][A-Z_]+)=", re.MULTILINE)
 
 
 def names_read():
-    """The names that the settings module asks the environment for."""
+    """Return the names that the settings module reads from the environment."""
     calls = [node for node in ast.walk(ast.parse(_SOURCE.read_text())) if isinstance(node, ast.Call)]
     return {
         call.args[0].value

@@ -1,4 +1,4 @@
-"""Readiness is answered in time, whatever the servers behind do."""
+"""/readyz answers in time, whatever the database and Redis do."""
 
 import time
 
@@ -24,7 +24,7 @@ NO_REDIS = {"redis": "unavailable", "late_tasks": None}
 
 @pytest.fixture
 def database_at(monkeypatch, django_db_blocker):
-    """Moves the database to another port of this machine, for readiness alone."""
+    """Point /readyz to another port for the database."""
 
     def move(port):
         options = {
@@ -43,7 +43,7 @@ def database_at(monkeypatch, django_db_blocker):
 
 @pytest.fixture
 def redis_at(monkeypatch):
-    """Moves Redis to another port of this machine, for readiness alone."""
+    """Point /readyz to another port for Redis."""
 
     def move(port):
         moved = redis.Redis(
@@ -58,7 +58,7 @@ def redis_at(monkeypatch):
 
 
 def asked():
-    """The answer of /readyz, and the seconds that it took."""
+    """Return the answer of /readyz, and the seconds that it took."""
     began = time.monotonic()
     response = Client().get("/readyz")
     return response.status_code, response.json(), time.monotonic() - began

@@ -1,4 +1,4 @@
-"""What `/metrics` shows, and to whom."""
+"""`/metrics`: its content, and who may read it."""
 
 import logging
 import threading
@@ -29,7 +29,7 @@ _STATUSES = ("pending", "processing", "dead")
 
 
 def scraped(**options):
-    """Every sample by its name and labels."""
+    """Return every sample by name and labels."""
     response = Client(**options).get("/metrics")
     assert response.status_code == 200
     families = text_string_to_metric_families(response.content.decode())

@@ -1,4 +1,4 @@
-"""What is told of periodic tasks that have stopped: a scheduler that is gone reports no error."""
+"""Reporting stopped periodic tasks, because a dead scheduler reports no error itself."""
 
 import time
 

@@ -9,7 +9,7 @@ from tests.shops import Shop
 
 @pytest.fixture
 def open_demo(settings, tmp_path: Path) -> Callable[[Shop], dict[str, str]]:
-    """Switches the demo page on for a shop, as `make run` does; answers with the secrets in the file behind it."""
+    """Enable the demo page for a shop, like `make run`; return the secrets in its file."""
 
     def open_demo(shop: Shop) -> dict[str, str]:
         keys = {kind: shop.issue(kind) for kind in ("workspace", "admin", "storefront")}

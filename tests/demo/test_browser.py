@@ -18,8 +18,8 @@ _TIMEOUT_MS = 10_000
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch, live_server) -> Iterator[Page]:
-    """A page that fails the test when it makes a mistake, or asks anybody but this server."""
-    # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
+    """A page that fails the test on script errors, or on requests to other servers."""
+    # Playwright runs an event loop in this thread, which Django would mistake for asynchronous code.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as playwright:
         browser = _launched(playwright)
@@ -38,7 +38,7 @@ def page(monkeypatch: pytest.MonkeyPatch, live_server) -> Iterator[Page]:
 
 
 def _launched(playwright: Playwright):
-    """Playwright's own Chromium, or one of this machine; skips the test where there is neither."""
+    """Launch Playwright's Chromium or an installed one; skip the test if there is none."""
     own = playwright.chromium.executable_path
     found = own if Path(own).exists() else next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""The plain dictionaries say what the OpenAPI document says that they do."""
+"""Plain dictionaries match the OpenAPI document."""
 
 from commerce.catalog.api import serializers, shapes
 from commerce.catalog.models import VariantPricing

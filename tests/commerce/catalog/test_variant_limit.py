@@ -1,4 +1,4 @@
-"""How many variants a product has at the most."""
+"""The maximum number of variants of a product."""
 
 import pytest
 

@@ -15,7 +15,7 @@ TTL = "commerce.checkout.session_ttl_minutes"
 
 @pytest.fixture
 def environment(monkeypatch):
-    """Sets a variable as if the process had been started with it."""
+    """Set a variable as if the process had been started with it."""
 
     def set_variable(name: str, value: str) -> None:
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Whose order it is: the customer named, the one of the address, or a new guest."""
+"""The customer of an order: the given one, the one with the email, or a new guest."""
 
 import pytest
 from django.utils import timezone

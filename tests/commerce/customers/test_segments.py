@@ -1,4 +1,4 @@
-"""Who belongs to a segment."""
+"""Membership of segments."""
 
 from datetime import UTC, datetime
 
@@ -15,7 +15,7 @@ from tests.factories import make_customer
 
 @pytest.fixture
 def ada(shop):
-    """A customer of two tags and five orders, made at noon."""
+    """A customer with two tags and five orders, created at noon."""
     customer = make_customer(
         shop,
         email="Ada@Example.com",

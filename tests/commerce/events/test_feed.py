@@ -1,4 +1,4 @@
-"""The feed is followed by the id of the last event read: no event may show up below that."""
+"""Clients follow the feed by the id of the last event read, so no event may appear below it later."""
 
 import threading
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ def publish_pairs(shop, publishing, index):
 
 
 def follow(shop, publishing):
-    """What a client sees that reads on from the last id it has seen, until nobody publishes any more."""
+    """Return what a client reads that always continues after the last id, until nobody publishes any more."""
     seen, position, is_last = [], 0, False
     while not is_last:
         is_last = not publishing
@@ -48,7 +48,7 @@ def follow(shop, publishing):
 
 
 class Publisher(threading.Thread):
-    """A transaction that has published and is still open, until it is told to `finish`."""
+    """A transaction that has published and stays open until `finish`."""
 
     def __init__(self, shop):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reservations under real concurrency: nothing is sold twice, and nobody deadlocks."""
+"""Concurrent reservations with real threads: nothing is sold twice, and nothing deadlocks."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Stock that checkouts hold: what each operation moves, in how many statements, and what it refuses."""
+"""Stock held by checkouts: what each operation moves and refuses, and in how many statements."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ CHECKOUT, OTHER_CHECKOUT = 71, 72
 
 @pytest.fixture
 def variant(shop: Shop) -> Variant:
-    """Ten units at the first location."""
+    """A variant with ten units at the first location."""
     return make_variant(shop, stock=10)
 
 

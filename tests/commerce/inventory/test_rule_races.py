@@ -1,4 +1,4 @@
-"""A variant's rule changes while its stock is being worked on: the levels' copies of it are never stale."""
+"""A variant's rule changes while its stock changes: the levels' copies of it are never stale."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""What the database holds by itself, whatever the application forgets."""
+"""Constraints of the database, independent of the application."""
 
 import pytest
 from django.utils import timezone

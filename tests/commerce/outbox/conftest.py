@@ -8,7 +8,7 @@ from commerce.outbox.handlers import Handler, Outcome
 
 @pytest.fixture
 def handle(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
-    """Registers a handler for a test: `ran = handle("example", work)`, where `ran` collects the ids run."""
+    """Register a handler for a test: `ran = handle("example", work)`, where `ran` collects the ids run."""
     monkeypatch.setattr(handlers, "_registrations", dict(handlers._registrations))
 
     def register(task_name: str, work: Handler = lambda dispatch: Outcome(), **options) -> list[int]:

@@ -1,4 +1,4 @@
-"""What operators see of the outbox of all accounts."""
+"""The outbox backlog of all accounts, for operators."""
 
 from datetime import timedelta
 

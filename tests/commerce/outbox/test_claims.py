@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def leased(shop, *, until=MINUTE, **fields):
-    """A dispatch that a worker has claimed, with a lease that ends `until` from now."""
+    """Create a dispatch claimed by a worker, with a lease that ends `until` from now."""
     locked_until = timezone.now() + until
     return make_dispatch(shop, status="processing", locked_until=locked_until, **fields)
 

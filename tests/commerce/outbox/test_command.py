@@ -71,7 +71,7 @@ def test_retry_of_what_cannot_be_retried_changes_nothing(shop, other_shop):
 def test_tail_shows_what_ends_once(shop, other_shop, capsys, monkeypatch):
     monkeypatch.setattr(outbox, "_LOOK_EVERY_S", 0.05)
     make_dispatch(shop, status="succeeded", finished_at=DUE_AT)
-    # After the command has begun to look, however long that takes.
+    # After the command has started to look, however long that takes.
     soon = timezone.now() + timedelta(minutes=1)
     ended = make_dispatch(shop, status="dead", finished_at=soon, last_error="RuntimeError: no luck")
     make_dispatch(other_shop, status="dead", finished_at=soon)

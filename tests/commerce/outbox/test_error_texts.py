@@ -1,4 +1,4 @@
-"""What is kept of an error has no credentials in it."""
+"""Stored error texts contain no credentials."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Keys that clients choose never meet the product's own. That emails keep to it is shown beside them."""
+"""Keys chosen by clients never collide with the product's own. For emails, see tests/emails/test_key_spaces.py."""
 
 import psycopg
 from django.utils import timezone

@@ -81,7 +81,7 @@ def test_listener_comes_back_after_its_connection_was_killed(listener, wakes, sh
     with psycopg.connect(**connection.get_connection_params()) as direct:
         assert direct.execute(kill).fetchall() == [(True,)]
 
-    # It wakes after it is back, as something may have been committed in between.
+    # It wakes up after reconnecting, because something may have been committed meanwhile.
     assert wakes.wait_for(2)
     make_dispatch(shop)
     assert wakes.wait_for(3)
@@ -90,7 +90,7 @@ def test_listener_comes_back_after_its_connection_was_killed(listener, wakes, sh
 def test_listener_stops_while_the_database_cannot_be_reached(wakes, monkeypatch):
     monkeypatch.setitem(connections.settings["default"], "PORT", 9)
     unreachable = Listener(wakes)
-    # As after many failures, when it waits for half a minute before it tries again.
+    # As after many failures, when it waits half a minute before the next attempt.
     unreachable._failures = 5
     unreachable.start()
     until = time.monotonic() + 10

@@ -107,7 +107,7 @@ def test_prune_keeps_to_its_batch_whatever_plan_the_planner_makes(shop):
     *_, newest = [ended(shop, days_ago=days) for days in (33, 32, 31)]
 
     with connection.cursor() as cursor:
-        # A nested loop is left, which the planner takes by itself for a table that was analysed with few rows.
+        # Leaves a nested loop, which the planner chooses for a table that was analysed with few rows.
         for kind in ("hashjoin", "mergejoin", "hashagg", "sort", "material"):
             cursor.execute(f"SET LOCAL enable_{kind} = off")
         cursor.execute("DISCARD PLANS")

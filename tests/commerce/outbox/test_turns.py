@@ -1,4 +1,4 @@
-"""Accounts take turns, and none has more of a worker than its share."""
+"""Accounts take turns, and none gets more than its share of a worker."""
 
 from collections import Counter
 from datetime import timedelta
@@ -39,7 +39,7 @@ def accounts(claims):
 
 @pytest.mark.parametrize("backlog", [20, 150])
 def test_accounts_take_turns_however_long_one_has_waited(make_shop, backlog):
-    """With few dispatches due and with many, where another way is taken to the queues."""
+    """With few due dispatches, and with many, which takes another query."""
     busy, *others = [make_shop() for _ in range(4)]
     fill(busy, backlog)
     for shop in others:
@@ -122,7 +122,7 @@ def test_task_gets_no_more_than_its_room(make_shop, backlog):
 
 
 def test_queue_behind_many_that_are_not_due_has_its_turn(make_shop):
-    """More of them than one look passes: the next look goes on where the first one ended."""
+    """More of them than one look covers: the next look continues where the first ended."""
     first, *waiting, last = [make_shop() for _ in range(12)]
     for shop in waiting:
         for number in range(20):
@@ -140,7 +140,7 @@ def test_queue_behind_many_that_are_not_due_has_its_turn(make_shop):
 
 
 def test_one_lost_dispatch_is_taken_at_a_time(shop):
-    """What has ended one worker may end the next, and all that runs beside it."""
+    """What has killed one worker may kill the next, with everything that runs in it."""
     gone = timezone.now() - timedelta(minutes=1)
     lost = {make_dispatch(shop, status="processing", locked_until=gone).pk for _ in range(3)}
     fresh = make_dispatch(shop)

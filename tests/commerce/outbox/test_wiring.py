@@ -59,7 +59,7 @@ def test_worker_runs_a_dispatch_when_it_is_committed_and_stops_when_told(shop, w
         with shop.scope():
             return OutboxDispatch.objects.get(pk=dispatch.pk).last_error
 
-    # The first is there before the worker listens, the second comes while it does.
+    # The first exists before the worker listens, the second comes afterwards.
     for task_name in ("before", "while listening"):
         dispatch = make_dispatch(shop, task_name=task_name)
         wait_for(lambda dispatch=dispatch: last_error(dispatch))

@@ -165,7 +165,7 @@ def test_failure_message_that_the_database_cannot_hold_is_kept_as_far_as_it_can(
     handle("example", fail_badly)
     dispatch = make_dispatch(shop)
 
-    # Kept out of the captured log: what can't be encoded can't be sent from a test process to its parent.
+    # Not in the captured log, because a test process can't send unencodable text to its parent.
     with caplog.at_level(logging.CRITICAL):
         run_due()
 
@@ -330,7 +330,7 @@ def test_threads_begin_nothing_after_their_time_and_end_what_they_have_begun(sho
     for _ in range(3):
         make_dispatch(shop, task_name="example")
 
-    # The caller may have other things to do meanwhile.
+    # The caller may do other things meanwhile.
     assert run_due(within=timedelta(0)) is False
 
     is_over.set()
@@ -421,7 +421,7 @@ def test_dispatch_of_another_type_is_left_to_newer_workers(shop, handle):
 
 @pytest.mark.django_db(transaction=True)
 def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, monkeypatch):
-    """However slow the machine is, it counts as quick here."""
+    """Counts as quick here, however slow the machine is."""
     monkeypatch.setattr(crew, "QUICK_S", 1_000)
     settings.OUTBOX_THREADS = 8
     meeting, begun = Barrier(6), count()
@@ -444,7 +444,7 @@ def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, m
 
 @pytest.mark.django_db(transaction=True)
 def test_account_whose_work_is_slow_keeps_to_its_share(shop, handle, settings, monkeypatch):
-    """However fast the machine is, it counts as slow here."""
+    """Counts as slow here, however fast the machine is."""
     monkeypatch.setattr(crew, "QUICK_S", -1)
     settings.OUTBOX_THREADS = 8
     running, most, lock = set(), [], Lock()

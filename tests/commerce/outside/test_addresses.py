@@ -1,4 +1,4 @@
-"""Which hosts may be called: the table of addresses that are someone's own network in one way or another."""
+"""Which hosts may be called: the addresses of private networks are refused."""
 
 import socket
 
@@ -44,7 +44,7 @@ OTHER_SPELLINGS = ["localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1
 
 
 def resolve_to(monkeypatch, *answers):
-    """Have the name servers give these lists of addresses, one after the other."""
+    """Make the name servers return these lists of addresses, one after the other."""
     left = list(answers)
 
     def getaddrinfo(host, port, **kwargs):

@@ -13,7 +13,7 @@ from commerce.outside.addresses import AddressRefused, addresses_of, connect
 from commerce.outside.deadline import cover, current_deadline, deadline, time_left
 from tests.servers import dripping_server, silent_server
 
-# Far longer than the bounds below, and far shorter than for ever.
+# Far longer than the deadlines below, and far shorter than for ever.
 SOON_S = 20
 
 

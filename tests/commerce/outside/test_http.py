@@ -1,4 +1,4 @@
-"""Calls of foreign URLs, against real servers of this machine."""
+"""Calls of outside URLs, with real servers on this machine."""
 
 import contextlib
 import socket
@@ -48,7 +48,7 @@ def call(url, *, allow_private=True, **headers):
 
 @contextlib.contextmanager
 def dripping(first):
-    """A server that begins an answer and then sends a byte now and then; its address."""
+    """Start a server that begins an answer and then sends a byte now and then; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -207,7 +207,7 @@ def test_call_whose_answer_never_ends_counts_by_its_status(monkeypatch):
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """A certificate of `localhost` that nobody has signed, with its key."""
+    """A self-signed certificate of `localhost`, with its key."""
     folder = tmp_path_factory.mktemp("tls")
     made = folder / "certificate.pem"
     key = folder / "key.pem"
@@ -222,7 +222,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def tls_server(certificate):
-    """The port of a server with that certificate, and the names that it was called by."""
+    """Start a server with that certificate; yield its port and the host names that clients asked for."""
     names = []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)

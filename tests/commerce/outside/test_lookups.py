@@ -1,4 +1,4 @@
-"""Look-ups that hang: those of a few shops leave places for the others."""
+"""Hanging look-ups of a few shops leave places for others."""
 
 import socket
 import threading
@@ -16,7 +16,7 @@ LONG_S = 30
 
 @pytest.fixture(autouse=True)
 def _name_servers(monkeypatch):
-    """They say nothing about names of hang.example until the test is over."""
+    """Name servers that don't answer for names of hang.example until the test is over."""
     over = threading.Event()
 
     def getaddrinfo(host, port, **kwargs):
@@ -35,7 +35,7 @@ def _name_servers(monkeypatch):
 
 
 def hang(account_id, number):
-    """Look up that many names, which hang."""
+    """Look up a number of names that hang."""
     for name in range(number):
         with pytest.raises(TimeoutError):
             look_up(f"{name}.{account_id}.hang.example", 443, timeout_s=0)
@@ -73,6 +73,6 @@ def test_shops_that_look_up_at_once_get_no_more_than_their_parts():
 
     assert run_threads(12, several) == [None] * 12
 
-    # 64 places: an eighth of what is free, for each.
+    # 64 places: each gets an eighth of the free ones.
     assert max(lookups._of_accounts.values()) <= 7
     assert lookups._under_way.total() <= 21

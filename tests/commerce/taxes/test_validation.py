@@ -1,4 +1,4 @@
-"""What is remembered of VAT numbers, and for how long."""
+"""What is cached about VAT numbers, and for how long."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -88,7 +88,7 @@ NUMBERS = [VatNumber("DE", str(number)) for number in range(100_000_000, 100_000
 
 
 def asked(asker, *numbers):
-    """Every number, as `RateLimited` or its status."""
+    """Check every number; return `RateLimited` or the status for each."""
     answers = []
     for number in numbers:
         try:
@@ -105,7 +105,7 @@ def test_questions_about_one_checkout_are_limited(vies, settings):
 
     assert asked(ASKER, *NUMBERS[:3]) == ["valid", "valid", "limited"]
     assert asked(elsewhere, NUMBERS[2]) == ["limited"]
-    # What is known needs no question, and another checkout is another buyer.
+    # Cached answers need no request, and another checkout is another buyer.
     assert asked(ASKER, NUMBERS[0]) == ["valid"]
     assert asked(another, NUMBERS[2]) == ["valid"]
     assert len(vies.questions) == 3

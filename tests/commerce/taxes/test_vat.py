@@ -1,4 +1,4 @@
-"""EU VAT numbers as people type them, and the rule of the reverse charge."""
+"""EU VAT numbers as people type them, and the reverse charge rule."""
 
 import pytest
 from hypothesis import given

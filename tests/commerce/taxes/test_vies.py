@@ -1,4 +1,4 @@
-"""The client of VIES: what is an answer about a number, and what is none."""
+"""The VIES client: which responses are an answer about a number, and which aren't."""
 
 import json
 import socket

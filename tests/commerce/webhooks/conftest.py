@@ -1,4 +1,4 @@
-"""A merchant's own server, and endpoints that lead to it."""
+"""A merchant's server, and endpoints that point to it."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from tests.shops import Shop
 
 @dataclass
 class Receiver:
-    """Keeps what it is sent, and answers with `status` and `body`."""
+    """Stores what it receives, and answers with `status` and `body`."""
 
     url: str
     status: int = 200
@@ -45,13 +45,13 @@ def receiver(httpserver: HTTPServer, settings) -> Receiver:
 
 @pytest.fixture
 def endpoint(shop: Shop, receiver: Receiver) -> WebhookEndpoint:
-    """An endpoint for every event, which leads to the receiver."""
+    """An endpoint for every event that points to the receiver."""
     return make_endpoint(shop, url=receiver.url)
 
 
 @pytest.fixture
 def verified() -> Callable[[Request, str], bool]:
-    """Whether a request holds a signature of a secret, as Standard Webhooks says that receivers find out."""
+    """Whether a request has a valid signature with a secret, verified as specified by Standard Webhooks."""
 
     def verify(request: Request, secret: str) -> bool:
         key = base64.b64decode(secret.split("_", 1)[1])

@@ -1,4 +1,4 @@
-"""Endpoints, events, and what has become of them."""
+"""Factories of endpoints, events and deliveries."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,7 +19,7 @@ def make_endpoint(shop: Shop, url: str = "https://93.184.216.34/hook", **fields:
 
 
 def make_delivery(shop: Shop, endpoint: WebhookEndpoint, **fields: Any) -> WebhookDelivery:
-    """A try that failed just now."""
+    """Create an attempt that has just failed."""
     fields = {
         "message_id": "1",
         "event_type": "order.paid",
@@ -54,7 +54,7 @@ def dispatches_of(shop: Shop) -> list[OutboxDispatch]:
 
 
 def make_due(shop: Shop) -> None:
-    """What waits is due now, and no endpoint rests."""
+    """Make waiting dispatches due, and let no endpoint rest."""
     a_while_ago = timezone.now() - timedelta(seconds=1)
     with shop.scope():
         OutboxDispatch.objects.filter(status="pending").update(due_at=a_while_ago)

@@ -1,4 +1,4 @@
-"""From a dispatch to a signed request, to the log, and to what failures make of an endpoint."""
+"""From a dispatch to a signed request and the log, and the effect of failures on an endpoint."""
 
 import socket
 from datetime import timedelta
@@ -23,13 +23,13 @@ from tests.threads import run_threads
 
 
 def nowhere():
-    """A URL at which nothing answers."""
+    """Return a URL where nothing answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 def run_all(shop):
-    """Run what waits until nothing does."""
+    """Run waiting dispatches until none is left."""
     while any(row.status == "pending" for row in dispatches_of(shop)):
         make_due(shop)
         run_due()

@@ -1,4 +1,4 @@
-"""Events become dispatches as they are published, one for each endpoint that asks for them."""
+"""Publishing an event creates a dispatch for each endpoint subscribed to it."""
 
 from datetime import UTC, datetime
 from itertools import chain

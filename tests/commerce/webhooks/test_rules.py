@@ -1,4 +1,4 @@
-"""The operations on endpoints refuse what REST refuses, with the same codes."""
+"""The operations on endpoints refuse the same values as REST, with the same codes."""
 
 import pytest
 from django.utils import timezone

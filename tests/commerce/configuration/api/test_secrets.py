@@ -1,4 +1,4 @@
-"""A stored secret goes nowhere else: who changes where it is sent gives it again."""
+"""A stored secret can't be redirected: changing its destination requires entering it again."""
 
 import threading
 
@@ -22,7 +22,7 @@ SMTP = {
     PASSWORD: "hush",
 }
 RESEND = {f"{EMAIL}provider": "resend", API_KEY: "re_1"}
-# What is stored, what a thief sends, and the secret that it would make known.
+# The stored settings, the change that an attacker sends, and the secret that it would reveal.
 MOVES = [
     (SMTP, {f"{EMAIL}smtp_host": "mail.thief.example"}, PASSWORD),
     (SMTP, {f"{EMAIL}smtp_host": None}, PASSWORD),

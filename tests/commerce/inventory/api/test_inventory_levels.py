@@ -7,7 +7,7 @@ from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Locat
 from tests.commerce.refusals import field_errors, refusal
 from tests.factories import make_variant, set_stock
 
-# What the factory has put there.
+# The stock from the factory.
 STOCKED = (10, "received", 10)
 
 

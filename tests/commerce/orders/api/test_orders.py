@@ -20,7 +20,7 @@ PARCEL = {"carrier": "DHL", "tracking_number": "JD0146", "tracking_url": "https:
 
 
 def place(shop, *, payment_method="cod"):
-    """An order of two of five units, as the admin API shows it."""
+    """Place an order of two out of five units; return it as in the admin API."""
     variant = factories.make_variant(shop, stock=5)
     checkout = checkout_in("completed", shop, (variant, 2), payment_method=payment_method)
     return shown(shop, checkout["order_id"])
@@ -32,7 +32,7 @@ def shown(shop, order_id):
 
 @pytest.fixture
 def order(shop):
-    """An order of two of five units, to be paid at the door."""
+    """An order of two out of five units, with cash on delivery."""
     return place(shop)
 
 
@@ -51,7 +51,7 @@ def statuses(answer):
 
 
 def emails(shop):
-    """The payload of each email that waits, by its template."""
+    """Return the payloads of waiting emails by template."""
     with shop.scope():
         payloads = list(OutboxDispatch.objects.order_by("pk").values_list("payload", flat=True))
     assert max(Counter(payload["template_key"] for payload in payloads).values()) == 1
@@ -379,7 +379,7 @@ def test_list_takes_a_fixed_number_of_statements(shop, django_assert_num_queries
         checkout_in("completed", shop, (variant, 1), rate=rate)
     shop.admin.get("orders.json")
 
-    # SET LOCAL, the orders, their lines; three more belong to the test's own transaction.
+    # SET LOCAL, the orders, their lines; the test's transaction adds three.
     with django_assert_num_queries(6):
         answer = shop.admin.get("orders.json")
 

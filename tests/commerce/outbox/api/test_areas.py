@@ -1,4 +1,4 @@
-"""A key has to do with the work of its own areas, and with no other."""
+"""A key reaches only the dispatches of its own areas."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def statuses(shop):
 
 @pytest.fixture
 def made(shop):
-    """A dead dispatch of each task, and one of a task that nobody knows here."""
+    """Create a dead dispatch of each task, and one of an unknown task."""
     return {task: make_dispatch(shop, task_name=task, status="dead") for task in [*AREA_OF, "of-tomorrow"]}
 
 
