@@ -23,7 +23,6 @@ from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
 from discounts.in_force import rules_on_trial
-from discounts.models import Discount
 from discounts.rules import normalise_code
 from discounts.shoppers import shopper_for
 
@@ -146,7 +145,7 @@ def _sums(basket: Basket, evaluated: Evaluation) -> list[str]:
 def _cells(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
     off = money(verdict.amount_cents, currency) if verdict.is_applied else "-"
     why = "" if verdict.is_applied else verdict.detail
-    return [_link(rule), Discount.Type(rule.type).label, rule.code or "-", off, why]
+    return [_link(rule), rule.mechanic.label, rule.code or "-", off, why]
 
 
 def _link(rule: Rule) -> SafeString:

@@ -99,6 +99,15 @@ TEMPLATES = [
 FORM_RENDERER = "commerce.backoffice.texts.Renderer"
 # Each contains one folder per kind of email. The shared layout is in the first.
 EMAIL_FOLDERS = [BASE_DIR / "templates" / "emails"]
+# The types of discounts, in the order in which the back office offers them.
+DISCOUNT_MECHANICS = [
+    "discounts.mechanics.discount_code.DiscountCode",
+    "discounts.mechanics.automatic_discount.AutomaticDiscount",
+    "discounts.mechanics.gift_card.GiftCard",
+    "discounts.mechanics.buy_x_get_y.BuyXGetY",
+    "discounts.mechanics.bulk_pricing.BulkPricing",
+    "discounts.mechanics.shipping_discount.ShippingDiscount",
+]
 
 
 # In seconds; 0 means no limit. Unset, the database role's own limit applies (config/stack/roles.py).

@@ -19,16 +19,12 @@ from commerce.errors import Refusal
 
 from . import operations
 from .errors import DiscountArchived
+from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import DISCOUNT
 from .forms import DiscountForm
 from .models import Discount, DiscountRedemption
-from .rules import BY_QUANTITY
+from .registry import mechanics, with_shared_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
-
-_Type = Discount.Type
-_WITH_VALUE = [kind for kind in _Type if kind not in BY_QUANTITY]
-_WITH_CODE = [kind for kind in _Type if kind not in {_Type.AUTOMATIC_DISCOUNT, _Type.GIFT_CARD}]
-_WITH_TARGET = [_Type.DISCOUNT_CODE, _Type.AUTOMATIC_DISCOUNT, _Type.BULK_PRICING]
 
 
 def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
@@ -41,6 +37,15 @@ def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
     return f"{condition} || {unless_empty}" if unless_empty else condition
 
 
+def _shown_unless_hidden(name: str, *, unless_empty: str = "") -> str:
+    types = [each.type for each in mechanics().values() if name not in each.hidden]
+    return _shown_for(*types, unless_empty=unless_empty)
+
+
+def _shown_for_column(name: str) -> str:
+    return _shown_for(*(each.type for each in mechanics().values() if each.column == name))
+
+
 @admin.register(Discount)
 class DiscountAdmin(EditableAdmin):
     form = DiscountForm
@@ -50,6 +55,7 @@ class DiscountAdmin(EditableAdmin):
         {"currency", "minimum_order_subtotal_cents"},
         {"currency", "bogo_config"},
         {"currency", "bulk_tiers"},
+        {"currency", SHARED_COLUMN},
     )
     list_display = (
         "title",
@@ -69,19 +75,6 @@ class DiscountAdmin(EditableAdmin):
     actions_detail = ("try_on_cart",)
     list_select_related = ("voucher",)
     readonly_fields = ("usage_count", "voucher", "created_at", "archived_at")
-    conditional_fields = {
-        "code": _shown_for(*_WITH_CODE, unless_empty="code"),
-        "value_mode": _shown_for(*_WITH_VALUE),
-        "value_amount": _shown_for(*_WITH_VALUE),
-        "applies_to": _shown_for(*_WITH_TARGET),
-        "product_ids": _shown_for(*_WITH_TARGET, unless_empty="product_ids"),
-        "variant_ids": _shown_for(*_WITH_TARGET, unless_empty="variant_ids"),
-        "customer_tags": _shown_for("tagged", of="customer_eligibility", unless_empty="customer_tags"),
-        "segment_ids": _shown_for("segments", of="customer_eligibility", unless_empty="segment_ids"),
-        "customer_ids": _shown_for("specific", of="customer_eligibility", unless_empty="customer_ids"),
-        "bogo_config": _shown_for(_Type.BUY_X_GET_Y),
-        "bulk_tiers": _shown_for(_Type.BULK_PRICING),
-    }
     add_fieldsets = (
         (
             None,
@@ -115,6 +108,30 @@ class DiscountAdmin(EditableAdmin):
         *add_fieldsets,
         ("So far", {"fields": (("usage_count", "voucher", "created_at", "archived_at"),)}),
     )
+
+    @property
+    def conditional_fields(self) -> dict[str, str]:
+        return {
+            "code": _shown_unless_hidden("code", unless_empty="code"),
+            "value_mode": _shown_unless_hidden("value_mode"),
+            "value_amount": _shown_unless_hidden("value_amount"),
+            "applies_to": _shown_unless_hidden("applies_to"),
+            "product_ids": _shown_unless_hidden("product_ids", unless_empty="product_ids"),
+            "variant_ids": _shown_unless_hidden("variant_ids", unless_empty="variant_ids"),
+            "customer_tags": _shown_for("tagged", of="customer_eligibility", unless_empty="customer_tags"),
+            "segment_ids": _shown_for("segments", of="customer_eligibility", unless_empty="segment_ids"),
+            "customer_ids": _shown_for("specific", of="customer_eligibility", unless_empty="customer_ids"),
+            **{name: _shown_for_column(name) for name in CONFIG_COLUMNS},
+        }
+
+    def get_fieldsets(self, request: HttpRequest, obj: Discount | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if not with_shared_column():
+            return fieldsets
+        (title, first), *others = fieldsets
+        names = [*first["fields"]]
+        names.insert(names.index("bulk_tiers") + 1, SHARED_COLUMN)
+        return ((title, first | {"fields": tuple(names)}), *others)
 
     @display(description="Status", ordering="status", label=LABEL_COLOURS)
     def state(self, discount: Discount) -> tuple[str, str]:

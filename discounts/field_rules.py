@@ -6,13 +6,16 @@ from operator import itemgetter
 from commerce.errors import ValidationFailed
 from commerce.rules import (
     Fields,
+    Rule,
     boolean,
     cents,
     choice,
     currency,
+    errors_below,
     filled_text,
     integer,
     items,
+    json_object,
     moment,
     nullable,
     refuse,
@@ -21,7 +24,12 @@ from commerce.rules import (
     within_bytes,
 )
 
+from .evaluation import SHARED_COLUMN, Choice, Ids, Mechanic, Number, Part, Rows
+from .evaluation.config import MAX_COUNT, Group
+from .mechanics.bulk_pricing import BULK_TIERS
+from .mechanics.buy_x_get_y import BOGO
 from .models import Discount
+from .registry import mechanics
 from .rules import normalise_code
 
 MAX_CODE = 64
@@ -29,11 +37,8 @@ MAX_TITLE = 200
 MAX_TAG = 64
 MAX_IDS = 1000
 MAX_TAGS = 100
-MAX_QUANTITY = 9999
-MAX_TIERS = 20
-MAX_COUNT = 2**31 - 1
-MAX_MECHANICS_BYTES = 128 * 1024
-SCOPES = ("line", "order")
+MAX_CONFIG_BYTES = 128 * 1024
+MAX_CONFIG_NODES = 10_000
 # Not "archived": archiving is a separate operation.
 STATUSES = (Discount.Status.ACTIVE, Discount.Status.DISABLED)
 
@@ -52,45 +57,71 @@ def discount_code(value: object) -> str:
     return text(MAX_CODE)(code)
 
 
-def _tiers(value: object) -> list[dict[str, object]]:
-    """Check tiers in any order, and return them by rising quantity."""
-    tiers = items(_TIER, max_length=MAX_TIERS, may_be_empty=False)(value)
-    quantities = [tier["min_quantity"] for tier in tiers]
-    for index, quantity in enumerate(quantities):
-        if quantity in quantities[:index]:
-            raise ValidationFailed.of(f"{index}.min_quantity", "duplicate", "Another tier has it.")
-    return sorted(tiers, key=itemgetter("min_quantity"))
+def config_rule(group: Group) -> Rule:
+    """The rule for a config of a mechanic."""
+    return within_bytes(_rule_of(group), MAX_CONFIG_BYTES)
+
+
+def check_config(fields: dict[str, Any], mechanic: Mechanic) -> dict[str, Any]:
+    """The fields with a config in the shared column as it is stored: which rule holds depends on the type."""
+    if mechanic.column != SHARED_COLUMN or mechanic.config is None or fields.get(SHARED_COLUMN) is None:
+        return fields
+    try:
+        return fields | {SHARED_COLUMN: config_rule(mechanic.config)(fields[SHARED_COLUMN])}
+    except ValidationFailed as refusal:
+        raise ValidationFailed.of_errors(errors_below(SHARED_COLUMN, refusal)) from None
+
+
+def _rule_of(part: Part) -> Rule:
+    match part:
+        case Number():
+            rule = integer(min_value=part.min_value, max_value=part.max_value)
+            return rule if part.is_required else nullable(rule)
+        case Choice():
+            return choice(part.values)
+        case Ids():
+            return _ids
+        case Rows():
+            return _sorted_rows(part)
+    # Errors of single values are named before those of objects and lists.
+    required = sorted(filter(is_required, part.parts), key=lambda each: isinstance(each, Group | Rows))
+    optional = [each for each in part.parts if not is_required(each)]
+    return Fields(
+        required={each.name: _rule_of(each) for each in required},
+        optional={each.name: _rule_of(each) for each in optional},
+        defaults={each.name: list if isinstance(each, Ids) else lambda: None for each in optional},
+    )
+
+
+def is_required(part: Part) -> bool:
+    return part.is_required if isinstance(part, Number) else not isinstance(part, Ids)
+
+
+def _sorted_rows(part: Rows) -> Rule:
+    rule = items(_rule_of(part.row), max_length=part.max_length, may_be_empty=False)
+
+    def check(value: Any) -> list[dict[str, Any]]:
+        rows = rule(value)
+        keys = [row[part.key] for row in rows]
+        for index, key in enumerate(keys):
+            if key in keys[:index]:
+                raise ValidationFailed.of(f"{index}.{part.key}", "duplicate", "Another entry has it.")
+        return sorted(rows, key=itemgetter(part.key))
+
+    return check
+
+
+def discount_type(value: Any) -> str:
+    return choice(mechanics())(value)
 
 
 _count = nullable(integer(min_value=1, max_value=MAX_COUNT))
 _ids = items(row_id, max_length=MAX_IDS)
 _tags = items(text(MAX_TAG), max_length=MAX_TAGS)
 
-_MODE = {"value_mode": choice(Discount.ValueMode.values)}
-_AMOUNT = {"value_amount": nullable(integer())}
-_TARGET = Fields(
-    required={"quantity": integer(min_value=1, max_value=MAX_QUANTITY)},
-    optional={"product_ids": _ids, "variant_ids": _ids},
-    defaults={"product_ids": list, "variant_ids": list},
-)
-_TIER = Fields(
-    required=_MODE | {"min_quantity": integer(min_value=1, max_value=MAX_QUANTITY)},
-    optional=_AMOUNT,
-    defaults={"value_amount": lambda: None},
-)
-BOGO_CONFIG = within_bytes(
-    Fields(
-        required=_MODE | {"buy": _TARGET, "get": _TARGET},
-        optional=_AMOUNT | {"max_applications": _count},
-        defaults={"value_amount": lambda: None, "max_applications": lambda: None},
-    ),
-    MAX_MECHANICS_BYTES,
-)
-BULK_TIERS = within_bytes(Fields(required={"scope": choice(SCOPES), "tiers": _tiers}), MAX_MECHANICS_BYTES)
-
 # Null resets an optional field to its default.
 DISCOUNT = Fields(
-    required={"type": choice(Discount.Type.values), "title": text(MAX_TITLE)},
+    required={"type": discount_type, "title": text(MAX_TITLE)},
     optional={
         name: nullable(rule)
         for name, rule in {
@@ -113,8 +144,9 @@ DISCOUNT = Fields(
             "usage_limit_per_customer": _count,
             "starts_at": moment,
             "ends_at": moment,
-            "bogo_config": BOGO_CONFIG,
-            "bulk_tiers": BULK_TIERS,
+            "bogo_config": config_rule(BOGO),
+            "bulk_tiers": config_rule(BULK_TIERS),
+            "config": json_object(max_bytes=MAX_CONFIG_BYTES, max_nodes=MAX_CONFIG_NODES),
             "status": choice(STATUSES),
         }.items()
     },

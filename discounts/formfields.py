@@ -1,147 +1,178 @@
-"""Form fields for values that the API takes as JSON, with an input for each part."""
+"""Form fields for the mechanics' configs, derived from their descriptions: an input for each part instead of JSON."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from .field_rules import MAX_TIERS
-from .models import Discount
+from .evaluation import Choice, Group, Ids, Mechanic, Number, Part, Rows
 
-_MODES = [("", "---------"), *Discount.ValueMode.choices]
-_SCOPES = [("line", "Quantity of a line"), ("order", "Quantity of all lines")]
-_TIER = ("min_quantity", "value_mode", "value_amount")
+_EMPTY: tuple[Any, ...] = (None, "", [])
+Path = tuple[str | int, ...]
 
 
-def _number(label: str) -> forms.Field:
-    return forms.IntegerField(label=label, required=False, widget=UnfoldAdminIntegerFieldWidget())
+def _inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
+    """Each input of a config with its place in the JSON. Rows have as many inputs as there may be rows."""
+    for part in group.parts:
+        below = (*path, part.name)
+        match part:
+            case Group():
+                yield from _inputs(part, below)
+            case Rows():
+                for index in range(part.max_length):
+                    yield from _inputs(part.row, (*below, index))
+            case _:
+                yield below, part
 
 
-def _ids(label: str) -> forms.Field:
-    return SimpleArrayField(
-        forms.IntegerField(), label=label, required=False, widget=UnfoldAdminTextInputWidget()
-    )
-
-
-def _choice(label: str, choices: list[tuple[str, str]]) -> forms.Field:
+def _form_field(part: Number | Choice | Ids) -> forms.Field:
+    match part:
+        case Number():
+            return forms.IntegerField(
+                label=part.label, required=False, widget=UnfoldAdminIntegerFieldWidget()
+            )
+        case Ids():
+            widget = UnfoldAdminTextInputWidget()
+            return SimpleArrayField(forms.IntegerField(), label=part.label, required=False, widget=widget)
+    labels = part.labels or [value.replace("_", " ").title() for value in part.values]
+    choices = [*zip(part.values, labels, strict=True)]
+    if not part.labels:
+        choices = [("", "---------"), *choices]
     return forms.ChoiceField(
-        label=label, required=False, choices=choices, widget=UnfoldAdminSelectWidget(choices=choices)
+        label=part.label, required=False, choices=choices, widget=UnfoldAdminSelectWidget(choices=choices)
     )
 
 
-def _target(values: list[Any]) -> dict[str, Any]:
-    return _given(("quantity", "product_ids", "variant_ids"), values)
+def _text(part: Number | Choice | Ids, value: Any) -> str:
+    """What an input shows for a value; a choice with labels is never empty."""
+    if value is None:
+        return part.values[0] if isinstance(part, Choice) and part.labels else ""
+    return ",".join(map(str, value)) if isinstance(part, Ids) else str(value)
 
 
-def _given(names: tuple[str, ...], values: list[Any]) -> dict[str, Any]:
-    """Return the values that were filled in, by name."""
-    return {name: value for name, value in zip(names, values, strict=True) if value not in (None, "", [])}
+def _at(config: Any, path: Path) -> Any:
+    for step in path:
+        if isinstance(step, int):
+            config = config[step] if config and step < len(config) else None
+        else:
+            config = (config or {}).get(step)
+    return config
 
 
-def _target_parts(target: dict[str, Any]) -> list[str]:
-    ids = [",".join(map(str, target.get(name, []))) for name in ("product_ids", "variant_ids")]
-    return [*_texts(target, "quantity"), *ids]
+def _build(parts: Sequence[Part], values: dict[Path, Any], path: Path = ()) -> dict[str, Any]:
+    """The JSON of what was filled in: what is missing is left out, and so are empty rows."""
+    config: dict[str, Any] = {}
+    for part in parts:
+        below = (*path, part.name)
+        match part:
+            case Group():
+                config[part.name] = _build(part.parts, values, below)
+            case Rows():
+                rows = (_build(part.row.parts, values, (*below, index)) for index in range(part.max_length))
+                config[part.name] = [row for row in rows if row]
+            case Choice() if part.labels:
+                config[part.name] = values[below] or part.values[0]
+            case _ if values[below] not in _EMPTY:
+                config[part.name] = values[below]
+    return config
 
 
-def _texts(values: dict[str, Any], *names: str) -> list[str]:
-    return ["" if values.get(name) is None else str(values[name]) for name in names]
+class ConfigWidget(forms.MultiWidget):
+    """The inputs of a config: those that appear once, then rows, of which empty ones are hidden until asked for.
 
+    Of a column that types share, `sections` are the types; the page shows the inputs of the chosen one.
+    """
 
-class PartsWidget(forms.MultiWidget):
-    """Inputs that form one JSON object together, each with its own label."""
+    template_name = "discounts/config.html"
 
-    def __init__(self, parts: dict[str, forms.Field], template_name: str) -> None:
-        self.template_name = template_name
-        self.labels = [part.label for part in parts.values()]
-        super().__init__([part.widget for part in parts.values()])
+    def __init__(self, group: Group, parts: Sequence[forms.Field], sections: Sequence[str] = ()) -> None:
+        self.group = group
+        self.sections = sections
+        self.paths = [*_inputs(group)]
+        self.labels = [part.label for part in parts]
+        super().__init__([part.widget for part in parts])
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         # Unfold binds a widget to a variable of the page by this attribute, which all parts would inherit.
         self.attrs.pop("x-model.fill", None)
         context = super().get_context(name, value, attrs)
-        for part, label in zip(context["widget"]["subwidgets"], self.labels, strict=True):
-            part["label"] = label
+        single: list[Any] = []
+        lists: dict[Path, dict[str, Any]] = {}
+        subwidgets = context["widget"]["subwidgets"]
+        for part, label, (path, _) in zip(subwidgets, self.labels, self.paths, strict=True):
+            section = path[0] if self.sections else None
+            part |= {"label": label, "section": section}
+            index = next((place for place, step in enumerate(path) if isinstance(step, int)), None)
+            if index is None:
+                single.append(part)
+                continue
+            found = lists.setdefault(path[:index], {"rows": {}, "section": section})
+            found["rows"].setdefault(path[index], []).append(part)
+        labels = dict(_add_labels(self.group))
+        for path, found in lists.items():
+            rows = [*found["rows"].values()]
+            found |= {"rows": rows, "shown": _shown(rows), "add_label": labels[path]}
+        context["widget"] |= {"single": single, "lists": [*lists.values()]}
         return context
 
     def decompress(self, value: dict[str, Any] | None) -> list[str]:
-        raise NotImplementedError
+        shown = {self.sections[0]: value} if len(self.sections) == 1 else value
+        return [_text(part, _at(shown, path)) for path, part in self.paths]
 
 
-class PartsField(forms.MultiValueField):
-    """A JSON object from several inputs. The rules of the operations check it."""
+def _add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    for part in group.parts:
+        if isinstance(part, Group):
+            yield from _add_labels(part, (*path, part.name))
+        elif isinstance(part, Rows):
+            yield (*path, part.name), part.add_label
 
-    def __init__(self, parts: dict[str, forms.Field], widget: PartsWidget, **kwargs: Any) -> None:
-        fields = list(parts.values())
-        super().__init__(fields, widget=widget, required=False, require_all_fields=False, **kwargs)
+
+def _shown(rows: list[list[Any]]) -> int:
+    filled = [
+        index for index, row in enumerate(rows) if any(part["value"] not in (None, "", [""]) for part in row)
+    ]
+    return max(filled, default=0) + 1
+
+
+class ConfigField(forms.MultiValueField):
+    """A config from several inputs; its rule says what is missing or wrong."""
+
+    def __init__(
+        self, group: Group, *, label: str, help_text: str = "", sections: Sequence[str] = ()
+    ) -> None:
+        self.group = group
+        self.sections = sections
+        self.paths = [*_inputs(group)]
+        parts = [_form_field(part) for _, part in self.paths]
+        widget = ConfigWidget(group, parts, sections)
+        super().__init__(
+            parts, widget=widget, required=False, require_all_fields=False, label=label, help_text=help_text
+        )
 
     def has_changed(self, initial: Any, data: list[str | None] | None) -> bool:
         shown = self.widget.decompress(initial)
         return not self.disabled and shown != [part or "" for part in data or [""] * len(shown)]
 
-
-class BogoWidget(PartsWidget):
-    def decompress(self, value: dict[str, Any] | None) -> list[str]:
-        bogo = value or {}
-        sides = [_target_parts(bogo.get(side, {})) for side in ("buy", "get")]
-        return [*sides[0], *sides[1], *_texts(bogo, "value_mode", "value_amount", "max_applications")]
-
-
-class BogoField(PartsField):
-    def __init__(self) -> None:
-        parts = {
-            "buy_quantity": _number("Buy: units"),
-            "buy_product_ids": _ids("of these products (ids)"),
-            "buy_variant_ids": _ids("or variants (ids)"),
-            "get_quantity": _number("Get: units"),
-            "get_product_ids": _ids("of these products (ids)"),
-            "get_variant_ids": _ids("or variants (ids)"),
-            "value_mode": _choice("Reduced by", _MODES),
-            "value_amount": _number("Amount, in basis points or cents"),
-            "max_applications": _number("Times in one order at most"),
-        }
-        widget = BogoWidget(parts, "discounts/bogo.html")
-        super().__init__(parts, widget, label="Buy X, get Y", help_text="Without ids, any product.")
-
     def compress(self, values: list[Any]) -> dict[str, Any] | None:
-        if not any(values):
-            return None
-        config = _given(("value_mode", "value_amount", "max_applications"), values[6:])
-        return config | {"buy": _target(values[:3]), "get": _target(values[3:6])}
-
-
-class BulkTiersWidget(PartsWidget):
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        context = super().get_context(name, value, attrs)
-        scope, *parts = context["widget"]["subwidgets"]
-        rows = [parts[start : start + len(_TIER)] for start in range(0, len(parts), len(_TIER))]
-        filled = [
-            index
-            for index, row in enumerate(rows)
-            if any(part["value"] not in (None, "", [""]) for part in row)
-        ]
-        context["widget"] |= {"scope": scope, "rows": rows, "shown": max(filled, default=0) + 1}
-        return context
-
-    def decompress(self, value: dict[str, Any] | None) -> list[str]:
-        config = value or {"scope": "line", "tiers": []}
-        parts = [text for tier in config["tiers"] for text in _texts(tier, *_TIER)]
-        return [config["scope"], *parts, *[""] * (MAX_TIERS * len(_TIER) - len(parts))]
-
-
-class BulkTiersField(PartsField):
-    def __init__(self) -> None:
-        parts = {"scope": _choice("Counted", _SCOPES)}
-        for number in range(MAX_TIERS):
-            parts[f"min_quantity_{number}"] = _number("From units")
-            parts[f"value_mode_{number}"] = _choice("each reduced by", _MODES)
-            parts[f"value_amount_{number}"] = _number("Amount, in basis points or cents")
-        widget = BulkTiersWidget(parts, "discounts/bulk_tiers.html")
-        super().__init__(
-            parts, widget, label="Tiers", help_text="The highest tier reached applies to all units."
+        given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
+        is_filled_in = any(
+            given.get(path) not in _EMPTY
+            for path, part in self.paths
+            if not (isinstance(part, Choice) and part.labels)
         )
+        if not is_filled_in:
+            return None
+        config = _build(self.group.parts, given)
+        return config[self.sections[0]] if len(self.sections) == 1 else config
 
-    def compress(self, values: list[Any]) -> dict[str, Any] | None:
-        rows = [values[start : start + len(_TIER)] for start in range(1, len(values), len(_TIER))]
-        tiers = [tier for row in rows if (tier := _given(_TIER, row))]
-        return {"scope": values[0] or "line", "tiers": tiers} if tiers else None
+
+def shared_config_field(mechanics: Sequence[Mechanic]) -> ConfigField:
+    """The config of a column that types share. Its value has the configs by type if there are several."""
+    parts = tuple(replace(each.config, name=each.type) for each in mechanics if each.config)
+    help_text = " ".join(each.config_help for each in mechanics)
+    sections = [each.type for each in mechanics]
+    return ConfigField(Group("", parts), label="Settings", help_text=help_text, sections=sections)

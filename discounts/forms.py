@@ -4,28 +4,39 @@ from typing import Any
 from commerce.backoffice.forms import RuledModelForm, all_values, show_refusal
 from commerce.errors import ValidationFailed
 
-from .formfields import BogoField, BulkTiersField
-from .models import Discount
-from .rules import require_sound, settle
-
-Type = Discount.Type
-AppliesTo = Discount.AppliesTo
-ValueMode = Discount.ValueMode
+from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
+from .field_rules import check_config
+from .formfields import ConfigField, shared_config_field
+from .mechanics.bulk_pricing import BULK_TIERS, BulkPricing
+from .mechanics.buy_x_get_y import BOGO, BuyXGetY
+from .registry import mechanic_of, with_shared_column
+from .rules import require_sound, set_fields
 
 
 class DiscountForm(RuledModelForm):
     """Inputs that the page hides for a type count for nothing, whatever was filled in before the type was chosen."""
 
-    bogo_config = BogoField()
-    bulk_tiers = BulkTiersField()
+    bogo_config = ConfigField(BOGO, label=BuyXGetY.config_label, help_text=BuyXGetY.config_help)
+    bulk_tiers = ConfigField(BULK_TIERS, label=BulkPricing.config_label, help_text=BulkPricing.config_help)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk is not None and "type" in self.fields:
-            self.fields["type"].disabled = True
+        shared = with_shared_column()
+        if self.instance.pk is not None:
+            shared = [each for each in shared if each.type == self.instance.type] or shared
+            if "type" in self.fields:
+                self.fields["type"].disabled = True
+        if SHARED_COLUMN in self.fields:
+            self.fields[SHARED_COLUMN] = shared_config_field(shared)
 
     def clean(self) -> dict[str, Any]:
-        for name, value in _of_hidden(self.cleaned_data.get("type")).items():
+        chosen = self.cleaned_data.get("type") or ""
+        mechanic = mechanic_of(chosen)
+        shared = self.fields.get(SHARED_COLUMN)
+        if isinstance(shared, ConfigField) and len(shared.sections) > 1:
+            self.cleaned_data[SHARED_COLUMN] = (self.cleaned_data.get(SHARED_COLUMN) or {}).get(chosen)
+        hidden = {name: None for name in CONFIG_COLUMNS if name in self.fields and mechanic.column != name}
+        for name, value in (hidden | dict(mechanic.form_values)).items():
             self.errors.pop(name, None)
             self.cleaned_data[name] = value
         cleaned = super().clean()
@@ -36,24 +47,10 @@ class DiscountForm(RuledModelForm):
     def _require_sound(self) -> None:
         """Check how the fields fit each other before Django tries the database's constraints, which name no field."""
         draft = copy(self.instance)
-        settle(draft, all_values(self))
+        values = all_values(self)
+        draft.type = values.get("type", draft.type)
         try:
+            set_fields(draft, check_config(values, draft.mechanic))
             require_sound(draft)
         except ValidationFailed as refusal:
             show_refusal(self, refusal)
-
-
-def _of_hidden(chosen: str | None) -> dict[str, Any]:
-    """What the inputs are taken as that the page does not show for the chosen type."""
-    values: dict[str, Any] = {}
-    if chosen != Type.BUY_X_GET_Y:
-        values["bogo_config"] = None
-    if chosen != Type.BULK_PRICING:
-        values["bulk_tiers"] = None
-    if chosen == Type.SHIPPING_DISCOUNT:
-        values["applies_to"] = AppliesTo.SHIPPING
-    if chosen == Type.GIFT_CARD:
-        values["value_mode"] = ValueMode.FIXED_AMOUNT
-    if chosen in {Type.BUY_X_GET_Y, Type.GIFT_CARD}:
-        values["applies_to"] = AppliesTo.ORDER
-    return values

@@ -9,7 +9,8 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-from .evaluation import COLUMNS, Rule, rule_of
+from .evaluation import COLUMNS, CONFIG_COLUMNS, Rule, rule_of
+from .registry import mechanic_of
 from .rules import normalise_code
 
 _COLUMNS = ", ".join(COLUMNS)
@@ -74,7 +75,7 @@ def _fetch(sql: str, **parameters: Any) -> list[Rule]:
 
 
 def _rule(columns: dict[str, Any]) -> Rule:
-    for name in ("bogo_config", "bulk_tiers"):
+    for name in CONFIG_COLUMNS:
         if columns[name] is not None:
             columns[name] = orjson.loads(columns[name])
-    return rule_of(columns)
+    return rule_of(columns, mechanic_of(columns["type"]))

@@ -5,11 +5,12 @@ from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
-from .field_rules import DISCOUNT
+from .field_rules import DISCOUNT, check_config
 from .in_use import is_entered
+from .mechanics.gift_card import GiftCard
 from .models import Discount
 from .queries import get_discount, require_known_ids
-from .rules import require_issued_values, require_sound, settle
+from .rules import require_fixed_values, require_sound, set_fields
 from .vouchers.operations import disable_voucher, issue_voucher
 from .vouchers.queries import is_voucher_code
 
@@ -21,11 +22,12 @@ def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) 
     unique constraint.
     """
     fields = DISCOUNT.check(fields)
-    require_known_ids(fields)
     discount = Discount(type=fields["type"])
-    settle(discount, {"applies_to": None} | fields)
+    fields = check_config(fields, discount.mechanic)
+    require_known_ids(fields, discount.mechanic)
+    set_fields(discount, {"applies_to": None} | fields)
     require_sound(discount)
-    if discount.type == Discount.Type.GIFT_CARD:
+    if discount.type == GiftCard.type:
         _issue_gift_card(discount, actor=actor, now=now)
     else:
         _refuse_code_of_gift_card(discount.code)
@@ -46,12 +48,13 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
         raise DiscountArchived
     if changes.get("type", discount.type) != discount.type:
         raise ValidationFailed.of("type", "can_not_change", "The type of a discount can't change.")
-    require_issued_values(discount, changes)
+    require_fixed_values(discount, changes)
     if loses_code and discount.code is not None and is_entered(discount_id):
         raise DiscountInUse
-    require_known_ids(changes)
+    changes = check_config(changes, discount.mechanic)
+    require_known_ids(changes, discount.mechanic)
     code_before = discount.code
-    settle(discount, changes)
+    set_fields(discount, changes)
     require_sound(discount)
     if discount.code != code_before:
         _refuse_code_of_gift_card(discount.code)

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -9,6 +8,7 @@ from commerce.customers.models import Customer, Segment
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
 
+from .evaluation import Mechanic, ids_in
 from .models import Discount, DiscountRedemption
 from .rules import normalise_code
 
@@ -38,19 +38,18 @@ def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[Discount
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 
 
-def require_known_ids(fields: dict[str, object]) -> None:
+def require_known_ids(fields: dict[str, Any], mechanic: Mechanic) -> None:
     """Raise `ValidationFailed` for ids unknown in this account. One statement for each kind of id."""
-    unknown = [path for kind in _MODELS for path in _unknown(kind, list(_lists(kind, fields)))]
+    lists = [(kind, kind, fields.get(kind) or []) for kind in _MODELS]
+    if mechanic.column and mechanic.config and (config := fields.get(mechanic.column)):
+        lists += ids_in(mechanic.config, config, mechanic.column)
+    unknown = [
+        path
+        for kind in _MODELS
+        for path in _unknown(kind, [(path, ids) for named, path, ids in lists if named == kind])
+    ]
     if unknown:
         raise ValidationFailed.unknown(*unknown)
-
-
-def _lists(kind: str, fields: dict[str, Any]) -> Iterator[tuple[str, list[int]]]:
-    """Yield the lists of ids of one kind, each with its path."""
-    yield kind, fields.get(kind) or []
-    bogo = fields.get("bogo_config") or {}
-    for side in ("buy", "get"):
-        yield f"bogo_config.{side}.{kind}", bogo.get(side, {}).get(kind, [])
 
 
 def _unknown(kind: str, lists: list[tuple[str, list[int]]]) -> list[str]:

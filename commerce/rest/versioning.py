@@ -19,7 +19,9 @@ _SURFACE = re.compile(r"^/(admin|storefront)/[^/]+/")
 
 
 def declared_fields(schema: Schema) -> dict[str, serializers.Field]:
-    return schema._declared_fields  # noqa: SLF001  DRF has no other way to them without an instance
+    """The fields of a schema. `more_fields` of its class adds those that depend on the settings."""
+    more_fields = getattr(schema, "more_fields", dict)
+    return schema._declared_fields | more_fields()  # noqa: SLF001  DRF has no other way without an instance
 
 
 @cache

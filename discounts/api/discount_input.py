@@ -2,28 +2,24 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from commerce.rest import fields
 from commerce.rest.shapes import Input
+from discounts.evaluation.config import MAX_COUNT
 from discounts.field_rules import (
-    BOGO_CONFIG,
-    BULK_TIERS,
     MAX_CODE,
-    MAX_COUNT,
-    MAX_IDS,
-    MAX_MECHANICS_BYTES,
-    MAX_QUANTITY,
     MAX_TAG,
     MAX_TAGS,
-    MAX_TIERS,
     MAX_TITLE,
-    SCOPES,
     STATUSES,
     discount_code,
 )
+from discounts.mechanics.bulk_pricing import BULK_TIERS
+from discounts.mechanics.buy_x_get_y import BOGO
 from discounts.models import Discount
+
+from .configs import IdsField, TypeField, WithConfig, config_input
 
 
 class CodeField(fields.FormattedField):
@@ -35,55 +31,8 @@ class CodeField(fields.FormattedField):
         super().__init__(max_length=MAX_CODE, **kwargs)
 
 
-class IdsField(fields.ListField):
-    child = fields.IdField()
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_IDS, **kwargs)
-
-
-class ValueInput(Input):
-    value_mode = serializers.ChoiceField(Discount.ValueMode.choices)
-    value_amount = fields.IntegerField(default=None, allow_null=True)
-
-
-class BogoTargetInput(Input):
-    quantity = fields.IntegerField(min_value=1, max_value=MAX_QUANTITY)
-    product_ids = IdsField(default=list)
-    variant_ids = IdsField(default=list)
-
-
-class BogoInput(ValueInput):
-    buy = BogoTargetInput()
-    get = BogoTargetInput()
-    max_applications = fields.IntegerField(default=None, allow_null=True, min_value=1, max_value=MAX_COUNT)
-
-
-class TierInput(ValueInput):
-    min_quantity = fields.IntegerField(min_value=1, max_value=MAX_QUANTITY)
-
-
-class BulkTiersInput(Input):
-    scope = serializers.ChoiceField(SCOPES)
-    tiers = fields.ListField(child=TierInput(), allow_empty=False, max_length=MAX_TIERS)
-
-
-@extend_schema_field(BogoInput)
-class BogoField(fields.WholeField):
-    shape = BogoInput
-    rule = staticmethod(BOGO_CONFIG)
-    max_bytes = MAX_MECHANICS_BYTES
-
-
-@extend_schema_field(BulkTiersInput)
-class BulkTiersField(fields.WholeField):
-    shape = BulkTiersInput
-    rule = staticmethod(BULK_TIERS)
-    max_bytes = MAX_MECHANICS_BYTES
-
-
-class DiscountChanges(Input):
-    type = serializers.ChoiceField(Discount.Type.choices, required=False)
+class DiscountChanges(WithConfig, Input):
+    type = TypeField(required=False)
     code = CodeField(required=False, allow_null=True)
     title = fields.TextField(max_length=MAX_TITLE)
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices, required=False, allow_null=True)
@@ -112,17 +61,17 @@ class DiscountChanges(Input):
     )
     starts_at = fields.DateTimeField(required=False, allow_null=True)
     ends_at = fields.DateTimeField(required=False, allow_null=True)
-    bogo_config = BogoField(required=False, allow_null=True)
-    bulk_tiers = BulkTiersField(required=False, allow_null=True)
+    bogo_config = config_input(BOGO)(required=False, allow_null=True)
+    bulk_tiers = config_input(BULK_TIERS)(required=False, allow_null=True)
     status = serializers.ChoiceField(STATUSES, required=False, allow_null=True)
 
 
 class DiscountInput(DiscountChanges):
-    type = serializers.ChoiceField(Discount.Type.choices)
+    type = TypeField()
 
 
 class DiscountFilter(Input):
-    type = serializers.ChoiceField(Discount.Type.choices, required=False)
+    type = TypeField(required=False)
     status = serializers.ChoiceField(Discount.Status.choices, required=False)
     code = fields.TextField(required=False, max_length=MAX_CODE)
 

@@ -3,42 +3,17 @@ from rest_framework import serializers
 
 from commerce.rest import fields
 from commerce.rest.shapes import Output, TimestampField
+from discounts.mechanics.bulk_pricing import BULK_TIERS
+from discounts.mechanics.buy_x_get_y import BOGO
 from discounts.models import Discount, DiscountRedemption
 
-
-class IdsOutput(serializers.ListField):
-    child = fields.IdField()
+from .configs import IdsOutput, TypeField, WithConfig, config_output
 
 
-class BogoTargetOutput(Output):
-    quantity = serializers.IntegerField()
-    product_ids = IdsOutput()
-    variant_ids = IdsOutput()
-
-
-class BogoOutput(Output):
-    buy = BogoTargetOutput()
-    get = BogoTargetOutput()
-    value_mode = serializers.ChoiceField(Discount.ValueMode.choices)
-    value_amount = serializers.IntegerField(allow_null=True)
-    max_applications = serializers.IntegerField(allow_null=True)
-
-
-class TierOutput(Output):
-    min_quantity = serializers.IntegerField()
-    value_mode = serializers.ChoiceField(Discount.ValueMode.choices)
-    value_amount = serializers.IntegerField(allow_null=True)
-
-
-class BulkTiersOutput(Output):
-    scope = serializers.ChoiceField(["line", "order"])
-    tiers = TierOutput(many=True)
-
-
-class DiscountOutput(Output):
+class DiscountOutput(WithConfig, Output):
     # The context must have `now`, on which the effective status depends.
     id = fields.IdField()
-    type = serializers.ChoiceField(Discount.Type.choices)
+    type = TypeField()
     code = serializers.CharField(allow_null=True)
     title = serializers.CharField()
     value_mode = serializers.ChoiceField(Discount.ValueMode.choices, allow_null=True)
@@ -62,11 +37,9 @@ class DiscountOutput(Output):
     usage_count = serializers.IntegerField(help_text="Uses redeemed and not returned, or held by checkouts.")
     starts_at = TimestampField(allow_null=True)
     ends_at = TimestampField(allow_null=True)
-    bogo_config = BogoOutput(allow_null=True)
-    bulk_tiers = BulkTiersOutput(allow_null=True)
-    voucher_id = fields.IdField(
-        allow_null=True, help_text="The gift card issued for a discount of type `gift_card`."
-    )
+    bogo_config = config_output(BOGO)(allow_null=True)
+    bulk_tiers = config_output(BULK_TIERS)(allow_null=True)
+    voucher_id = fields.IdField(allow_null=True, help_text="The gift card issued for a discount of type `gift_card`.")
     status = serializers.ChoiceField(Discount.Status.choices)
     effective_status = serializers.SerializerMethodField()
     archived_at = TimestampField(allow_null=True)

@@ -10,6 +10,7 @@ from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from discounts import operations, queries
+from discounts.mechanics.gift_card import GiftCard
 from discounts.models import Discount, DiscountRedemption
 
 from .discount_input import DiscountChanges, DiscountFilter, DiscountInput, DiscountRedemptionFilter
@@ -59,7 +60,7 @@ class DiscountsViewSet(AdminViewSet):
 
     def _require_vouchers(self, discount_type: str) -> None:
         """Raise if the key lacks the scope of vouchers, which issuing or ending a gift card takes."""
-        if discount_type == Discount.Type.GIFT_CARD and not self.principal.may("write_vouchers"):
+        if discount_type == GiftCard.type and not self.principal.may("write_vouchers"):
             raise InsufficientScope(
                 "The key lacks the scope write_vouchers.", required_scope="write_vouchers"
             )
@@ -69,7 +70,7 @@ class DiscountsViewSet(AdminViewSet):
 
     def _shown(self, discount: Discount, *, now: datetime) -> dict[str, object]:
         shown = DiscountOutput(discount, context={"now": now}).data
-        is_secret = discount.type == Discount.Type.GIFT_CARD and not self.principal.may("read_vouchers")
+        is_secret = discount.type == GiftCard.type and not self.principal.may("read_vouchers")
         return shown | {"code": None} if is_secret else shown
 
 

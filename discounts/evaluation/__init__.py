@@ -2,28 +2,47 @@
 
 from .basket import Basket, Line, Shopper
 from .checks import Obstacle, Reason, check, find_obstacle
+from .config import VALUE, Choice, Group, Ids, Number, Part, Rows, ids_in
+from .cuts import Cut, cents_off
 from .engine import Applied, Evaluation, Verdict, evaluate
-from .rules import COLUMNS, Bogo, BulkTiers, Rule, Target, Tier, rule_of
+from .mechanic import SHARED_COLUMN, ByQuantity, Mechanic, Stage, Terms, Unavailable
+from .remaining import Remaining
+from .rules import COLUMNS, CONFIG_COLUMNS, Rule, Target, rule_of
 from .stacking import combine
 
 __all__ = [
     "COLUMNS",
+    "CONFIG_COLUMNS",
+    "SHARED_COLUMN",
+    "VALUE",
     "Applied",
     "Basket",
-    "Bogo",
-    "BulkTiers",
+    "ByQuantity",
+    "Choice",
+    "Cut",
     "Evaluation",
+    "Group",
+    "Ids",
     "Line",
+    "Mechanic",
+    "Number",
     "Obstacle",
+    "Part",
     "Reason",
+    "Remaining",
+    "Rows",
     "Rule",
     "Shopper",
+    "Stage",
     "Target",
-    "Tier",
+    "Terms",
+    "Unavailable",
     "Verdict",
+    "cents_off",
     "check",
     "combine",
     "evaluate",
     "find_obstacle",
+    "ids_in",
     "rule_of",
 ]

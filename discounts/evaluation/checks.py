@@ -53,6 +53,8 @@ def find_obstacle(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime
 
 
 def _status(rule: Rule) -> Obstacle | None:
+    if not rule.mechanic.is_available:
+        return Obstacle(Reason.NOT_ACTIVE, f"The type {rule.type} is not available any more.")
     if rule.status == "active":
         return None
     return Obstacle(Reason.NOT_ACTIVE, f"The discount is {rule.status}.")

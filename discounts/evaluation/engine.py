@@ -7,14 +7,9 @@ from datetime import datetime
 from .basket import Basket, Shopper
 from .checks import Obstacle, Reason, find_obstacle
 from .remaining import Remaining
-from .rules import Rule, RuleType
+from .rules import Rule
 from .stacking import excluded, in_order
 
-WORTH_NOTHING = {
-    RuleType.BUY_X_GET_Y: "The basket has no units to buy and to get that would cost less.",
-    RuleType.BULK_PRICING: "No line reaches a tier that lowers its price.",
-    RuleType.GIFT_CARD: "A gift card pays for the order, it lowers no price.",
-}
 SHIPPING_NOT_CHOSEN = Obstacle(
     Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, which is not chosen yet."
 )
@@ -103,5 +98,5 @@ def _verdict(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Ver
 def _worth_nothing(rule: Rule, remaining: Remaining) -> Obstacle:
     detail = f"The discount takes nothing off the {remaining.price_cents(rule)} cents that remain of what it is on."
     if not rule.is_on_shipping:
-        detail = WORTH_NOTHING.get(rule.type, detail)
+        detail = rule.mechanic.worth_nothing or detail
     return Obstacle(Reason.NOTHING_TO_DISCOUNT, detail)

@@ -5,15 +5,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from .basket import Line
-
-
-class RuleType(StrEnum):
-    DISCOUNT_CODE = "discount_code"
-    AUTOMATIC_DISCOUNT = "automatic_discount"
-    GIFT_CARD = "gift_card"
-    BUY_X_GET_Y = "buy_x_get_y"
-    BULK_PRICING = "bulk_pricing"
-    SHIPPING_DISCOUNT = "shipping_discount"
+from .mechanic import SHARED_COLUMN, Mechanic
 
 
 class ValueMode(StrEnum):
@@ -35,11 +27,6 @@ class Eligibility(StrEnum):
     SEGMENTS = "segments"
     SPECIFIC = "specific"
     FIRST_ORDER = "first_order"
-
-
-class Scope(StrEnum):
-    LINE = "line"
-    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,71 +59,13 @@ class Target:
         return [position for position, line in enumerate(lines) if self.covers(line)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bogo:
-    """Whoever buys some units gets others for less. The value is for each unit got: basis points or cents."""
-
-    buy_quantity: int
-    get_quantity: int
-    value_mode: ValueMode
-    value_amount: int | None = None
-    buy: Target = Target()
-    get: Target = Target()
-    max_applications: int | None = None
-
-    @classmethod
-    def from_json(cls, config: Mapping[str, Any]) -> Self:
-        return cls(
-            buy_quantity=config["buy"]["quantity"],
-            get_quantity=config["get"]["quantity"],
-            value_mode=ValueMode(config["value_mode"]),
-            value_amount=config.get("value_amount"),
-            buy=Target.from_json(config["buy"]),
-            get=Target.from_json(config["get"]),
-            max_applications=config.get("max_applications"),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """What each unit is worth from a quantity on: basis points or cents, by value mode."""
-
-    min_quantity: int
-    value_mode: ValueMode
-    value_amount: int | None = None
-
-    @classmethod
-    def from_json(cls, config: Mapping[str, Any]) -> Self:
-        return cls(
-            min_quantity=config["min_quantity"],
-            value_mode=ValueMode(config["value_mode"]),
-            value_amount=config.get("value_amount"),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class BulkTiers:
-    """Tiers by the quantity of each line, or by that of all target lines together."""
-
-    scope: Scope
-    tiers: tuple[Tier, ...]
-
-    @classmethod
-    def from_json(cls, config: Mapping[str, Any]) -> Self:
-        return cls(scope=Scope(config["scope"]), tiers=tuple(map(Tier.from_json, config["tiers"])))
-
-    def reached(self, quantity: int) -> Tier | None:
-        """The highest tier that a quantity reaches."""
-        within = (tier for tier in self.tiers if tier.min_quantity <= quantity)
-        return max(within, key=lambda tier: tier.min_quantity, default=None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a row of `discounts` says, under the names of its columns."""
+    """A row of `discounts`, under the names of its columns; `config` is that of its mechanic."""
 
     id: int
-    type: RuleType
+    mechanic: Mechanic
+    config: Any = None
     code: str | None = None
     title: str = ""
     value_mode: ValueMode | None = None
@@ -160,8 +89,10 @@ class Rule:
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     status: str = "active"
-    bogo_config: Bogo | None = None
-    bulk_tiers: BulkTiers | None = None
+
+    @property
+    def type(self) -> str:
+        return self.mechanic.type
 
     @property
     def name(self) -> str:
@@ -170,20 +101,21 @@ class Rule:
 
     @property
     def is_on_shipping(self) -> bool:
-        return self.type == RuleType.SHIPPING_DISCOUNT or self.applies_to == AppliesTo.SHIPPING
+        return self.mechanic.is_on_shipping or self.applies_to == AppliesTo.SHIPPING
 
     @property
     def target(self) -> Target:
         """The lines whose price it lowers. A plain discount on the order is on all of them."""
-        if self.applies_to == AppliesTo.ORDER and self.type != RuleType.BULK_PRICING:
+        if self.applies_to == AppliesTo.ORDER and not self.mechanic.always_targets:
             return Target()
         return Target(product_ids=self.product_ids, variant_ids=self.variant_ids)
 
 
-COLUMNS = tuple(field.name for field in fields(Rule))
+CONFIG_COLUMNS = ("bogo_config", "bulk_tiers", SHARED_COLUMN)
+_OWN = [field.name for field in fields(Rule) if field.name not in {"mechanic", "config"}]
+COLUMNS = ("type", *_OWN, *CONFIG_COLUMNS)
 
 TYPES: dict[str, Callable[[Any], Any]] = {
-    "type": RuleType,
     "value_mode": ValueMode,
     "applies_to": AppliesTo,
     "customer_eligibility": Eligibility,
@@ -193,14 +125,17 @@ TYPES: dict[str, Callable[[Any], Any]] = {
     "customer_tags": frozenset,
     "segment_ids": frozenset,
     "customer_ids": frozenset,
-    "bogo_config": Bogo.from_json,
-    "bulk_tiers": BulkTiers.from_json,
 }
 
 
-def rule_of(row: Mapping[str, Any]) -> Rule:
-    """The rule that a row says, which has at least the values of `COLUMNS`, JSON decoded."""
-    return Rule(**{name: _typed(name, row[name]) for name in COLUMNS})
+def rule_of(row: Mapping[str, Any], mechanic: Mechanic) -> Rule:
+    """The rule of a row, which has at least the values of `COLUMNS`, and of the mechanic of its type."""
+    config = row[mechanic.column] if mechanic.column else None
+    return Rule(
+        mechanic=mechanic,
+        config=None if config is None else mechanic.parse(config),
+        **{name: _typed(name, row[name]) for name in _OWN},
+    )
 
 
 def _typed(name: str, value: Any) -> Any:

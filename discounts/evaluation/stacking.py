@@ -3,16 +3,8 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from .rules import Rule, RuleType
-
-STAGES = (
-    RuleType.BUY_X_GET_Y,
-    RuleType.BULK_PRICING,
-    RuleType.AUTOMATIC_DISCOUNT,
-    RuleType.DISCOUNT_CODE,
-    RuleType.SHIPPING_DISCOUNT,
-    RuleType.GIFT_CARD,
-)
+from .mechanic import Stage
+from .rules import Rule
 
 
 def combine(entered: Sequence[Rule], new: Rule) -> list[Rule]:
@@ -48,5 +40,5 @@ def in_order(automatic: Sequence[Rule], entered: Sequence[Rule]) -> list[Rule]:
     return sorted({rule.id: rule for rule in rules}.values(), key=_stage)
 
 
-def _stage(rule: Rule) -> int:
-    return STAGES.index(RuleType.SHIPPING_DISCOUNT if rule.is_on_shipping else rule.type)
+def _stage(rule: Rule) -> Stage:
+    return Stage.SHIPPING if rule.is_on_shipping else rule.mechanic.stage

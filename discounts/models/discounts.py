@@ -7,6 +7,8 @@ from django.db.models.functions import Upper
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
+from discounts.evaluation import Mechanic
+from discounts.registry import mechanic_of, type_choices
 
 # The status of a gift card's discount by the status of the gift card.
 _OF_VOUCHER = {
@@ -23,14 +25,6 @@ class Discount(AccountOwned):
 
     A discount of type `gift_card` lowers nothing: it represents a voucher, which pays, and has its code.
     """
-
-    class Type(models.TextChoices):
-        DISCOUNT_CODE = "discount_code"
-        AUTOMATIC_DISCOUNT = "automatic_discount"
-        GIFT_CARD = "gift_card"
-        BUY_X_GET_Y = "buy_x_get_y"
-        BULK_PRICING = "bulk_pricing"
-        SHIPPING_DISCOUNT = "shipping_discount"
 
     class ValueMode(models.TextChoices):
         PERCENTAGE = "percentage"
@@ -63,7 +57,7 @@ class Discount(AccountOwned):
         DISABLED = "disabled"
         ARCHIVED = "archived"
 
-    type = models.CharField(max_length=32, choices=Type)
+    type = models.CharField(max_length=32, choices=type_choices)
     code = models.CharField(max_length=64, null=True, blank=True)
     title = models.CharField(max_length=200)
     value_mode = models.CharField(max_length=16, choices=ValueMode, null=True, blank=True)
@@ -88,6 +82,8 @@ class Discount(AccountOwned):
     ends_at = models.DateTimeField(null=True, blank=True)
     bogo_config = models.JSONField(null=True, blank=True)
     bulk_tiers = models.JSONField(null=True, blank=True)
+    # What types without a column of their own are set to.
+    config = models.JSONField(null=True, blank=True)
     voucher = AccountForeignKey("discounts.Voucher", null=True, blank=True, editable=False, related_name="+")
     # Redemptions minus reversals, plus what open checkouts hold. Counted in the row, so that limits are exact.
     usage_count = models.PositiveIntegerField(default=0, editable=False)
@@ -130,6 +126,10 @@ class Discount(AccountOwned):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def mechanic(self) -> Mechanic:
+        return mechanic_of(self.type)
 
     def effective_status(self, now: datetime) -> EffectiveStatus:
         """The status at this time: an active discount may not have started, or may be over or used up."""

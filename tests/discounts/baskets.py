@@ -3,11 +3,18 @@
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 
-from discounts.evaluation import Basket, Evaluation, Line, Rule, Shopper, evaluate, rule_of
+from discounts.evaluation import CONFIG_COLUMNS, Basket, Evaluation, Line, Rule, Shopper, evaluate
+from discounts.evaluation import rule_of as rule_of_mechanic
+from discounts.registry import mechanic_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOBODY = Shopper()
 UNTOUCHED = {field.name: field.default for field in fields(Rule) if field.default is not MISSING}
+UNTOUCHED |= dict.fromkeys(CONFIG_COLUMNS)
+
+
+def rule_of(row):
+    return rule_of_mechanic(row, mechanic_of(row["type"]))
 
 
 def line(unit_price_cents, quantity=1, *, product_id=1, variant_id=11):

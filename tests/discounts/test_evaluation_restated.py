@@ -9,7 +9,9 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discounts.evaluation import Bogo, BulkTiers, Target
+from discounts.evaluation import Target
+from discounts.mechanics.bulk_pricing import BulkTiers
+from discounts.mechanics.buy_x_get_y import Bogo
 from tests.discounts.baskets import basket, line_discounts, rule
 from tests.discounts.strategies import MANY, TARGETS, bogo_configs, bulk_configs, line_tuples
 

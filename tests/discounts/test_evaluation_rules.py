@@ -2,16 +2,18 @@
 
 import pytest
 
-from discounts.evaluation import COLUMNS, Bogo, BulkTiers, Rule, Target, Tier, rule_of
-from discounts.evaluation.rules import AppliesTo, Eligibility, RuleType, ValueMode
+from discounts.evaluation import COLUMNS, Rule, Target
+from discounts.evaluation.rules import AppliesTo, Eligibility, ValueMode
+from discounts.mechanics.bulk_pricing import BulkTiers, Tier
+from discounts.mechanics.buy_x_get_y import Bogo
 from discounts.models import Discount
-from tests.discounts.baskets import NOW
+from discounts.registry import mechanic_of
+from tests.discounts.baskets import NOW, rule_of
 
 
 @pytest.mark.parametrize(
     ("names", "choices"),
     [
-        (RuleType, Discount.Type),
         (ValueMode, Discount.ValueMode),
         (AppliesTo, Discount.AppliesTo),
         (Eligibility, Discount.Eligibility),
@@ -29,7 +31,7 @@ def test_columns_are_those_of_the_table_but_for_what_rules_do_not_use():
 
 def test_rule_has_the_defaults_of_the_table():
     assert rule_of(vars(Discount(account_id=1, id=1, type="discount_code"))) == Rule(
-        id=1, type=RuleType.DISCOUNT_CODE
+        id=1, mechanic=mechanic_of("discount_code")
     )
 
 
@@ -72,7 +74,7 @@ def test_rule_of_a_row_has_its_values():
 
     assert rule == Rule(
         id=4,
-        type=RuleType.BULK_PRICING,
+        mechanic=mechanic_of("bulk_pricing"),
         code="BULK",
         title="By the dozen",
         value_mode=ValueMode.PERCENTAGE,
@@ -95,7 +97,7 @@ def test_rule_of_a_row_has_its_values():
         starts_at=NOW,
         ends_at=NOW,
         status="disabled",
-        bulk_tiers=BulkTiers("order", (Tier(12, ValueMode.FREE),)),
+        config=BulkTiers("order", (Tier(12, ValueMode.FREE),)),
     )
 
 

@@ -191,7 +191,7 @@ def test_shipping_rule_waits_until_shipping_is_chosen():
         (bulk(2, (3, "free", None)), "No line reaches a tier that lowers its price."),
         (
             bogo(2, buy={"quantity": 2}),
-            "The basket has no units to buy and to get that would cost less.",
+            "The cart has too few eligible items for this offer.",
         ),
         (rule(2, type="gift_card"), "A gift card pays for the order, it lowers no price."),
     ],

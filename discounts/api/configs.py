@@ -1,0 +1,150 @@
+"""API schemas of the mechanics' configs, derived from their descriptions."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
+from rest_framework import serializers
+
+from commerce.rest import fields
+from commerce.rest.shapes import Input, Output
+from discounts.evaluation import SHARED_COLUMN, Choice, Group, Ids, Number, Part, Rows
+from discounts.field_rules import MAX_CONFIG_BYTES, MAX_CONFIG_NODES, MAX_IDS, config_rule
+from discounts.models import Discount
+from discounts.registry import type_choices, with_shared_column
+
+
+class TypeField(serializers.ChoiceField):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(type_choices(), **kwargs)
+
+
+class IdsField(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_IDS, **kwargs)
+
+
+class IdsOutput(serializers.ListField):
+    child = fields.IdField()
+
+
+# No docstring: the OpenAPI document would show it for each subclass.
+class WithConfig(
+    serializers.Serializer
+):  # has a field for the column that types share, if there are such types
+    @classmethod
+    def more_fields(cls) -> dict[str, serializers.Field]:
+        groups = tuple(each.config for each in with_shared_column() if each.config)
+        if not groups:
+            return {}
+        if issubclass(cls, Input):
+            return {SHARED_COLUMN: _shared_input(groups)(required=False, allow_null=True)}
+        return {SHARED_COLUMN: _shared_output(groups)(allow_null=True)}
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return super().get_fields() | self.more_fields()
+
+
+@cache
+def config_input(group: Group) -> type[fields.WholeField]:
+    """The field of a request for a config in a column of its own."""
+    shape = _schema(group, Input)
+    field = type(
+        f"{group.schema}Field",
+        (fields.WholeField,),
+        {"shape": shape, "rule": staticmethod(config_rule(group)), "max_bytes": MAX_CONFIG_BYTES},
+    )
+    return extend_schema_field(shape)(field)
+
+
+@cache
+def config_output(group: Group) -> type[serializers.Serializer]:
+    return _schema(group, Output)
+
+
+@cache
+def _shared_input(groups: tuple[Group, ...]) -> type[fields.ObjectField]:
+    @extend_schema_field(_one_of("DiscountConfigInput", groups, Input))
+    class SharedField(fields.ObjectField):
+        """The operation checks it by the discount's type."""
+
+        def __init__(self, **kwargs: Any) -> None:
+            super().__init__(max_bytes=MAX_CONFIG_BYTES, max_nodes=MAX_CONFIG_NODES, **kwargs)
+
+    return SharedField
+
+
+@cache
+def _shared_output(groups: tuple[Group, ...]) -> type[serializers.Field]:
+    @extend_schema_field(_one_of("DiscountConfigOutput", groups, Output))
+    class SharedField(serializers.Field):
+        def get_attribute(self, instance: Discount) -> Discount | None:
+            return None if instance.config is None else instance
+
+        def to_representation(self, value: Discount) -> dict[str, Any]:
+            group = value.mechanic.config
+            return dict(_schema(group, Output)(value.config).data) if group else value.config or {}
+
+    return SharedField
+
+
+def _one_of(name: str, groups: tuple[Group, ...], base: type[Input | Output]) -> PolymorphicProxySerializer:
+    return PolymorphicProxySerializer(name, [_schema(group, base) for group in groups], None)
+
+
+def _schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
+    """Groups that differ only in name and labels have one schema."""
+    return _make_schema(_unlabelled(replace(group, name="")), base)
+
+
+def _unlabelled(part: Part) -> Any:
+    match part:
+        case Group():
+            return replace(part, parts=tuple(map(_unlabelled, part.parts)))
+        case Rows():
+            return replace(part, row=_unlabelled(part.row))
+    return replace(part, label="")
+
+
+@cache
+def _make_schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
+    make = _input if base is Input else _output
+    return type(group.schema + base.__name__, (base,), {part.name: make(part) for part in group.parts})
+
+
+def _input(part: Part) -> serializers.Field:
+    match part:
+        case Number():
+            if part.is_required:
+                return fields.IntegerField(min_value=part.min_value, max_value=part.max_value)
+            return fields.IntegerField(
+                min_value=part.min_value, max_value=part.max_value, default=None, allow_null=True
+            )
+        case Choice():
+            return serializers.ChoiceField(_choices(part))
+        case Ids():
+            return IdsField(default=list)
+        case Group():
+            return _schema(part, Input)()
+    return fields.ListField(child=_schema(part.row, Input)(), allow_empty=False, max_length=part.max_length)
+
+
+def _output(part: Part) -> serializers.Field:
+    match part:
+        case Number():
+            return serializers.IntegerField(allow_null=not part.is_required)
+        case Choice():
+            return serializers.ChoiceField(_choices(part))
+        case Ids():
+            return IdsOutput()
+        case Group():
+            return _schema(part, Output)()
+    return _schema(part.row, Output)(many=True)
+
+
+def _choices(part: Choice) -> list[tuple[str, str]]:
+    """The values, with the names of value modes as the document has them."""
+    return [(value, value if part.labels else value.replace("_", " ").title()) for value in part.values]

@@ -1,0 +1,80 @@
+"""Describes the settings of a mechanic. Rules, API schemas and form inputs are derived from the description."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+VALUE_MODES = ("percentage", "fixed_amount", "set_price", "free")
+MAX_QUANTITY = 9999
+MAX_COUNT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer; null if it is not required."""
+
+    name: str
+    label: str
+    min_value: int = 0
+    max_value: int = 2**53 - 1
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some texts. With labels, a form preselects the first; otherwise it starts empty."""
+
+    name: str
+    label: str
+    values: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Ids of rows of the shop. The name says which: `product_ids`, `variant_ids`, ..."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An object; `schema` names it in the OpenAPI document."""
+
+    schema: str
+    parts: "tuple[Part, ...]"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A list of objects, sorted by a number that each has only once."""
+
+    name: str
+    row: Group
+    key: str
+    max_length: int
+    add_label: str
+
+
+Part = Number | Choice | Ids | Group | Rows
+
+VALUE = (
+    Choice("value_mode", "Reduced by", VALUE_MODES),
+    Number("value_amount", "Amount, in basis points or cents", is_required=False),
+)
+
+
+def ids_in(group: Group, config: dict[str, Any], path: str) -> Iterator[tuple[str, str, list[int]]]:
+    """Each list of ids: its name, the path to it, and the ids."""
+    for part in group.parts:
+        value, below = config[part.name], f"{path}.{part.name}"
+        match part:
+            case Ids():
+                yield part.name, below, value
+            case Group():
+                yield from ids_in(part, value, below)
+            case Rows():
+                for index, row in enumerate(value):
+                    yield from ids_in(part.row, row, f"{below}.{index}")

@@ -1,0 +1,48 @@
+"""A discount that stands for a voucher. It pays for an order at the end, and lowers no price."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from commerce.errors import FieldError
+from discounts.evaluation import Cut, Mechanic, Remaining, Rule, Stage, Terms
+
+# Conditions of discounts, which a gift card never has.
+_CONDITIONS = (
+    "applies_to",
+    "product_ids",
+    "variant_ids",
+    "market_ids",
+    "minimum_order_subtotal_cents",
+    "customer_eligibility",
+    "customer_tags",
+    "segment_ids",
+    "customer_ids",
+    "first_order_only",
+    "usage_limit_total",
+    "usage_limit_per_customer",
+    "starts_at",
+)
+
+
+class GiftCard(Mechanic):
+    type = "gift_card"
+    stage = Stage.PAYMENT
+    worth_nothing = "A gift card pays for the order, it lowers no price."
+    refused = dict.fromkeys(_CONDITIONS, "A gift card pays for any product.")
+    fixed = ("code", "value_mode", "value_amount", "currency", "ends_at")
+    fixed_reason = "A gift card keeps what it was issued with."
+    hidden = frozenset({"code", "applies_to", "product_ids", "variant_ids"})
+    form_values = {"value_mode": "fixed_amount", "applies_to": "order"}
+
+    def cut(self, rule: Rule, config: Any, remaining: Remaining) -> Cut:
+        return {}
+
+    def errors(self, terms: Terms) -> Iterator[FieldError]:
+        if terms.status == "disabled":
+            yield FieldError("status", "not_allowed", "A gift card is ended by archiving it.")
+        if terms.code is not None and terms.voucher_id is None:
+            yield FieldError("code", "not_allowed", "A gift card gets its code when it is issued.")
+        if terms.value_mode not in (None, "fixed_amount"):
+            yield FieldError("value_mode", "not_allowed", "A gift card is worth a fixed amount.")
+        elif terms.value_amount == 0:
+            yield FieldError("value_amount", "min_value", "Must be at least 1.")

@@ -1,0 +1,11 @@
+from discounts.evaluation import Mechanic, Stage
+
+
+class ShippingDiscount(Mechanic):
+    type = "shipping_discount"
+    stage = Stage.SHIPPING
+    is_on_shipping = True
+    defaults = {"applies_to": "shipping"}
+    refused = {"applies_to": "A shipping discount applies to shipping."}
+    hidden = frozenset({"applies_to", "product_ids", "variant_ids"})
+    form_values = {"applies_to": "shipping"}
