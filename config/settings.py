@@ -75,6 +75,25 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "config.urls"
+# The apps whose `api` package has URLs of a surface: `admin_urls` and `storefront_urls`.
+ADMIN_API_APPS = [
+    "accounts",
+    "commerce.configuration",
+    "commerce.events",
+    "commerce.webhooks",
+    "commerce.outbox",
+    "commerce.catalog",
+    "commerce.customers",
+    "commerce.taxes",
+    "commerce.inventory",
+    "commerce.orders",
+    "shipping",
+    "discounts",
+    "checkouts",
+    "emails",
+]
+# The busiest come first, since Django tries patterns in order.
+STOREFRONT_API_APPS = ["carts", "checkouts", "commerce.catalog", "shipping", "accounts", "commerce.orders"]
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
 AUTH_USER_MODEL = "accounts.User"

@@ -1,7 +1,9 @@
 """Every URL of the installation."""
 
+from collections.abc import Sequence
 from importlib import import_module
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import URLResolver, include, path, re_path
 from django.views.generic import RedirectView
@@ -14,27 +16,8 @@ converters.register()
 from config import health, metrics, views  # noqa: E402  its URLs use the converters
 from emails.api.webhook import provider_webhook  # noqa: E402
 
-_ADMIN_APPS = (
-    "accounts",
-    "commerce.configuration",
-    "commerce.events",
-    "commerce.webhooks",
-    "commerce.outbox",
-    "commerce.catalog",
-    "commerce.customers",
-    "commerce.taxes",
-    "commerce.inventory",
-    "commerce.orders",
-    "shipping",
-    "discounts",
-    "checkouts",
-    "emails",
-)
-# The busiest come first, since Django tries patterns in order.
-_STOREFRONT_APPS = ("carts", "checkouts", "commerce.catalog", "shipping", "accounts", "commerce.orders")
 
-
-def _surface(name: str, apps: tuple[str, ...], version: str) -> URLResolver:
+def _surface(name: str, apps: Sequence[str], version: str) -> URLResolver:
     """Collect the routes of one surface in one flat list: each nested `include` would slow down every look-up."""
     modules = [import_module(f"{app}.api.{name}_urls") for app in apps]
     routes = [route for module in modules for route in module.urlpatterns]
@@ -47,8 +30,8 @@ def surfaces() -> list[URLResolver]:
         surface
         for version in reversed(api_versions())
         for surface in (
-            _surface("storefront", _STOREFRONT_APPS, version),
-            _surface("admin", _ADMIN_APPS, version),
+            _surface("storefront", settings.STOREFRONT_API_APPS, version),
+            _surface("admin", settings.ADMIN_API_APPS, version),
         )
     ]
 

@@ -60,7 +60,10 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
 
 
 def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, object]]:
-    """Return Unfold's sidebar entries for the models in `app_list`, those that the member may see."""
+    """Return Unfold's sidebar entries for the models in `app_list`, those that the member may see.
+
+    Pages without a group, such as those of added apps, come last.
+    """
     links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
     found = {
         group: [
@@ -70,6 +73,13 @@ def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[s
         ]
         for group, pages in _GROUPS.items()
     }
+    listed = {model for pages in _GROUPS.values() for model, *_ in _split(pages)}
+    found["More"] = [
+        _item(page["name"], "table", page["admin_url"])
+        for app in app_list
+        for page in app["models"]
+        if page["model"]._meta.label_lower not in listed
+    ]
     _mark_current((item for items in found.values() for item in items), current_path)
     return [{"title": group, "items": items} for group, items in found.items() if items]
 
