@@ -108,6 +108,7 @@ BOUNDED_OTHERWISE = {
     "customers.tags": BY_FIELD,
     "discounts.bogo_config": BY_FIELD,
     "discounts.bulk_tiers": BY_FIELD,
+    "discounts.config": BY_FIELD,
     "discounts.customer_ids": BY_FIELD,
     "discounts.customer_tags": BY_FIELD,
     "discounts.market_ids": BY_FIELD,
