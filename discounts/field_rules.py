@@ -62,7 +62,7 @@ def config_rule(group: Group) -> Rule:
     return within_bytes(_rule_of(group), MAX_CONFIG_BYTES)
 
 
-def check_config(fields: dict[str, Any], mechanic: Mechanic) -> dict[str, Any]:
+def check_config(fields: dict[str, object], mechanic: Mechanic) -> dict[str, object]:
     """The fields with a config in the shared column as it is stored: which rule holds depends on the type."""
     if mechanic.column != SHARED_COLUMN or mechanic.config is None or fields.get(SHARED_COLUMN) is None:
         return fields
@@ -100,7 +100,7 @@ def is_required(part: Part) -> bool:
 def _sorted_rows(part: Rows) -> Rule:
     rule = items(_rule_of(part.row), max_length=part.max_length, may_be_empty=False)
 
-    def check(value: Any) -> list[dict[str, Any]]:
+    def check(value: object) -> list[dict[str, object]]:
         rows = rule(value)
         keys = [row[part.key] for row in rows]
         for index, key in enumerate(keys):
@@ -111,7 +111,7 @@ def _sorted_rows(part: Rows) -> Rule:
     return check
 
 
-def discount_type(value: Any) -> str:
+def discount_type(value: object) -> str:
     return choice(mechanics())(value)
 
 

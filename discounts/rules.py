@@ -33,7 +33,7 @@ def is_same_code(one: str, other: str) -> bool:
     return len(one) == len(other) and one.upper() == other.upper()
 
 
-def set_fields(discount: Discount, fields: dict[str, Any]) -> None:
+def set_fields(discount: Discount, fields: Mapping[str, object]) -> None:
     """Set fields; null means a field's default. The discount's own value is cleared if its config has the value."""
     for name, value in fields.items():
         setattr(discount, name, _default(discount, name) if value is None else value)
@@ -56,7 +56,7 @@ def require_sound(discount: Discount) -> None:
         raise ValidationFailed(errors=errors)
 
 
-def require_fixed_values(discount: Discount, changes: dict[str, Any]) -> None:
+def require_fixed_values(discount: Discount, changes: Mapping[str, object]) -> None:
     """Raise `ValidationFailed` for changes of fields that the type fixes at creation."""
     errors = tuple(
         FieldError(name, "can_not_change", discount.mechanic.fixed_reason)

@@ -39,7 +39,9 @@ class DiscountOutput(WithConfig, Output):
     ends_at = TimestampField(allow_null=True)
     bogo_config = config_output(BOGO)(allow_null=True)
     bulk_tiers = config_output(BULK_TIERS)(allow_null=True)
-    voucher_id = fields.IdField(allow_null=True, help_text="The gift card issued for a discount of type `gift_card`.")
+    voucher_id = fields.IdField(
+        allow_null=True, help_text="The gift card issued for a discount of type `gift_card`."
+    )
     status = serializers.ChoiceField(Discount.Status.choices)
     effective_status = serializers.SerializerMethodField()
     archived_at = TimestampField(allow_null=True)

@@ -98,7 +98,9 @@ class ByQuantity(Mechanic):
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:
         if terms.applies_to == "shipping":
-            yield FieldError("applies_to", "not_allowed", "Quantity discounts apply to products, not to shipping.")
+            yield FieldError(
+                "applies_to", "not_allowed", "Quantity discounts apply to products, not to shipping."
+            )
 
 
 class Unavailable(Mechanic):

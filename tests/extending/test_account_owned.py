@@ -1,6 +1,7 @@
 """docs/extending.md, "Add an account-owned model": an app, without touching the product."""
 
 import os
+import sys
 from importlib import import_module
 
 import psycopg
@@ -24,6 +25,8 @@ from tests.tenancy.sharding import problems
 APP = "tests.extending.suppliers"
 PAGE = "suppliers/supplier/"
 
+pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture(scope="module", autouse=True)
 def installation(django_db_setup, django_db_blocker):
@@ -41,6 +44,9 @@ def installation(django_db_setup, django_db_blocker):
         problems.cache_clear()
         yield
         admin.site.unregister(model)
+        # Imported anew, should tests of this module run once more in this process.
+        for name in ("admin", "urls"):
+            del sys.modules[f"{APP}.{name}"]
         _migrate(None)
         problems.cache_clear()
     clear_url_caches()
