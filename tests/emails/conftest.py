@@ -1,4 +1,4 @@
-"""A renderer that answers what a test tells it to, a folder for mail, and dispatches of `send_email`."""
+"""Fixtures: a scripted renderer, a folder for mail, and dispatches of `send_email`."""
 
 import gc
 import json
@@ -19,7 +19,7 @@ from tests.emails.resend import Resend
 
 
 class Renderer(ThreadingHTTPServer):
-    """Answers every request with `status` and `answer`, and keeps the requests."""
+    """Answers every request with `status` and `answer`, and stores the requests."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -39,7 +39,7 @@ class Renderer(ThreadingHTTPServer):
         self.lanes: list[str | None] = []
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients may be killed before they have their answer."""
+        """Ignore clients that were killed before they got their answer."""
 
     @property
     def url(self) -> str:
@@ -95,7 +95,7 @@ def renderer(settings) -> Iterator[Renderer]:
 
 @pytest.fixture
 def resend(settings) -> Iterator[Resend]:
-    """Resend, where an account has chosen it."""
+    """A double of Resend, for accounts that have chosen it."""
     server = Resend()
     settings.ANYMAIL = {"RESEND_API_URL": server.url}
     with serving(server):
@@ -104,7 +104,7 @@ def resend(settings) -> Iterator[Resend]:
 
 
 def close_sessions() -> None:
-    """Sessions of providers outlive a test otherwise, and so do their sockets."""
+    """Close the providers' sessions, whose sockets would outlive the test."""
     for provider in gc.get_objects():
         if isinstance(provider, ServiceProvider):
             provider._backend.close()
@@ -113,7 +113,7 @@ def close_sessions() -> None:
 
 @pytest.fixture
 def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
-    """Where the local provider writes in this test."""
+    """The folder where the local provider writes in this test."""
     settings.MAIL_DIR = tmp_path / "mail"
     providers.provider_of.clear()
     yield settings.MAIL_DIR
@@ -122,7 +122,7 @@ def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def enqueue_email():
-    """Enqueues an order confirmation: `enqueue_email(shop, customer_id=..., locale=...)`."""
+    """Enqueue an order confirmation: `enqueue_email(shop, customer_id=..., locale=...)`."""
 
     def enqueue_email(shop, *, key="order.confirmation:1001", **payload) -> OutboxDispatch:
         payload = {

@@ -1,4 +1,4 @@
-"""What becomes of messages when their customer is redacted, before, after and while they are sent."""
+"""Redacting a customer before, after and while messages are sent."""
 
 import pytest
 from django.utils import timezone
@@ -23,7 +23,7 @@ def redact(shop, customer):
 
 
 def stored(shop):
-    """Everything that the account keeps of messages, as text."""
+    """Return everything that the account stores about messages, as text."""
     with shop.scope():
         return [
             list(model.objects.order_by("pk").values()) for model in (EmailDelivery, OutboxDispatch, Event)

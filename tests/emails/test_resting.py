@@ -1,4 +1,4 @@
-"""A mail server that gives no answer is left alone for a while, and costs other shops nothing."""
+"""A mail server that doesn't answer rests for a while and doesn't slow down other shops."""
 
 from contextlib import nullcontext
 from datetime import timedelta

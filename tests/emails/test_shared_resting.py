@@ -1,4 +1,4 @@
-"""The installation's own provider is away: every shop's emails wait, and none of their retries is used up."""
+"""The installation's provider is down: every shop's emails wait without using up retries."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from tests.servers import closed_port
 
 @pytest.fixture
 def installation(monkeypatch):
-    """Changes what the installation sends through."""
+    """Change the installation's provider."""
 
     def use(provider, port=25):
         values = {"provider": provider, "smtp_host": "127.0.0.1", "smtp_port": port, "smtp_security": "none"}
@@ -37,7 +37,7 @@ def attempts(*shops):
 
 
 def run_when_due(*shops, **changes):
-    """As a worker does once all that waits is due."""
+    """Run everything that waits, like a worker does once it is due."""
     for shop in shops:
         with shop.scope():
             OutboxDispatch.objects.filter(status="pending").update(due_at=timezone.now(), **changes)
@@ -56,7 +56,7 @@ def fail(shop, now, *, was_sent=False):
 
 
 def rest_of(shop, now):
-    """How long a message waits, in seconds."""
+    """Return how long a message waits, in seconds."""
     try:
         begin(shop, now)
     except ProviderResting as resting:

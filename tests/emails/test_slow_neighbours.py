@@ -28,7 +28,7 @@ PATIENCE_S = 60
 
 
 class Holder:
-    """A server that answers nobody until it is told to."""
+    """A server that answers nobody until it is released."""
 
     def __init__(self) -> None:
         self.may_answer = threading.Event()

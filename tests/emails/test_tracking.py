@@ -1,4 +1,4 @@
-"""Events in every order: never a step back, each time set once."""
+"""Events in any order: the status never goes back, and each time is set once."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import permutations, product
@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
 def told(state, event_type, occurred_at):
-    """The state of a delivery after an event."""
+    """Return the state of a delivery after an event."""
     happened_at = state.get(EFFECTS[event_type].time_field)
     return state | changes_by(
         event_type, occurred_at=occurred_at, status=state["status"], happened_at=happened_at

@@ -1,4 +1,4 @@
-"""From the commit of an order to the message, with the renderer as it runs in production."""
+"""From the commit of an order to the message, with the production renderer."""
 
 from email import message_from_bytes, policy
 

@@ -1,4 +1,4 @@
-"""What staff do in the back office, to the same rows as the API; also by forms that were opened long before."""
+"""Acts of staff in the back office on the same rows as the API, also by forms opened long before."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from tests.together.merchants import Merchants
 from tests.together.stalls import Form, Stall, any_of
 
 STEPS = st.sampled_from(["cancel", "cancel", "mark_paid", "fulfill", "mark_refunded"])
-# A kind of rows, and what is filled in.
+# A kind of row, and the values to fill in.
 FORMS = st.sampled_from(
     [
         ("variant", {"weight_grams": "40000"}),
@@ -49,7 +49,7 @@ class BackOffice(Merchants):
 
     @act(stall=STALLS, index=INDEXES, kind=st.sampled_from(["product", "variant", "discount", "market"]))
     def end_rows_of_list(self, stall: int, index: int, kind: str) -> None:
-        """Two at once, by the action of their list."""
+        """End two rows at once by a list action."""
         shop = self.stall(stall)
         paths = {
             "product": ("catalog/product/", "archive", self._ids(shop, Product)),
@@ -83,7 +83,7 @@ class BackOffice(Merchants):
 
     @act(stall=STALLS, index=INDEXES, form=FORMS)
     def open_form(self, stall: int, index: int, form: tuple[str, dict[str, str]]) -> None:
-        """To be sent later, whatever happens meanwhile."""
+        """Open a form to be sent later, whatever happens meanwhile."""
         shop = self.stall(stall)
         kind, changes = form
         path = self._path_of(shop, kind, index)
@@ -97,7 +97,7 @@ class BackOffice(Merchants):
         if not shop.forms:
             return
         form = any_of(shop.forms, index)
-        # Its other fields are sent as they were when it was opened.
+        # Its other fields are sent as they were when the form was opened.
         if "discounts/discount" in form.path:
             shop.opening.relimited.update(shop.discount_ids)
         if "catalog/" in form.path:
@@ -126,7 +126,7 @@ class BackOffice(Merchants):
         return self._use(shop, lambda staff: staff.confirm(path, **fields))
 
     def _use(self, shop: Stall, ask: Callable[[StaffClient], HttpResponse]) -> HttpResponse:
-        """Pages are shown, forms are saved or shown again, and closed shops have neither."""
+        """Send a request: pages are shown, forms are saved or shown again, and closed shops offer neither."""
         if shop.staff is None:
             shop.staff = make_staff(shop.shop)
         staff = shop.staff

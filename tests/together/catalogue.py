@@ -1,4 +1,4 @@
-"""What merchants do to goods and to ways of sending them that shoppers have chosen already."""
+"""Merchants change goods and shipping methods that shoppers have already chosen."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.together.stalls import any_of
 class Catalogue(Merchants):
     @act(stall=STALLS, cents=st.sampled_from([999, 1]), units=st.integers(1, 3))
     def create_product(self, stall: int, cents: int, units: int) -> None:
-        """With a variant, of which there are some."""
+        """Create a product with a variant in stock."""
         shop = self.stall(stall)
         number = next(self.numbers)
         pricing = [{"market_id": shop.shop.market.pk, "price_cents": cents}]
@@ -28,7 +28,7 @@ class Catalogue(Merchants):
 
     @act(stall=STALLS, index=INDEXES, cents=st.sampled_from([999, 1]))
     def create_variant(self, stall: int, index: int, cents: int) -> None:
-        """Of a product that may be archived, and of which there are no units yet."""
+        """Create a variant without stock, of a product that may be archived."""
         shop = self.stall(stall)
         variant = self._manage(shop, "GET", f"variants/{any_of(shop.variant_ids, index)}.json")
         if variant.status_code != 200:
@@ -50,7 +50,7 @@ class Catalogue(Merchants):
 
     @act(stall=STALLS, index=INDEXES, is_whole_product=st.booleans())
     def archive_variant(self, stall: int, index: int, is_whole_product: bool) -> None:
-        """As long as there is another: alone, or with its product."""
+        """Archive a variant, alone or with its product, as long as there is another."""
         shop = self.stall(stall)
         if len(shop.variant_ids) < 2:
             return
@@ -63,7 +63,7 @@ class Catalogue(Merchants):
 
     @act(stall=STALLS, is_deleted=st.booleans())
     def replace_zone(self, stall: int, is_deleted: bool) -> None:
-        """Its method moves to the new one, unless that is too late."""
+        """Replace a zone: its method moves to the new one, unless it is too late for that."""
         shop = self.stall(stall)
         if is_deleted:
             self._manage(shop, "DELETE", f"shipping/zones/{shop.zone_id}.json")

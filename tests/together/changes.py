@@ -1,4 +1,4 @@
-"""What merchants change: the values that their acts choose from."""
+"""The values that merchants' acts choose from."""
 
 from hypothesis import strategies as st
 
@@ -100,7 +100,7 @@ ZONE_CHANGES = st.sampled_from(
         {"market_id": None},
     ]
 )
-# Names that the product gives to work of its own.
+# Keys that the product uses for its own dispatches.
 EMAIL_KEYS = st.sampled_from(
     ["refund_payment/{}", "cancel_payment/{}", "order.confirmation/{}", "webhook/1/{}", "k{}"]
 )

@@ -19,13 +19,13 @@ from commerce.payments.test_card.gateway import FakeCard
 
 GATEWAY_CALLS = ("start", "report", "cancel", "refund")
 COMMIT_POINTS = ("before commit", "after commit")
-# A point, and how many times an act passes it.
+# A point, and how often an act passes it before it dies.
 Death = tuple[str, int]
 CALL_POINTS = tuple(f"{when} {call}" for call in GATEWAY_CALLS for when in ("before", "after"))
 
 
 class Killed(BaseException):
-    """The process is no more."""
+    """The process has died."""
 
 
 class Mortality:
@@ -87,7 +87,7 @@ class Mortality:
 
     @contextmanager
     def life(self) -> Iterator[None]:
-        """What happens in here is done by a process that may die; raises `Killed` when it did."""
+        """Run the block as a process that may die; raises `Killed` if it did."""
         self._is_living = True
         self._passed.clear()
         try:
@@ -101,7 +101,7 @@ class Mortality:
                 self._bury()
 
     def _bury(self) -> None:
-        """The next act is done by another process, over a connection without settings."""
+        """Clean up so that the next act runs like in another process, over a connection without settings."""
         self._is_dead = False
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL commerce.account_id = ''; SET LOCAL commerce.workspace_id = ''")

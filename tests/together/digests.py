@@ -1,4 +1,4 @@
-"""All rows of a shop in one number, to find out whether anything of it has changed."""
+"""A digest of all rows of a shop, to find out whether anything has changed."""
 
 from functools import cache
 

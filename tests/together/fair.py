@@ -1,4 +1,4 @@
-"""Several shops at once: how their acts are sent, what holds after each of them, and what holds when all have left."""
+"""Several shops at once: sending their acts, and the invariants after each act and at the end."""
 
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -23,7 +23,7 @@ from tests.together.stalls import Stall, any_of, open_stall
 from tests.together.tally import Tally
 
 INDEXES = st.integers(0, 7)
-# Mostly the first, so that acts meet each other.
+# Mostly the first, so that acts affect each other.
 STALLS = st.sampled_from([0, 0, 0, 0, 1, 2])
 # Mostly none; else the point and its number within an act. A death at a call waits until there is one.
 DEATHS = st.sampled_from(
@@ -33,7 +33,7 @@ DEATHS = st.sampled_from(
         *[(point, 1) for point in CALL_POINTS],
     ]
 )
-# Where a renderer or an outside service that does not answer is told to whoever asked.
+# Responses that report that the renderer or an outside service doesn't answer.
 MAY_FAIL = ("/email/", "/vat.json")
 
 
@@ -68,7 +68,7 @@ class Fair(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.tally.examples += 1
-        # Whether a step has failed: then there is nothing more to be checked.
+        # Whether a step has failed. If so, nothing more is checked.
         self.is_broken = False
         self.numbers = count(1)
         self.stalls: list[Stall] = []
@@ -77,13 +77,13 @@ class Fair(RuleBasedStateMachine):
         self.visited: Stall | None = None
         self.digests: dict[int, str] = {}
         self.is_sent_twice: str | None = None
-        # What an example does has happened to no other.
+        # Each example is rolled back.
         self.savepoint = transaction.savepoint()
 
     def open_stalls(self, modes: list[bool], reserves_late: bool) -> None:
         workspace_id = None
         for number, includes_tax in enumerate(modes):
-            # The settings of the first and the last differ, so that no shop runs on another's.
+            # The first and the last have different settings, so that using another shop's settings is noticed.
             reserve_at = "payment_start" if reserves_late == bool(number) else "checkout_enter"
             stall = open_stall(
                 number,
@@ -95,7 +95,7 @@ class Fair(RuleBasedStateMachine):
             self.stalls.append(stall)
 
     def stall(self, index: int) -> Stall:
-        """The stall that this act is about, whose books are compared after it."""
+        """Return the stall of this act, whose books are checked afterwards."""
         stall: Stall = any_of(self.stalls, index)
         if stall not in self.touched:
             self.touched.append(stall)
@@ -106,14 +106,14 @@ class Fair(RuleBasedStateMachine):
         return stall
 
     def touch_all(self) -> None:
-        """What comes now may change rows of each shop."""
+        """Note that the following may change rows of every shop."""
         self.touched = list(self.stalls)
         self.digests.clear()
 
     def send(
         self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any = None, **headers: str
     ) -> HttpResponse:
-        """The answer, which is no crash and names nothing of another shop; raises `Killed`."""
+        """Send a request; check that it didn't crash or reveal another shop. Raises `Killed`."""
         how, self.is_sent_twice = self.is_sent_twice, None
         if how == "keyed" and verb == "POST" and "idempotency_key" not in headers:
             headers = headers | {"idempotency_key": f"sent-twice-{next(self.numbers):020}"}
@@ -122,7 +122,7 @@ class Fair(RuleBasedStateMachine):
         except Killed:
             if how is None:
                 raise
-            # The client had no answer, and tries again.
+            # The client got no answer and retries.
             return self._send(stall, client, verb, path, body, **headers)
         if how is None:
             return answer
@@ -136,7 +136,7 @@ class Fair(RuleBasedStateMachine):
     def _send(
         self, stall: Stall, client: ApiClient, verb: str, path: str, body: Any, **headers: str
     ) -> HttpResponse:
-        # Who dies while reading leaves nothing behind.
+        # A process that dies while reading leaves nothing behind.
         with nullcontext() if verb == "GET" else self.mortality.life():
             answer = client.send(verb, path, body, **headers)
         self.tally.note(verb, path if path.startswith("/") else client.prefix + path, answer.status_code)
@@ -153,17 +153,17 @@ class Fair(RuleBasedStateMachine):
         return self.send(stall, stall.shop.storefront, verb, path, body, **headers)
 
     def admin(self, stall: Stall, verb: str, path: str, body: Any = None) -> HttpResponse:
-        """By the workspace's key, which reaches all of its shops."""
+        """Send a request with the workspace's key, which reaches all of its shops."""
         return self.send(stall, stall.shop.workspace, verb, f"{stall.shop.handle}/{path}", body)
 
     def visit(self, path: str) -> None:
-        """A page of the product that is for browsers."""
+        """Visit one of the product's pages for browsers."""
         self.tally.requests += 1
         with self.mortality.life():
             assert Client().post(path).status_code in (303, 404)
 
     def work(self, job: Callable[[], Any]) -> None:
-        """What happens in the background, and what hangs on its commits."""
+        """Run background work, and the callbacks of its commits."""
         with self.mortality.life(), TestCase.captureOnCommitCallbacks(execute=True):
             job()
 
@@ -192,7 +192,7 @@ class Fair(RuleBasedStateMachine):
             self.digests[stall.shop.id] = digest
 
     def everybody_leaves(self) -> None:
-        """Defined by what knows of time."""
+        """Implemented in tests/together/passing.py."""
         raise NotImplementedError
 
     def teardown(self) -> None:

@@ -1,4 +1,4 @@
-"""What befalls emails, webhooks and the work that waits in the outbox."""
+"""Acts on emails, webhooks and the outbox."""
 
 import orjson
 from django.test import Client
@@ -47,7 +47,7 @@ class Mail(Merchants):
 
     @act(status=st.sampled_from([200, 422, 500]))
     def change_renderer(self, status: int) -> None:
-        """Templates are good, or turn out to be broken; or it is the renderer that is."""
+        """Make templates valid or broken, or the renderer unavailable."""
         if status == 200:
             self.mend_renderer()
         else:
@@ -55,7 +55,7 @@ class Mail(Merchants):
 
     @act(stall=STALLS, key=EMAIL_KEYS, number=st.integers(1, 400), index=INDEXES)
     def send_email(self, stall: int, key: str, number: int, index: int) -> None:
-        """Under a key that the product may take for one of its own."""
+        """Send an email with a key that looks like the product's own."""
         shop = self.stall(stall)
         customer_id = any_of(shop.customer_ids, index)
         body = {"template_key": "order.confirmation", "customer_id": customer_id, "ctx": {}}
@@ -70,7 +70,7 @@ class Mail(Merchants):
 
     @act(stall=STALLS, index=INDEXES, event_type=EVENTS)
     def hear_of_delivery(self, stall: int, index: int, event_type: str) -> None:
-        """From whoever says to be the email provider."""
+        """Receive an event that claims to come from the email provider."""
         shop = self.stall(stall)
         with shop.shop.scope():
             sent = list(EmailDelivery.objects.order_by("pk").values_list("provider_message_id", flat=True))
@@ -111,7 +111,7 @@ class Mail(Merchants):
 
     @act(stall=STALLS, index=INDEXES)
     def cancel_dispatch(self, stall: int, index: int) -> None:
-        """Money that somebody is owed is owed still: such a dispatch is then retried."""
+        """Cancel a dispatch. Those for refunds are retried afterwards, because the money is still owed."""
         shop = self.stall(stall)
         if not (waiting := self._ids(shop, OutboxDispatch, status__in=["pending", "dead"])):
             return
@@ -125,7 +125,7 @@ class Mail(Merchants):
         self.renderer.status, self.renderer.answer = 200, dict(RENDERED)
 
     def _retry_money(self, shop: Stall) -> None:
-        """By the operators, whose process doesn't die."""
+        """Retry as operators, whose process doesn't die."""
         called_off = self._ids(
             shop, OutboxDispatch, status="cancelled", key_space="product", target__task_name__in=MONEY_TASKS
         )

@@ -1,4 +1,4 @@
-"""What merchants do to markets, segments, taxes and the account itself."""
+"""Merchants change markets, segments, taxes and the account itself."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.together.stalls import any_of
 class Markets(Merchants):
     @act(stall=STALLS, fields=NEW_MARKETS, cents=st.sampled_from([999, 25_000]))
     def open_market(self, stall: int, fields: dict[str, Any], cents: int) -> None:
-        """With a price for everything, and a rate in its currency."""
+        """Open a market with a price for everything and a shipping rate in its currency."""
         shop = self.stall(stall)
         body = {"handle": f"market-{next(self.numbers)}", "name": shop.secret} | fields
         answer = self._manage(shop, "POST", "markets.json", body)

@@ -1,4 +1,4 @@
-"""What staff and merchants do to a shop while it sells. A refusal is as good as a success, a crash is not."""
+"""Staff and merchants change a shop while it sells. A refusal is as good as a success, a crash is not."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +50,7 @@ class Merchants(Fair):
 
     @contextmanager
     def _counting(self, shop: Stall, variant_id: int, delta: int) -> Iterator[None]:
-        """Notes by how much the units on hand change in here, also where the answer is lost."""
+        """Record by how much the units on hand change in the block, even if the answer is lost."""
         before = self._on_hand(shop, variant_id)
         try:
             yield
@@ -88,7 +88,7 @@ class Merchants(Fair):
         shop = self.stall(stall)
         discount_id = any_of(shop.discount_ids, index)
         if "usage_limit" in str(changes):
-            # What is used up already may be more than what is allowed from now on.
+            # Earlier uses may exceed the new limit.
             shop.opening.relimited.add(discount_id)
         self._manage(shop, "PUT", f"discounts/{discount_id}.json", changes)
 
@@ -141,7 +141,7 @@ class Merchants(Fair):
 
     @act(stall=STALLS)
     def replace_method(self, stall: int) -> None:
-        """The old one goes with its rates."""
+        """Replace a method. The old one is deleted with its rates."""
         shop = self.stall(stall)
         self._manage(shop, "DELETE", f"shipping/methods/{shop.method_id}.json")
         number = next(self.numbers)

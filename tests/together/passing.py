@@ -1,4 +1,4 @@
-"""What time does to several shops: sessions, leases, claims and gift cards end, sweeps come and workers run."""
+"""Time passes: checkouts, leases, claims and gift cards expire, sweeps and workers run."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -38,7 +38,7 @@ ARRIVALS = st.fixed_dictionaries(ARRIVAL)
 
 
 class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
-    """The whole machine."""
+    """The complete state machine."""
 
     @initialize(
         modes=st.lists(st.booleans(), min_size=3, max_size=3),
@@ -58,7 +58,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
 
     @act(stall=STALLS, index=INDEXES, step=st.sampled_from(["cancel", "fulfill"]))
     def buy_and_regret(self, stall: int, index: int, step: str) -> None:
-        """A card is charged, and its money goes back unless the parcel has left."""
+        """Pay by card and cancel the order: the money is refunded unless the parcel was sent."""
         shop = self.stall(stall)
         self._buy(shop, index, steps=8)
         if order_ids := self._ids(shop, Order):
@@ -69,7 +69,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
 
     @act(stall=STALLS, index=INDEXES, choice=st.sampled_from(["succeed", "decline", None, None]))
     def leave_at_payment_page(self, stall: int, index: int, choice: str | None) -> None:
-        """The page is still open when the time is over, and may be used after that."""
+        """Let a checkout expire while its payment page is open; the page may still be used."""
         shop = self.stall(stall)
         if not self._buy(shop, index, steps=4):
             return
@@ -95,7 +95,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
 
     @act(stall=STALLS)
     def forget_answers(self, stall: int) -> None:
-        """What was stored under a client's key is gone after a day."""
+        """Delete stored answers, as happens after a day."""
         shop = self.stall(stall)
         self.touch_all()
         with shop.shop.scope():
@@ -111,7 +111,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
 
     @act()
     def let_leases_end(self) -> None:
-        """So that what a dead process held is free, and what failed is due again."""
+        """Let leases end, so that rows held by dead processes are free and failed work is due again."""
         self.touch_all()
         self._let_leases_end()
 
@@ -136,7 +136,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
         self.everybody_leaves()
 
     def everybody_leaves(self) -> None:
-        """Nothing is held by anybody then, and each shop's work was done, whatever became of another's."""
+        """Finish everything: nothing is held any more, and each shop's work is done, whatever happened to another's."""
         self.mortality.disarm()
         self.mend_renderer()
         self.touch_all()
@@ -153,7 +153,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
         self.books_agree()
 
     def _buy(self, shop: Stall, index: int, *, steps: int) -> bool:
-        """Some steps of a purchase by card; whether there is a checkout."""
+        """Take some steps of a purchase by card; return whether there is a checkout."""
         token = self._take_cart(shop, any_of(shop.market_ids, 0))
         if token is None:
             return False
@@ -164,7 +164,7 @@ class Market(Shoppers, Catalogue, Markets, Staff, BackOffice, Mail):
         return True
 
     def _retry_dead(self, stall: Stall) -> None:
-        """Emails that a broken renderer has stopped are sent once it is mended."""
+        """Retry emails that failed while the renderer was broken."""
         for dispatch_id in self._ids(stall, OutboxDispatch, status="dead"):
             with stall.shop.scope():
                 retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())

@@ -1,4 +1,4 @@
-"""What shoppers do: anything in any order, in any of the shops, with tokens of before as with new ones."""
+"""Shoppers' acts, in any order and any of the shops, with old and new tokens."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.together.stalls import STOCK, Stall, any_of
 
 EMAILS = st.sampled_from(["ada@example.com", "Ada@Example.com", "bob@example.com"])
 QUANTITIES = st.integers(1, 2)
-# Mostly to the end, and by card, as all that a gateway has to do with begins late.
+# Mostly to the end and by card, because everything about gateways happens late.
 STEPS = st.sampled_from([*range(9), 4, 4, 8, 8, 8])
 METHODS = st.sampled_from(["cod", "bank_transfer", "test_card", "test_card"])
 CHOICES = st.sampled_from(["succeed", "decline", "abandon", "unknown"])
@@ -43,7 +43,7 @@ class Shoppers(Shopping):
         method: str,
         market: int,
     ) -> None:
-        """A new cart with a line, its checkout with a code, and some steps of it."""
+        """Create a cart with a line and a checkout with a code, and take some steps."""
         shop = self.stall(stall)
         token = self._take_cart(shop, any_of(shop.market_ids, market))
         if token is None:
@@ -55,7 +55,7 @@ class Shoppers(Shopping):
 
     @act(stall=STALLS, index=INDEXES, email=EMAILS, market=MARKETS)
     def buy_by_card(self, stall: int, index: int, email: str, market: int) -> None:
-        """From the cart to the order, without a code."""
+        """Go from the cart to the order, without a code."""
         shop = self.stall(stall)
         token = self._take_cart(shop, any_of(shop.market_ids, market))
         if token is not None:
@@ -93,14 +93,14 @@ class Shoppers(Shopping):
 
     @act(stall=STALLS, cart=INDEXES, source=INDEXES)
     def merge(self, stall: int, cart: int, source: int) -> None:
-        """Into a cart, or out of it, whatever checkouts the two have."""
+        """Merge two carts in either direction, whatever checkouts they have."""
         shop = self.stall(stall)
         if shop.carts:
             self._merge(shop, any_of(shop.carts, cart), any_of(shop.carts, source))
 
     @act(stall=STALLS, index=INDEXES, email=EMAILS, steps=st.integers(0, 8), is_source=st.booleans())
     def merge_in_checkout(self, stall: int, index: int, email: str, steps: int, is_source: bool) -> None:
-        """Two new carts of one market, one of which has come some steps far in its checkout."""
+        """Merge two new carts of one market, one of which is some steps into its checkout."""
         shop = self.stall(stall)
         tokens = [self._take_cart(shop, shop.market_ids[0]) for _ in range(2)]
         target, source = tokens
@@ -129,14 +129,14 @@ class Shoppers(Shopping):
 
     @act(stall=STALLS, cart=INDEXES, email=EMAILS)
     def enter_checkout(self, stall: int, cart: int, email: str) -> None:
-        """Also from a cart that has a checkout, which this one replaces."""
+        """Enter checkout, also for a cart whose checkout this one replaces."""
         shop = self.stall(stall)
         if shop.carts:
             self._enter(shop, any_of(shop.carts, cart), email)
 
     @act(stall=STALLS, checkout=INDEXES, steps=STEPS, method=METHODS, choice=CHOICES)
     def go_on(self, stall: int, checkout: int, steps: int, method: str, choice: str) -> None:
-        """The next steps with good data, as most shoppers take them."""
+        """Take the next steps with valid data, like most shoppers."""
         shop = self.stall(stall)
         if shop.checkouts:
             self._go_on(shop, any_of(shop.checkouts, checkout), steps, method, choice)
@@ -192,7 +192,7 @@ class Shoppers(Shopping):
 
     @act(stall=STALLS, checkout=INDEXES, choice=CHOICES)
     def choose_on_page(self, stall: int, checkout: int, choice: str) -> None:
-        """Also on a page of before, or one that is closed."""
+        """Choose an outcome on a payment page, which may be old or closed."""
         shop = self.stall(stall)
         if shop.checkouts:
             self._choose_on_page(shop, any_of(shop.checkouts, checkout), choice)

@@ -1,4 +1,4 @@
-"""The requests that shoppers' acts are made of, and what must hold of each answer."""
+"""The requests of shoppers' acts, with checks of each answer."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from tests.together.fair import Fair
 from tests.together.stalls import Stall, any_of
 
 URLS = {"return_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no"}
-# The next step of a checkout in each phase; from `failed` another try to pay.
+# The next step of a checkout in each phase; in `failed`, another payment.
 NEXT = {
     "pending": "address",
     "address": "shipping",
@@ -22,13 +22,13 @@ NEXT = {
     "failed": "payment_method",
 }
 REFUSED_BY_PHASE = {"invalid_phase", "checkout_expired", "checkout_already_completed"}
-# Requests to a closed shop, which are refused before anything of the checkout is looked at.
+# Refusals by a closed shop, which come before anything about the checkout is checked.
 TURNED_AWAY = {401, 403, 404}
 
 
 class Shopping(Fair):
     def _take_cart(self, shop: Stall, market_id: int) -> str | None:
-        """The token of a new cart; None where there is none to be had."""
+        """Create a cart and return its token, or None if that is refused."""
         answer = self.storefront(shop, "POST", "carts.json", {"market_id": market_id})
         if answer.status_code != 201:
             return None
@@ -56,7 +56,7 @@ class Shopping(Fair):
         return lines
 
     def _change_cart(self, shop: Stall, token: str, verb: str, path: str, body: Any) -> None:
-        """What is refused has changed nothing; and what is changed leaves other lines as they were."""
+        """Change a cart. Refused requests must change nothing, and others only their line."""
         shown = self._cart(shop, token)
         if shown is None:
             return
@@ -72,7 +72,7 @@ class Shopping(Fair):
             assert not is_untouched or _price_of(before[name]) == _price_of(after[name])
 
     def _enter(self, shop: Stall, cart_token: str, email: str) -> bool:
-        """Whether there was enough in stock, and anything in the cart. Its prices are those that the cart showed."""
+        """Enter checkout, whose prices must be the cart's; return whether stock and cart allowed it."""
         lines = self._cart(shop, cart_token)
         if lines is None:
             return False
@@ -107,7 +107,7 @@ class Shopping(Fair):
         email: str | None = None,
         country: str = "DE",
     ) -> None:
-        """With good data."""
+        """Take a step with valid data."""
         address = {"shipping_address": ADDRESS | {"country_code": country}, "same_as_shipping": True}
         currency = shop.shown[token]["currency"] if token in shop.shown else "EUR"
         rate_id = any_of(shop.rate_ids if currency == "EUR" else shop.foreign_rate_ids or shop.rate_ids, -1)
@@ -144,7 +144,7 @@ class Shopping(Fair):
             answer = self.storefront(shop, verb, path, body, **headers)
         finally:
             after = self._shown(shop, token)
-        # Its own key completes a checkout once, also when the stored answer is gone.
+        # Its own key completes a checkout once, even after the stored answer is deleted.
         is_done = operation == "complete" and before["phase"] == "completed"
         is_replayed = "Idempotent-Replayed" in answer or (is_done and answer.status_code == 200)
         if before["phase"] not in ALLOWED_PHASES[operation] and not is_replayed:
@@ -159,7 +159,7 @@ class Shopping(Fair):
             assert after["totals"] == before["totals"]
 
     def _look_at_order(self, shop: Stall, token: str) -> None:
-        """The order of a checkout shows what the checkout showed."""
+        """Check that the order of a checkout shows what the checkout showed."""
         shown = self._shown(shop, token)
         if shown is None or shown["order_id"] is None:
             return
@@ -171,7 +171,7 @@ class Shopping(Fair):
             assert {name: totals[name] for name in shown["totals"]} == shown["totals"]
 
     def _choose_on_page(self, shop: Stall, token: str, choice: str) -> None:
-        """On the page of the checkout's last payment that has one."""
+        """Choose an outcome on the page of the checkout's last payment that has one."""
         with shop.shop.scope():
             attempts = CheckoutPaymentAttempt.objects.filter(
                 checkout__token=token, redirect_url__isnull=False
@@ -191,7 +191,7 @@ class Shopping(Fair):
         return checkout
 
     def _is_turned_away(self, shop: Stall, answer: HttpResponse) -> bool:
-        """By a shop that is closed, and by no other."""
+        """Whether a closed shop refused the request; others must not."""
         is_closed = shop.is_archived or shop.is_suspended
         assert answer.status_code in ({200} | TURNED_AWAY if is_closed else {200}), answer.content
         return answer.status_code != 200
@@ -201,6 +201,6 @@ class Shopping(Fair):
 
 
 def _price_of(line: dict[str, Any]) -> tuple[Any, ...]:
-    """What a line of a cart costs, and how much it is."""
+    """Return price and quantity of a cart line."""
     names = ("id", "quantity", "unit_price_with_tax_cents", "unit_price_without_tax_cents", "tax_rate_bp")
     return tuple(line[name] for name in names)

@@ -1,4 +1,4 @@
-"""What staff do to customers, settings, keys and the shop itself while it sells."""
+"""Staff change customers, settings, keys and the shop itself while it sells."""
 
 from dataclasses import replace
 from typing import Any
@@ -37,7 +37,7 @@ class Staff(Merchants):
 
     @act(stall=STALLS, index=INDEXES)
     def redact_customer(self, stall: int, index: int) -> None:
-        """Also one who was made a guest by an order."""
+        """Redact a customer, perhaps a guest created by an order."""
         shop = self.stall(stall)
         answer = self._manage(shop, "GET", "customers.json")
         if answer.status_code == 200 and (customers := answer.json()["customers"]):
@@ -66,7 +66,7 @@ class Staff(Merchants):
         try:
             rotated = self._manage(shop, "POST", f"api_keys/{key['id']}/rotate.json", body)
         except Killed:
-            # Its secret is lost with the answer.
+            # The secret is lost together with the answer.
             self._take_key(shop, shop.shop.issue("storefront"))
             raise
         if rotated.status_code == 201 and rotated.json()["api_key"]["secret"]:
@@ -74,7 +74,7 @@ class Staff(Merchants):
 
     @act(stall=STALLS, kind=st.sampled_from(["storefront", "admin"]))
     def issue_key(self, stall: int, kind: str) -> None:
-        """What shoppers use from now on, where it is theirs."""
+        """Issue a key. Shoppers use a new storefront key from now on."""
         shop = self.stall(stall)
         body = {"kind": kind, "name": shop.secret, "scopes": ["write_orders"] if kind == "admin" else None}
         answer = self._manage(shop, "POST", "api_keys.json", body)
@@ -83,11 +83,11 @@ class Staff(Merchants):
 
     @act(stall=STALLS, index=INDEXES)
     def revoke_key(self, stall: int, index: int) -> None:
-        """Of an app, or the one that all shoppers of today use."""
+        """Revoke the key of an app, or the one that shoppers use."""
         shop = self.stall(stall)
         answer = self._manage(shop, "GET", "api_keys.json")
         listed = answer.json()["api_keys"] if answer.status_code == 200 else []
-        # Not the workspace's, which is the machine's own.
+        # Not the workspace's key, which the state machine needs.
         if keys := [key for key in listed if key["kind"] != "workspace"]:
             try:
                 self._manage(shop, "DELETE", f"api_keys/{any_of(keys, index)['id']}.json")
@@ -101,7 +101,7 @@ class Staff(Merchants):
     @act(stall=st.sampled_from([2, 1, 0]))
     def archive_account(self, stall: int) -> None:
         shop = self.stall(stall)
-        # One stays open, or there is nothing more to see.
+        # One shop stays open, or nothing more would happen.
         if sum(other.is_archived for other in self.stalls) < len(self.stalls) - 1:
             shop.is_archived = True
             path = f"{ADMIN_ROOT}accounts/{shop.shop.handle}.json"

@@ -1,4 +1,4 @@
-"""A shop among several: its goods, its clients, and all that its shoppers and staff were told."""
+"""A shop among several: its goods, its clients, and everything that its shoppers and staff have seen."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -49,10 +49,10 @@ class Stall:
     checkouts: list[str] = field(default_factory=list)
     foreign_rate_ids: list[int] = field(default_factory=list)
     segment_ids: list[int] = field(default_factory=list)
-    # What staff opened in the back office and have not saved yet.
+    # Forms that staff opened in the back office and haven't saved yet.
     forms: list[Form] = field(default_factory=list)
     staff: StaffClient | None = None
-    # What a shopper was told last: the totals of a checkout, and the lines of a cart.
+    # What shoppers saw last: the totals of a checkout, and the lines of a cart.
     shown: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     is_archived: bool = False
@@ -60,12 +60,12 @@ class Stall:
 
     @property
     def names(self) -> list[str]:
-        """What nobody but its own shoppers and staff may read anywhere."""
+        """Texts that only the shop's own shoppers and staff may see."""
         return [self.secret, *self.carts, *self.checkouts]
 
 
 def open_stall(number: int, workspace_id: UUID | None, *, includes_tax: bool, reserve_at: str) -> Stall:
-    """A shop with scarce stock, limited discounts and small gift cards."""
+    """Open a shop with scarce stock, limited discounts and small gift cards."""
     secret = f"Only of stall {number}."
     shop = make_shop(workspace_id=workspace_id, prices_include_tax=includes_tax, name=secret)
     changed = {"commerce.payments.test_card": True, "commerce.checkout.reserve_at": reserve_at}
@@ -115,5 +115,5 @@ def _make_discounts(shop: Shop) -> list[Discount]:
 
 
 def any_of(rows: list[Any], index: int) -> Any:
-    """One of the rows; the last one by -1."""
+    """Return one of the rows; -1 is the last one."""
     return rows[index % len(rows)]

@@ -1,4 +1,4 @@
-"""How much a search has done, so that it can be quoted."""
+"""Counts what a search has done, for the report."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Tally:
     started: float = field(default_factory=monotonic)
 
     def note(self, verb: str, path: str, status: int) -> None:
-        """A request was answered with this status."""
+        """Record a request that was answered with this status."""
         self.requests += 1
         operation = operation_of(verb, path)
         if operation is not None and status < 300:
@@ -36,7 +36,7 @@ class Tally:
         return "\n".join(lines)
 
     def _undone(self) -> str:
-        """What the API offers and no request has achieved."""
+        """List operations of the API that never succeeded."""
         operations = [
             o for path in document()["paths"].values() for verb, o in path.items() if verb in WRITING
         ]

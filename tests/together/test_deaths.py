@@ -1,4 +1,4 @@
-"""Each point at which a process may die is passed by somebody, and what died there is made good."""
+"""Each point at which a process may die is passed, and the damage is repaired."""
 
 import pytest
 

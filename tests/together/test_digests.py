@@ -1,4 +1,4 @@
-"""The digest by which the state machine finds out that an act in one shop has changed rows of another."""
+"""The digest by which the state machine notices that an act in one shop changed rows of another."""
 
 from tests import factories
 from tests.together.digests import digest_of_rows

@@ -30,12 +30,12 @@ SEARCH = profile(
     ],
 )
 
-# Far more than the half minute that it takes: shrinking a difference takes minutes. A long search has no limit.
+# Far more than the usual half minute, because shrinking a failure takes minutes. A long search has no limit.
 LIMIT_S = 0 if profile.default.max_examples >= 1_000 else 900
 
 
 class EveryRule(FeatureStrategy):
-    """Rules are chosen evenly: Hypothesis would turn off a random share of them in each example."""
+    """Chooses rules evenly, while Hypothesis would disable a random share of them in each example."""
 
     def do_draw(self, data: Any) -> FeatureFlags:
         return FeatureFlags()

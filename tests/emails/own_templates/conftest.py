@@ -1,4 +1,4 @@
-"""The renderer as it runs in production, and templates that an account has written."""
+"""The production renderer, and an account's own templates."""
 
 import pytest
 from django.utils import timezone
@@ -14,7 +14,7 @@ PATH = f"email/templates/{KEY}"
 
 
 def body(**fields):
-    """What is sent to save a template that renders."""
+    """Build a request body to save a template that renders."""
     return {
         "subject": "Order {{ order.number }}",
         "body_source": MJML.format("Hello {{ order.shipping_address.first_name }}"),
@@ -36,7 +36,7 @@ def no_renderer(settings):
 
 @pytest.fixture
 def make_version():
-    """Writes a version without rendering it: `make_version(shop, locale="de", number=2, kind="reset")`."""
+    """Write a version without rendering it: `make_version(shop, locale="de", number=2, kind="reset")`."""
 
     def make_version(shop, *, kind="saved", **fields):
         is_reset = kind == "reset"
@@ -57,20 +57,20 @@ def make_version():
 
 
 def versions(shop):
-    """Locale, number and kind of every version of the shop."""
+    """Return locale, number and kind of every version of the shop."""
     with shop.scope():
         rows = EmailTemplateVersion.objects.order_by("pk")
         return list(rows.values_list("locale", "number", "kind"))
 
 
 def states(client):
-    """Whose template is in force, and the last version of it, by key and locale."""
+    """Return the source of the current template and its last version, by key and locale."""
     rows = client.get("email/templates.json").json()["email_templates"]
     return {(row["template_key"], row["locale"]): (row["source"], row["version"]) for row in rows}
 
 
 def template_error(answer):
-    """The part of a refused template, what is wrong with it, and its line."""
+    """Return the part of a refused template, the error and its line."""
     assert problem(answer) == (422, "template_invalid")
     (error,) = answer.json()["errors"]
     return error["field"], error["code"], answer.json().get("line")

@@ -1,4 +1,4 @@
-"""Two changes of one template at once, with real threads."""
+"""Concurrent changes of one template, with real threads."""
 
 import pytest
 from django.db import connection
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.usefixtures("renderer")
 def test_of_templates_saved_at_once_for_one_version_one_is_kept(shop, settings):
-    # How many may wait for the renderer at once is not what these rivals are about.
+    # These tests aren't about the limit of requests waiting for the renderer.
     settings.WEB_CALLS = settings.WEB_CALLS | {"preview": 12}
     answers = run_threads(6, lambda index: shop.admin.put(f"{PATH}/de.json", body(subject=f"Number {index}")))
 

@@ -1,4 +1,4 @@
-"""Which of an account's templates and the platform's a message is made of."""
+"""Which template of the account or the platform a message uses."""
 
 import pytest
 
