@@ -13,6 +13,7 @@ from carts.models import Cart
 from carts.operations import LIFETIME, check_limits, lock_live_customer, not_active
 from carts.queries import LoadedCart, get_cart
 from commerce.errors import NotFound, ValidationFailed
+from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 
 # Lines keep the order in which they were added to their carts; an equal line keeps the target's price.
@@ -83,7 +84,7 @@ def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
     """Lock both carts, in the order of their ids, so that two merges can't deadlock."""
     if token == source_token:
         raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
-    found = Cart.objects.select_for_update().filter(token__in=[token, source_token]).order_by("pk")
+    found = lock(Cart.objects.filter(token__in=[token, source_token]).order_by("pk"), keys_too=True)
     carts = {cart.token: cart for cart in found}
     if token not in carts or source_token not in carts:
         raise NotFound

@@ -11,6 +11,7 @@ from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
 from carts.queries import LoadedCart, get_cart, get_offer
 from commerce.errors import NotFound, TooLarge, ValidationFailed
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
@@ -44,6 +45,13 @@ _PUT_LINE = """
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
         tax_rate_bp = EXCLUDED.tax_rate_bp, price_includes_tax = EXCLUDED.price_includes_tax,
         updated_at = EXCLUDED.updated_at
+"""
+
+# A merged cart stays merged: its checkout can still be completed.
+_CONVERT = """
+    UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
+                     updated_at = CASE status WHEN 'active' THEN %s ELSE updated_at END
+     WHERE account_id = %s AND id = ({subquery})
 """
 
 # FOR KEY SHARE is enough: redacting a customer updates a unique column, so redaction and this lock exclude each other.
@@ -135,8 +143,21 @@ def set_customer(*, token: str, customer_id: int | None, now: datetime) -> Loade
     return get_cart(token)
 
 
+def convert_cart(*, subquery: str, parameters: list[Any], now: datetime) -> None:
+    """Lock a cart and mark it as ordered. The SQL subquery finds its id, which saves a statement.
+
+    Raises `NotFound`.
+    """
+    about_to_lock(Resource.CART)
+    with connection.cursor() as cursor:
+        cursor.execute(_CONVERT.format(subquery=subquery), [now, current_account_id(), *parameters])
+        if not cursor.rowcount:
+            raise NotFound
+
+
 def _touch(token: str, *, now: datetime) -> TouchedCart:
     """Lock an active cart and extend its life. Raises `NotFound`, `CartNotActive`."""
+    about_to_lock(Resource.CART)
     with connection.cursor() as cursor:
         cursor.execute(_TOUCH, [now, now + LIFETIME, current_account_id(), token, now])
         row = cursor.fetchone()

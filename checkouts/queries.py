@@ -10,6 +10,7 @@ from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from shipping.matching import Parcel
 
@@ -58,6 +59,7 @@ def lines_of(checkout: Checkout) -> list[CheckoutLineItem]:
 
 def lock_checkout(token: str) -> Checkout:
     """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
+    about_to_lock(Resource.CHECKOUT)
     return _fetch(_CHECKOUT + " FOR NO KEY UPDATE OF k", token)
 
 

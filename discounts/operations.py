@@ -3,6 +3,7 @@ from datetime import datetime
 
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from .field_rules import DISCOUNT, check_config
@@ -101,4 +102,4 @@ def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Disco
 
     With `against_entering`, also wait for shoppers who are entering its code, and block others (`rule_by_code`).
     """
-    return get_or_not_found(Discount.objects.select_for_update(no_key=not against_entering), pk=discount_id)
+    return get_or_not_found(lock(Discount.objects.all(), keys_too=against_entering), pk=discount_id)

@@ -8,6 +8,7 @@ from django.db import connection
 
 from commerce.customers.models import Customer, Segment, normalise_email
 from commerce.customers.segments import matches
+from commerce.orders.queries import orders_of
 from commerce.tenancy.scope import current_account_id
 
 from .evaluation import Rule, Shopper
@@ -15,7 +16,7 @@ from .models import Discount
 
 # Shoppers are identified by customer or email: a guest's orders count for the customer with that email. A payment in
 # progress that uses a first-order discount counts as an order.
-_HISTORY = """
+_HISTORY = f"""
     WITH known AS (
         SELECT id, normalised_email FROM customers
          WHERE account_id = %(account_id)s
@@ -39,11 +40,7 @@ _HISTORY = """
     ), summed AS (
         SELECT discount_id, sum(number)::int AS number FROM uses GROUP BY discount_id
     )
-    SELECT EXISTS (
-               SELECT FROM orders o
-                WHERE o.account_id = %(account_id)s AND o.status <> 'cancelled'
-                  AND (upper(o.email) = upper(%(email)s) OR o.customer_id = person.id)
-           ) OR EXISTS (
+    SELECT EXISTS ({orders_of(account="%(account_id)s", email="%(email)s", customer="person.id")}) OR EXISTS (
                SELECT FROM discount_holds h
                 WHERE h.account_id = %(account_id)s AND h.is_first_order
                   AND (h.customer_email = ANY(person.emails) OR h.customer_id = person.id)
@@ -52,7 +49,7 @@ _HISTORY = """
            ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),
            ARRAY(SELECT number FROM summed ORDER BY discount_id)
       FROM person
-"""
+"""  # noqa: S608  constants alone
 
 
 class _Limited(Protocol):

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 
 from commerce.customers.models import normalise_email
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 
 from .errors import DiscountExhausted
@@ -117,7 +118,7 @@ def hold_uses(
     if not uses:
         return
     by_id = {use.discount_id: use for use in sorted(uses, key=attrgetter("discount_id"))}
-    discounts = list(Discount.objects.select_for_update(no_key=True).filter(pk__in=by_id).order_by("pk"))
+    discounts = list(lock(Discount.objects.filter(pk__in=by_id).order_by("pk")))
     first_order_id = next((discount.pk for discount in discounts if is_for_first_order(discount)), None)
     held = _run(
         _HOLD,
@@ -152,6 +153,7 @@ def release_uses(*, checkout_ids: Sequence[int]) -> None:
     """Release the uses held by checkouts. Repeating it changes nothing."""
     ids = list(checkout_ids)
     # Discounts are locked before their holds are deleted: another payment may lock a discount and wait for a hold.
+    about_to_lock(Resource.DISCOUNT)
     if _run(_LOCK_HELD, checkout_ids=ids):
         _run(_RELEASE, checkout_ids=ids)
 
@@ -163,6 +165,7 @@ def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
 
 def return_uses(*, order_id: int) -> None:
     """Return the uses redeemed by a cancelled order. Repeating it changes nothing."""
+    about_to_lock(Resource.DISCOUNT)
     if _run(_LOCK_REDEEMED, order_id=order_id):
         _run(_RETURN, order_id=order_id)
 

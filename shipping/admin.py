@@ -9,7 +9,8 @@ from unfold.decorators import display
 
 from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column
-from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline, is_saving
+from commerce.tenancy.locks import lock
 
 from . import operations
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
@@ -112,6 +113,15 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ShippingMethod]:
         live_rates = sum_up(ShippingRate.objects.filter(LIVE), "method")
         return super().get_queryset(request).filter(LIVE).annotate(live_rates=live_rates)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> ShippingMethod | None:
+        # Locked before the method, as by the API. The operation checks the zone and names the field if it isn't valid.
+        zone_id = request.POST.get("zone", "")
+        if is_saving(request) and zone_id.isdecimal() and len(zone_id) < 19:
+            lock(ShippingZone.objects.filter(LIVE, pk=int(zone_id))).first()
+        return super().get_object(request, object_id, from_field)
 
     @display(description="Rates", ordering="live_rates")
     def rate_count(self, method: Any) -> int:

@@ -53,14 +53,11 @@ class Explanation:
 
 
 def explain(parcel: Parcel) -> Explanation:
-    """Return what a quote for the parcel would offer, and why the account's other rates aren't offered.
-
-    Two statements, and no writes: the rate that a quote would create for a free method has the id 0 here.
-    """
+    """Return what a quote for the parcel offers, and why the account's other rates aren't offered. Two statements."""
     found = {zone.pk: zone for zone in _load_zones_with_counts()}
     objections = {pk: _to_plain_zone(zone).objection(parcel) for pk, zone in found.items()}
     covering = [pk for pk, objection in objections.items() if objection is None]
-    candidates = [_complete(candidate, parcel) for candidate in quotes.candidates_of(covering)]
+    candidates = [candidate.completed(parcel) for candidate in quotes.candidates_of(covering)]
     zone_of = {candidate.method.id: found[candidate.zone.id] for candidate in candidates}
     options = matching.options(parcel, candidates)
     return Explanation(
@@ -77,12 +74,6 @@ def _load_zones_with_counts() -> Iterable[Any]:
 
 def _to_plain_zone(zone: ShippingZone) -> Zone:
     return Zone(zone.country_codes, zone.zip_patterns, zone.market_id, zone.pk)
-
-
-def _complete(candidate: Candidate, parcel: Parcel) -> Candidate:
-    if candidate.lacks_rate(parcel):
-        return candidate.with_rate(Rate.build_automatic(0, parcel.currency))
-    return candidate
 
 
 def _refused_rates(

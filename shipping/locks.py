@@ -1,13 +1,14 @@
-"""Row locks, always taken in the order zone, method, rate."""
+"""Locks rows that must exist and be live."""
 
 from commerce.errors import NotFound
+from commerce.tenancy.locks import lock
 
 from .models import LIVE, ShippingMethod, ShippingRate, ShippingZone
 
 
 def lock_zone(zone_id: int) -> ShippingZone:
     """Lock a live zone, so that it isn't deleted before the transaction ends; raises `NotFound`."""
-    zone = ShippingZone.objects.select_for_update(no_key=True).filter(LIVE, pk=zone_id).first()
+    zone = lock(ShippingZone.objects.filter(LIVE, pk=zone_id)).first()
     if zone is None:
         raise NotFound
     return zone
@@ -15,7 +16,7 @@ def lock_zone(zone_id: int) -> ShippingZone:
 
 def lock_method(method_id: int) -> ShippingMethod:
     """Lock a live method, so that its mode and rates don't change before the transaction ends; raises `NotFound`."""
-    method = ShippingMethod.objects.select_for_update(no_key=True).filter(LIVE, pk=method_id).first()
+    method = lock(ShippingMethod.objects.filter(LIVE, pk=method_id)).first()
     if method is None:
         raise NotFound
     return method
@@ -28,7 +29,7 @@ def lock_rate(rate_id: int) -> tuple[ShippingMethod, ShippingRate]:
     if method_id is None:
         raise NotFound
     method = lock_method(method_id)
-    rate = rates.select_for_update(no_key=True).first()
+    rate = lock(rates).first()
     if rate is None:
         raise NotFound
     return method, rate

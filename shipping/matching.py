@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 FREE = "free"
+# The ids of made rates begin here: far above those from the sequence, and still below 2^53, which JavaScript needs.
+_MADE = 1 << 52
+_CURRENCIES = 26**3
 
 
 class Objection(StrEnum):
@@ -108,9 +111,9 @@ class Rate:
         return sum(bound is not None for bound in bounds)
 
     @classmethod
-    def build_automatic(cls, rate_id: int, currency: str) -> "Rate":
-        """Build the rate that a quote creates for a free method without one."""
-        return cls(id=rate_id, price_cents=0, currency=currency, is_automatic=True)
+    def build_automatic(cls, method_id: int, currency: str) -> "Rate":
+        """Build the rate of a free method without rates of its own. It is stored only when a shopper chooses it."""
+        return cls(id=made_rate_id(method_id, currency), price_cents=0, currency=currency, is_automatic=True)
 
     def objection(self, parcel: Parcel) -> Objection | None:
         """The first condition that the parcel doesn't meet; None if it meets all."""
@@ -135,7 +138,7 @@ class Candidate:
 
     @property
     def uses_automatic_rates(self) -> bool:
-        """Whether rates created by quotes apply: only for a free method without rates of its own."""
+        """Whether automatic rates apply: only for a free method without rates of its own."""
         return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
     def lacks_rate(self, parcel: Parcel) -> bool:
@@ -146,9 +149,11 @@ class Candidate:
             and self.zone.objection(parcel) is None
         )
 
-    def with_rate(self, rate: Rate) -> "Candidate":
-        """Return a copy with one more rate."""
-        return replace(self, rates=[*self.rates, rate])
+    def completed(self, parcel: Parcel) -> "Candidate":
+        """Return a copy with an automatic rate if the method lacks a rate, else the candidate itself."""
+        if not self.lacks_rate(parcel):
+            return self
+        return replace(self, rates=[*self.rates, Rate.build_automatic(self.method.id, parcel.currency)])
 
     def verdicts(self, parcel: Parcel) -> Iterator["Verdict"]:
         """Yield one verdict per rate, or a single one if the zone rules the method out or it has no rates."""
@@ -193,6 +198,22 @@ def options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
         found.append(Option(method=method, rate=rate, is_best=method.id not in seen))
         seen.add(method.id)
     return found
+
+
+def made_rate_id(method_id: int, currency: str) -> int:
+    """The id of a free method's rate in a currency. It is computed, so that a quote needn't store the rate."""
+    letters = 0
+    for letter in currency:
+        letters = letters * 26 + ord(letter) - ord("A")
+    return _MADE + method_id * _CURRENCIES + letters
+
+
+def read_made_rate_id(rate_id: int) -> tuple[int, str] | None:
+    """The method and currency of a made rate's id; None for an id from the sequence."""
+    if rate_id < _MADE:
+        return None
+    method_id, letters = divmod(rate_id - _MADE, _CURRENCIES)
+    return method_id, "".join(chr(ord("A") + letters // 26**place % 26) for place in (2, 1, 0))
 
 
 def normalise_zip(text: str) -> str:

@@ -101,7 +101,7 @@ class ShippingRate(AccountOwned):
     max_quantity = models.BigIntegerField(null=True, blank=True)
     # The method's mode, copied so that "one flat rate per currency" is a constraint of this table.
     is_flat = models.BooleanField(default=False)
-    # Created by a quote for a free method that has no rates of its own in any currency.
+    # Created when a shopper chose a free method that has no rates of its own in any currency.
     is_automatic = models.BooleanField(default=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-from typing import Any, NoReturn
+from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
 
@@ -7,13 +7,7 @@ from commerce.errors import NotFound, ValidationFailed
 from commerce.paging import Cursor, Page, newest_first, page_of
 
 from . import matching, quotes
-from .errors import (
-    CurrencyMismatch,
-    PickupPointClosed,
-    PickupPointMismatch,
-    PickupPointRequired,
-    ShippingRateNotAvailable,
-)
+from .errors import PickupPointClosed, PickupPointMismatch, PickupPointRequired
 from .matching import Option, Parcel
 from .models import LIVE, PickupPoint, ShippingMethod, ShippingRate, ShippingZone
 
@@ -26,29 +20,12 @@ _NEWEST_FIRST = (F("pk") + 0).desc()
 
 
 def quote(parcel: Parcel) -> list[Option]:
-    """Return all options for the parcel, in order. A free method without a rate gets one in the parcel's currency.
+    """All options for the parcel, in order, in one statement.
 
-    One statement, and a second one only if such a rate has to be created.
+    A free method without a rate is offered at 0 by a made one, which is stored only when it is chosen.
     """
-    return matching.options(parcel, quotes.with_free_rates(parcel, quotes.candidates(parcel)))
-
-
-def option_for(parcel: Parcel, *, method_id: int, rate_id: int) -> Option | None:
-    """Return the option of this method and rate, or None if it isn't offered for the parcel now. One statement."""
-    found = matching.options(parcel, quotes.candidates(parcel, method_id=method_id))
-    return next((option for option in found if option.rate.id == rate_id), None)
-
-
-def choose_option(parcel: Parcel, *, method_id: int, rate_id: int) -> Option:
-    """Return the option that a shopper chose.
-
-    Raises `ValidationFailed` for unknown ids, `CurrencyMismatch` for a rate in another currency, and
-    `ShippingRateNotAvailable` for one that doesn't apply or was deleted.
-    """
-    option = option_for(parcel, method_id=method_id, rate_id=rate_id)
-    if option is None:
-        _refuse_option(parcel, method_id=method_id, rate_id=rate_id)
-    return option
+    found = quotes.candidates(parcel)
+    return matching.options(parcel, [candidate.completed(parcel) for candidate in found])
 
 
 def choose_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
@@ -151,19 +128,6 @@ def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) 
     if cursor.after_id is not None:
         in_range = in_range.filter(pk__lt=cursor.after_id)
     return in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
-
-
-def _refuse_option(parcel: Parcel, *, method_id: int, rate_id: int) -> NoReturn:
-    """Raise the reason why a method and a rate aren't offered together."""
-    rate = ShippingRate.objects.filter(pk=rate_id).first()
-    unknown = [] if ShippingMethod.objects.filter(pk=method_id).exists() else ["shipping_method_id"]
-    if rate is None:
-        raise ValidationFailed.unknown(*unknown, "shipping_rate_id")
-    if unknown:
-        raise ValidationFailed.unknown(*unknown)
-    if rate.method_id == method_id and rate.deleted_at is None and rate.currency != parcel.currency:
-        raise CurrencyMismatch(currency=parcel.currency, rate_currency=rate.currency)
-    raise ShippingRateNotAvailable
 
 
 def _require_fit(point: PickupPoint, *, parcel: Parcel, carrier: str) -> None:

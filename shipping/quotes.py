@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db import connection
 
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 
-from .matching import Candidate, Method, Parcel, Rate, Zone, matching_patterns
+from .matching import Candidate, Method, Option, Parcel, Rate, Zone, matching_patterns
 
 _CANDIDATES = """
     SELECT z.country_codes, z.zip_patterns, z.market_id, z.id,
@@ -53,22 +54,22 @@ _NARROWED = _CANDIDATES.format(
 )
 _OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
 
-# Concurrent quotes return the same row: the second one runs into the conflict, and updates to have a row to return.
-# FOR SHARE waits for a transaction that deletes or changes the method, and skips the method if it no longer qualifies.
-_MAKE_FREE_RATES = """
-    WITH lacking AS (
-        SELECT id FROM shipping_methods
-         WHERE account_id = %(account_id)s AND id = ANY(%(method_ids)s::bigint[])
-           AND deleted_at IS NULL AND rate_mode = 'free'
-         ORDER BY id
+# A free method's made rate has an id of its own (matching.made_rate_id), so of two shoppers at once both get the same
+# row. A merchant who deletes a method, gives it rates or changes its mode at the same time is waited for.
+_STORE_MADE_RATE = """
+    WITH free AS (
+        SELECT m.id FROM shipping_methods m
+         WHERE m.account_id = %(account_id)s AND m.id = %(method_id)s AND m.deleted_at IS NULL AND m.rate_mode = 'free'
            FOR SHARE
     )
-    INSERT INTO shipping_rates
-           (account_id, method_id, price_cents, currency, is_flat, is_automatic, created_at, updated_at)
-    SELECT %(account_id)s, id, 0, %(currency)s, false, true, now(), now() FROM lacking
-    ON CONFLICT (account_id, method_id, currency) WHERE is_automatic AND deleted_at IS NULL
-    DO UPDATE SET updated_at = EXCLUDED.updated_at
-    RETURNING method_id, id
+    INSERT INTO shipping_rates AS r
+           (account_id, id, method_id, price_cents, currency, is_flat, is_automatic, created_at, updated_at)
+    SELECT %(account_id)s, %(rate_id)s, free.id, 0, %(currency)s, false, true, now(), now() FROM free
+    ON CONFLICT (account_id, id) DO UPDATE
+    SET price_cents = 0, currency = EXCLUDED.currency, is_flat = false, is_automatic = true, display_name = NULL,
+        min_weight_grams = NULL, max_weight_grams = NULL, min_subtotal_cents = NULL, max_subtotal_cents = NULL,
+        min_quantity = NULL, max_quantity = NULL, deleted_at = NULL, updated_at = EXCLUDED.updated_at
+    WHERE r.deleted_at IS NOT NULL OR r.is_automatic
 """
 
 
@@ -92,16 +93,18 @@ def candidates_of(zone_ids: Sequence[int]) -> list[Candidate]:
     return _fetch(_OF_ZONES, zone_ids=zone_ids)
 
 
-def with_free_rates(parcel: Parcel, found: list[Candidate]) -> list[Candidate]:
-    """Return the candidates after creating rates for free methods that lack one. Writes only if one is missing."""
-    lacking = [candidate.method.id for candidate in found if candidate.lacks_rate(parcel)]
-    if not lacking:
-        return found
-    made = _make_free_rates(method_ids=lacking, currency=parcel.currency)
-    return [
-        candidate.with_rate(made[candidate.method.id]) if candidate.method.id in made else candidate
-        for candidate in found
-    ]
+def store_made_rate(option: Option) -> bool:
+    """Store the rate that was made for a free method; False if the method is no longer to have one."""
+    parameters: dict[str, Any] = {
+        "account_id": current_account_id(),
+        "method_id": option.method.id,
+        "rate_id": option.rate.id,
+        "currency": option.rate.currency,
+    }
+    about_to_lock(Resource.SHIPPING_METHOD)
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE_MADE_RATE, parameters)
+        return cursor.rowcount == 1
 
 
 def _fetch(statement: str, **parameters: Any) -> list[Candidate]:
@@ -119,16 +122,3 @@ def _build_candidate(rows: list[tuple[Any, ...]]) -> Candidate:
         method=Method(*first[_METHOD_AT:_RATE_AT]),
         rates=[Rate(*row[_RATE_AT:]) for row in rows if row[_RATE_AT] is not None],
     )
-
-
-def _make_free_rates(*, method_ids: Sequence[int], currency: str) -> dict[int, Rate]:
-    parameters: dict[str, Any] = {
-        "account_id": current_account_id(),
-        "method_ids": method_ids,
-        "currency": currency,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_MAKE_FREE_RATES, parameters)
-        return {
-            method_id: Rate.build_automatic(rate_id, currency) for method_id, rate_id in cursor.fetchall()
-        }

@@ -27,7 +27,7 @@ def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
     if rate is None:
         return "The method has no rates."
     if verdict.objection is Objection.SUPERSEDED:
-        return "The rate was created by a quote, and the method now has rates of its own."
+        return "The rate was created automatically, and the method now has rates of its own."
     if verdict.objection is Objection.CURRENCY:
         return f"The price is in {rate.currency}, not {parcel.currency}."
     if verdict.objection is Objection.WEIGHT:

@@ -18,7 +18,7 @@ from emails.shared_resting import forget_shared
 from tests.embedded import truncate_tables
 from tests.shops import Shop
 from tests.shops import make_shop as _make_shop
-from tests.tenancy.sharding import Watch
+from tests.tenancy.watching import Watch
 from tests.vies import ViesDouble
 
 # For long searches by hand: pytest --hypothesis-profile=long --timeout=0 tests/properties tests/discounts
@@ -67,8 +67,8 @@ def _statements() -> Iterator[Watch]:
 
 
 @pytest.fixture(autouse=True)
-def _statements_stay_on_one_shard(_statements: Watch) -> Iterator[None]:
-    """Check that every statement that the product sends during a test compares `account_id`."""
+def _statements_keep_the_rules(_statements: Watch) -> Iterator[None]:
+    """Every statement that the product sends during a test keeps the rules of `tests.tenancy.watching`."""
     yield
     found, _statements.found = _statements.found, []
     assert found == []

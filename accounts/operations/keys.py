@@ -15,6 +15,7 @@ from accounts.models import ApiKey
 from accounts.rules import KEY, ROTATION
 from commerce.errors import InsufficientScope, NotFound, Unauthenticated, ValidationFailed
 from commerce.principal import KeyKind, covers
+from commerce.tenancy.locks import lock
 from commerce.tokens import base62
 
 _SECRET_LENGTH = 32
@@ -143,7 +144,7 @@ def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
     wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}
-    rows = ApiKey.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
+    rows = lock(ApiKey.objects.filter(pk__in=wanted).order_by("pk"))
     return {row.pk: row for row in rows}
 
 

@@ -7,6 +7,7 @@ in, and is shown to the owner after accepting it.
 from accounts.errors import AlreadyMember
 from accounts.models import StaffInvitation, StaffMembership, User
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 
 
@@ -47,7 +48,7 @@ def accept_invitation(*, user: User) -> StaffMembership:
 
     Raises `NotFound` without an invitation.
     """
-    invitation = get_or_not_found(StaffInvitation.objects.select_for_update(), username=user.username)
+    invitation = get_or_not_found(lock(StaffInvitation.objects.all(), keys_too=True), username=user.username)
     withdraw_invitation(invitation=invitation)
     membership, _ = StaffMembership.objects.get_or_create(
         account_id=current_account_id(), user_id=user.pk, defaults={"role": invitation.role}

@@ -11,6 +11,7 @@ from checkouts.phases import OPEN_PHASES, Phase
 from commerce.events.operations import publish_many
 from commerce.inventory.reservations import release
 from commerce.outbox.operations import enqueue_many
+from commerce.tenancy.locks import lock
 
 from .holds import release_payment_holds
 
@@ -58,7 +59,7 @@ def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkou
     locked by another sweeper or a customer's request are skipped.
     """
     overdue = Q(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
-    locked = list(Checkout.objects.select_for_update(skip_locked=True).filter(overdue).order_by("pk"))
+    locked = list(lock(Checkout.objects.filter(overdue).order_by("pk"), keys_too=True, skips_locked=True))
     unpaid = [checkout for checkout in locked if not checkout.ready_to_complete]
     waiting = _cancel_at_gateways([checkout for checkout in unpaid if checkout.sweep_after is None], now=now)
     abandon_checkouts([checkout for checkout in unpaid if checkout.pk not in waiting], now=now)

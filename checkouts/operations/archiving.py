@@ -6,6 +6,7 @@ from accounts.archiving import on_archiving
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
 from checkouts.queries import is_at_gateway
+from commerce.tenancy.locks import lock
 
 from .abandonment import ENDED_COLUMNS, abandon_checkouts
 
@@ -17,7 +18,7 @@ def end_checkouts(now: datetime) -> None:
     Payment pages are closed after the commit. Whatever a customer pays there until then is refunded.
     """
     open_ones = Checkout.objects.filter(phase__in=OPEN_PHASES).order_by("pk").only(*ENDED_COLUMNS)
-    locked = list(open_ones.select_for_update(no_key=True))
+    locked = list(lock(open_ones))
     paid = {checkout.pk for checkout in locked if checkout.ready_to_complete and is_at_gateway(checkout)}
     abandon_checkouts([checkout for checkout in locked if checkout.pk not in paid], now=now)
     Checkout.objects.filter(pk__in=paid).update(expires_at=now, sweep_after=None, updated_at=now)

@@ -3,26 +3,24 @@
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from accounts.queries import current_account
+from carts.operations import convert_cart
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
 from checkouts.lines import UNTAXED, charged_lines
-from checkouts.models import Checkout
+from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
 from checkouts.queries import LoadedCheckout, lines_of, lock_checkout, require_phase
 from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
-from commerce.errors import NotFound
 from commerce.events.operations import publish_many
 from commerce.inventory.reservations import commit
-from commerce.orders.models import FrozenLine, Order
+from commerce.orders.models import Order
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.orders.operations import event_data as order_event_data
+from commerce.orders.placement import copy_lines, place_order
 from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import opaque_token
 
 from .holds import lock_gift_cards, redeem_holds
 
@@ -44,24 +42,7 @@ _COPIED = (
     "referrer",
     *AMOUNTS,
 )
-# A merged cart stays merged: its checkout's frozen lines are bought nevertheless.
-_CONVERT_CART = """
-    UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
-                     updated_at = CASE status WHEN 'active' THEN %s ELSE updated_at END
-     WHERE account_id = %s
-       AND id = (SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s)
-"""
-_LINE_COLUMNS = [str(field.column) for field in FrozenLine._meta.local_fields]
-_COPY_LINES = f"""
-    INSERT INTO order_line_items (account_id, order_id, {", ".join(_LINE_COLUMNS)})
-    SELECT account_id, %s, {{sources}} FROM checkout_line_items
-     WHERE account_id = %s AND checkout_id = %s
-     ORDER BY position
-"""  # noqa: S608  the columns are the model's own
-_COPY_FROZEN_LINES = _COPY_LINES.format(sources=", ".join(_LINE_COLUMNS))
-_COPY_UNTAXED_LINES = _COPY_LINES.format(
-    sources=", ".join(UNTAXED.get(column, column) for column in _LINE_COLUMNS)
-)
+_CART = "SELECT k.cart_id FROM checkouts k WHERE k.account_id = %s AND k.token = %s"
 
 
 def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> LoadedCheckout:
@@ -83,7 +64,8 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     account = current_account()
     # Late, because numbering the order locks the account's counter until the commit.
     order = _place_order(checkout, customer, now=now)
-    _copy_lines(checkout, order)
+    untaxed = UNTAXED if checkout.is_reverse_charge else {}
+    copy_lines(order, source=CheckoutLineItem, owner="checkout_id", owner_id=checkout.pk, replaced=untaxed)
     redemptions = redeem_holds(checkout, order, now=now)
     _close(checkout, order, now=now)
     occurrences = [*redemptions, ("checkout.completed", _event_data(checkout, order))]
@@ -100,11 +82,7 @@ def _lock(token: str, *, now: datetime) -> Checkout:
 
     The lock comes from converting the cart. If the checkout doesn't complete, the conversion is rolled back.
     """
-    account_id = current_account_id()
-    with connection.cursor() as cursor:
-        cursor.execute(_CONVERT_CART, [now, account_id, account_id, token])
-        if not cursor.rowcount:
-            raise NotFound
+    convert_cart(subquery=_CART, parameters=[current_account_id(), token], now=now)
     return lock_checkout(token)
 
 
@@ -147,23 +125,14 @@ def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
 
 
 def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Order:
-    is_paid = checkout.amount_due_cents == 0 or has_gateway(checkout.payment_method)
-    return Order.objects.create(
-        token=opaque_token(),
-        checkout_id=checkout.pk,
+    return place_order(
         customer=customer,
+        is_paid=checkout.amount_due_cents == 0 or has_gateway(checkout.payment_method),
+        now=now,
+        checkout_id=checkout.pk,
         billing_address=checkout.shipping_address if checkout.same_as_shipping else checkout.billing_address,
-        payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
-        paid_at=now if is_paid else None,
-        placed_at=now,
         **{name: getattr(checkout, name) for name in _COPIED},
     )
-
-
-def _copy_lines(checkout: Checkout, order: Order) -> None:
-    sql = _COPY_UNTAXED_LINES if checkout.is_reverse_charge else _COPY_FROZEN_LINES
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [order.pk, current_account_id(), checkout.pk])
 
 
 def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:

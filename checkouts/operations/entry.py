@@ -19,6 +19,7 @@ from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
 from commerce.inventory.reservations import release, reserve
 from commerce.taxes.queries import STANDARD, rates_for
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
@@ -73,6 +74,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     """Lock the cart; return it, without a redacted customer, and the country of its market."""
     hold_off_archiving()
+    about_to_lock(Resource.CART)
     cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
         raise NotFound
@@ -98,7 +100,7 @@ def _require_on_sale(frozen: LoadedCart) -> None:
 
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout. Return its id, because the caller releases its stock."""
-    open_ones = Checkout.objects.select_for_update(no_key=True).filter(cart=cart, phase__in=OPEN_PHASES)
+    open_ones = lock(Checkout.objects.filter(cart=cart, phase__in=OPEN_PHASES))
     older = open_ones.only(*ENDED_COLUMNS).first()
     if older is None:
         return []

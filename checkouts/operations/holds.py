@@ -1,6 +1,6 @@
 """Discounts, gift cards and stock: held before a payment starts, released if it fails, used up by the order.
 
-Locks are always taken in this order. Stock comes last, because most checkouts wait for it.
+They are locked in the order of commerce/tenancy/locks.py: stock comes last, as most checkouts wait for it.
 """
 
 from collections import Counter

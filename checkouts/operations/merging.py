@@ -5,6 +5,7 @@ from checkouts.errors import CheckoutInPayment
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES, Phase
 from checkouts.queries import phase_shown
+from commerce.tenancy.locks import lock
 
 from .abandonment import abandon_checkouts
 
@@ -18,7 +19,7 @@ def end_open_checkouts(merge: Merge) -> None:
     of_both = Checkout.objects.filter(
         cart_id__in=[merge.source.pk, merge.target.pk], phase__in=OPEN_PHASES
     ).order_by("pk")
-    checkouts = list(of_both.select_for_update(no_key=True))
+    checkouts = list(lock(of_both))
     for checkout in checkouts:
         if phase_shown(checkout, now=merge.now) == Phase.PROCESSING:
             raise CheckoutInPayment(checkout_token=checkout.token)

@@ -12,7 +12,8 @@ from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from shipping.matching import Option
 from shipping.models import PickupPoint
-from shipping.queries import choose_option, choose_pickup_point
+from shipping.operations import choose_option
+from shipping.queries import choose_pickup_point
 
 from .pricing import PRICED, reprice
 

@@ -21,6 +21,7 @@ from unfold.forms import PaginationInlineFormSet
 from unfold.views import ChangeList
 
 from commerce.errors import Refusal, ValidationFailed
+from commerce.tenancy.locks import lock
 
 from .export import export_as_csv
 from .forms import (
@@ -85,9 +86,12 @@ def copy_row(saved: Model, instance: Model) -> None:
 
 def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
     """Lock the rows if the request saves a form."""
-    if not form_state(request).locks_rows:
-        return rows
-    return rows.select_for_update(no_key=True, of=("self",))
+    return lock(rows, of=("self",)) if is_saving(request) else rows
+
+
+def is_saving(request: HttpRequest) -> bool:
+    """Whether the request saves a form of rows that exist, which are locked then."""
+    return form_state(request).locks_rows
 
 
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
@@ -187,7 +191,8 @@ class EditableAdmin(AccountModelAdmin):
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         state = form_state(request)
-        state.locks_rows = request.method == "POST" and self.has_write_permission(request)
+        is_saving_row = request.method == "POST" and object_id is not None
+        state.locks_rows = is_saving_row and self.has_write_permission(request)
         state.shown = shown_on(request)
         try:
             return super().changeform_view(request, object_id, *args, **kwargs)

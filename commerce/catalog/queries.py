@@ -1,6 +1,3 @@
-from collections.abc import Iterable
-
-from django.apps import apps
 from django.db.models import F, Prefetch, Q, QuerySet
 
 from commerce.queries import get_or_not_found
@@ -60,13 +57,6 @@ def get_variant_with_pricing(variant_id: int) -> Variant:
 def get_pricing(*, variant_id: int, market_id: int) -> VariantPricing:
     """The price of a variant in a market; raises `NotFound`."""
     return get_or_not_found(VariantPricing.objects, variant_id=variant_id, market_id=market_id)
-
-
-def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
-    """The currency of each market that exists in the account in scope."""
-    # Markets belong to an app above this one.
-    markets = apps.get_model("accounts", "Market").objects.filter(pk__in=set(market_ids))
-    return dict(markets.values_list("pk", "currency"))
 
 
 def _exclude_archived(variants: QuerySet[Variant]) -> QuerySet[Variant]:

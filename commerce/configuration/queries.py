@@ -1,5 +1,6 @@
 from django.db import connection
 
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 
 from .models import AccountSetting
@@ -19,6 +20,7 @@ def own_settings() -> dict[str, Value]:
 
 def lock_settings() -> None:
     """Lock the account's settings against changes until the end of the transaction."""
+    about_to_lock(Resource.ACCOUNT)
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 

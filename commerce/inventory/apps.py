@@ -6,3 +6,6 @@ class InventoryConfig(AppConfig):
     label = "inventory"
     verbose_name = "Inventory"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from . import levels  # noqa: F401  registers how stock follows a variant

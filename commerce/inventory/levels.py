@@ -6,6 +6,9 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import Q
 
+from commerce.catalog.hooks import on_backorder_change
+from commerce.catalog.models import Variant
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 
 from .models import InventoryLevel
@@ -25,11 +28,20 @@ _INSERT_MISSING = """
 
 def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: datetime) -> None:
     """Create missing levels at a location, with no units. Call it before locking any level."""
+    about_to_lock(Resource.VARIANT)
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_MISSING, [location_id, now, current_account_id(), sorted(variant_ids)])
 
 
+@on_backorder_change
+def copy_backorder_rule(variant: Variant, now: datetime) -> None:
+    """Copy a variant's rule to its stock levels, so that a check constraint can cover it within each row."""
+    locked = locked_levels(Q(variant_id=variant.pk))
+    levels = InventoryLevel.objects.filter(pk__in=[level.pk for level in locked])
+    levels.update(allow_backorder=variant.may_oversell, updated_at=now)
+
+
 def locked_levels(condition: Q) -> list[InventoryLevel]:
     """Lock levels ordered by variant and id. Everyone locks in this order, so there are no deadlocks."""
-    levels = InventoryLevel.objects.select_for_update().filter(condition)
+    levels = lock(InventoryLevel.objects.filter(condition), keys_too=True)
     return list(levels.order_by("variant_id", "pk"))

@@ -6,6 +6,7 @@ from commerce.customers.operations import take_back_purchase
 from commerce.events.operations import publish
 from commerce.inventory.reservations import fulfill, restock
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock
 
 from .cancellation import Cancellation, take_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
@@ -45,7 +46,6 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
         return order
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
-    # Before the stock, as in completions: the other order would deadlock.
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
     take_steps(Cancellation(order=order, actor=actor, now=now))
     restock(checkout_id=order.checkout_id)
@@ -129,7 +129,7 @@ def event_data(order: Order) -> dict[str, object]:
 
 def _lock(order_id: int) -> Order:
     # Not a full lock: inserts into ledgers that refer to the order would wait for it.
-    return get_or_not_found(Order.objects.select_for_update(no_key=True), pk=order_id)
+    return get_or_not_found(lock(Order.objects.all()), pk=order_id)
 
 
 def _require_open(order: Order) -> None:

@@ -30,3 +30,15 @@ def get_order(**lookup: object) -> Order:
     if order is None:
         raise NotFound
     return order
+
+
+def orders_of(*, account: str, email: str, customer: str) -> str:
+    """SQL that selects a person's orders, without cancelled ones, as part of another app's statement.
+
+    The arguments are SQL expressions. An order is a person's by its email or its customer.
+    """
+    return f"""
+        SELECT FROM orders
+         WHERE orders.account_id = {account} AND orders.status <> 'cancelled'
+           AND (upper(orders.email) = upper({email}) OR orders.customer_id = {customer})
+    """

@@ -10,6 +10,7 @@ from django.db.models import F
 from commerce.formats import timestamp
 from commerce.outbox.operations import enqueue
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import base62
 from commerce.versions import ApiVersion
@@ -46,7 +47,7 @@ def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: dat
     sent later; they are in the feed.
     """
     changes = ENDPOINT.check(changes, partial=True)
-    endpoint = get_or_not_found(endpoints().select_for_update(no_key=True), pk=endpoint_id)
+    endpoint = get_or_not_found(lock(endpoints()), pk=endpoint_id)
     if changes.get("status", endpoint.status) != endpoint.status:
         changes = changes | _fields_of(changes["status"], now)
     if changes.get("url", endpoint.url) != endpoint.url:
@@ -70,7 +71,7 @@ def resume_endpoint(*, endpoint_id: int, now: datetime) -> WebhookEndpoint:
 def delete_endpoint(*, endpoint_id: int) -> None:
     """Delete an endpoint with its log. Raises `NotFound`."""
     # Recording a delivery locks the endpoint's key, so that none can be added in between.
-    endpoint = get_or_not_found(endpoints().select_for_update(), pk=endpoint_id)
+    endpoint = get_or_not_found(lock(endpoints(), keys_too=True), pk=endpoint_id)
     WebhookDelivery.objects.filter(endpoint_id=endpoint_id).delete()
     endpoint.delete()
 
@@ -115,6 +116,7 @@ def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) ->
 
 def _lock_account() -> None:
     """Let one request at a time count and add endpoints."""
+    about_to_lock(Resource.ACCOUNT)
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from commerce.errors import Refusal
 from discounts.models import VoucherPaymentAttempt
@@ -24,7 +25,7 @@ def record_refusal(
         yield
     except Refusal as refusal:
         refusal.aftermath = partial(
-            VoucherPaymentAttempt.objects.create,
+            _record,
             voucher_id=voucher_id,
             status=Status.REFUSED,
             failure_code=refusal.code,
@@ -34,3 +35,7 @@ def record_refusal(
             actor=actor,
         )
         raise
+
+
+def _record(**fields: Any) -> None:
+    VoucherPaymentAttempt.objects.create(**fields)

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection
 
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 
 from .attempts import record_refusal
@@ -174,6 +175,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
     wanted = {voucher_id: cents for voucher_id, cents in amounts.items() if cents}
     if not wanted:
         return
+    about_to_lock(Resource.GIFT_CARD)
     locked = {funds.id: funds for funds in _funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
     for voucher_id, cents in wanted.items():
         with record_refusal(
@@ -200,6 +202,7 @@ def release_holds(*, checkout_ids: Sequence[int]) -> None:
 
 def lock_held(*, checkout_ids: Sequence[int]) -> int:
     """Lock the gift cards that the checkouts hold, in order of id. Returns their number."""
+    about_to_lock(Resource.GIFT_CARD)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_HELD, [current_account_id(), list(checkout_ids)])
         return cursor.rowcount
@@ -232,6 +235,7 @@ def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
     """
     account_id = current_account_id()
     values: dict[str, Any] = {"account": account_id, "order": order_id, "actor": actor, "now": now}
+    about_to_lock(Resource.GIFT_CARD)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_REDEEMED, [account_id, account_id, order_id])
         if cursor.rowcount:

@@ -8,6 +8,7 @@ from commerce.events.operations import publish, publish_many
 from commerce.orders.errors import OrderNotOpen
 from commerce.orders.models import Order
 from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
@@ -172,11 +173,11 @@ def _first_entry(voucher: Voucher, actor: str) -> VoucherRedemption:
 
 
 def _lock(**lookup: object) -> Voucher:
-    return get_or_not_found(Voucher.objects.select_for_update(no_key=True), **lookup)
+    return get_or_not_found(lock(Voucher.objects.all()), **lookup)
 
 
 def _lock_order(order_id: int) -> Order | None:
-    return Order.objects.select_for_update(no_key=True).filter(pk=order_id).first()
+    return lock(Order.objects.filter(pk=order_id)).first()
 
 
 def _require_active(voucher: Voucher, now: datetime) -> None:

@@ -9,6 +9,7 @@ from django.db import connection
 
 from commerce.events.operations import publish_many
 from commerce.loops.operations import contained, forget_postponed, handle_rows
+from commerce.tenancy.locks import lock
 from discounts.models import Voucher
 
 from .occurrences import ended
@@ -51,7 +52,7 @@ def _expire(account_id: int, voucher_ids: Sequence[int], *, now: datetime) -> in
 def expire_vouchers(*, voucher_ids: Sequence[int], now: datetime) -> int:
     """Expire those gift cards that are overdue. Skips locked rows: the next run will see them."""
     overdue = Voucher.objects.filter(pk__in=voucher_ids, status=Status.ACTIVE, expires_at__lte=now)
-    vouchers = list(overdue.select_for_update(skip_locked=True, no_key=True).order_by("pk"))
+    vouchers = list(lock(overdue.order_by("pk"), skips_locked=True))
     if vouchers:
         ids = [voucher.pk for voucher in vouchers]
         Voucher.objects.filter(pk__in=ids).update(status=Status.EXPIRED, updated_at=now)

@@ -94,7 +94,9 @@ class RateOutput(Output):
     min_quantity = serializers.IntegerField(allow_null=True)
     max_quantity = serializers.IntegerField(allow_null=True)
     is_free = serializers.BooleanField()
-    is_automatic = serializers.BooleanField(help_text="Created by a quote for a free method without rates.")
+    is_automatic = serializers.BooleanField(
+        help_text="Created for a free method without rates, when a shopper chose it."
+    )
     created_at = TimestampField()
     updated_at = TimestampField()
 

@@ -1,8 +1,10 @@
+from .choice import choose_option
 from .methods import create_method, delete_method, update_method
 from .rates import create_rate, delete_rate, update_rate
 from .zones import create_zone, delete_zone, update_zone
 
 __all__ = [
+    "choose_option",
     "create_method",
     "create_rate",
     "create_zone",

@@ -30,7 +30,7 @@ def create_rate(*, method_id: int, fields: Mapping[str, object], now: datetime) 
 
 
 def update_rate(*, rate_id: int, changes: Mapping[str, object], now: datetime) -> ShippingRate:
-    """Change a live rate. One created by a quote becomes the merchant's own. Raises like `create_rate`."""
+    """Change a live rate. An automatic one becomes the merchant's own. Raises like `create_rate`."""
     changes = RATE.check(changes, partial=True)
     method, rate = lock_rate(rate_id)
     for name, value in changes.items():
@@ -49,9 +49,9 @@ def delete_rate(*, rate_id: int, now: datetime) -> None:
 
 
 def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
-    """Delete the rates created by quotes, when the method gets rates of its own or another mode.
+    """Delete automatic rates, when the method gets rates of its own or another mode.
 
-    A concurrent quote may still create one afterwards; it is ignored (`Candidate.uses_automatic_rates`).
+    A shopper's concurrent choice may still store one afterwards; it is ignored (`Candidate.uses_automatic_rates`).
     """
     ShippingRate.objects.filter(LIVE, method=method, is_automatic=True).update(deleted_at=now)
 

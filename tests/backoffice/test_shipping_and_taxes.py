@@ -1,9 +1,15 @@
+import time
+from threading import Event
+
 import pytest
+from django.db import connection
 
 from commerce.taxes.models import TaxRate
+from shipping.locks import lock_method, lock_zone
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests import factories
-from tests.backoffice.clients import messages_of
+from tests.backoffice.clients import filled, make_staff, messages_of
+from tests.threads import run_threads
 
 METHOD = {
     "handle": "parcel",
@@ -345,3 +351,41 @@ def test_deleted_zones_are_not_offered_to_methods(shop, owner):
     answer = owner.fill("shipping/shippingmethod/add/", zone=zone.pk)
 
     assert "zone" in errors_of(answer)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_page_that_moves_a_method_locks_the_zone_first_as_the_api_does(make_shop):
+    shop = make_shop()
+    owner = make_staff(shop)
+    method, zone = factories.make_method(shop), factories.make_zone(shop)
+    sent = filled(owner.get(method_path(method))) | {"zone": zone.pk, "name": "By page"}
+    has_locked = Event()
+
+    def move(index):
+        if index:
+            assert has_locked.wait(timeout=30)
+            return owner.browser.post(f"/backoffice/{method_path(method)}", sent).status_code
+        with shop.scope():
+            lock_zone(zone.pk)
+            has_locked.set()
+            wait_until(is_somebody_waiting)
+            # If the page waited for the zone with the method locked, this would be a deadlock.
+            return lock_method(method.pk).name
+
+    assert run_threads(2, move) == [method.name, 302]
+    with shop.scope():
+        moved = ShippingMethod.objects.get(pk=method.pk)
+    assert (moved.zone_id, moved.name) == (zone.pk, "By page")
+
+
+def is_somebody_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+        return cursor.fetchone()[0]
+
+
+def wait_until(is_so, *, within_s=30):
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -68,7 +68,7 @@ def test_rate_that_a_quote_made_is_explained_beside_an_own_one(shop):
 
     assert [offer.option.rate.id for offer in explanation.offers] == [own.pk]
     assert [refused.reason for refused in explanation.refused_rates] == [
-        "The rate was created by a quote, and the method now has rates of its own."
+        "The rate was created automatically, and the method now has rates of its own."
     ]
 
 

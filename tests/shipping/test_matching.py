@@ -10,9 +10,11 @@ from shipping.matching import (
     Parcel,
     Rate,
     Zone,
+    made_rate_id,
     matching_patterns,
     normalise_zip,
     options,
+    read_made_rate_id,
     zip_matches,
 )
 from tests.shipping.strategies import candidates, parcels
@@ -288,3 +290,13 @@ def naively_fits(code, pattern):
     if not code:
         return False
     return code[: len(pattern) - 1] + "*" == pattern if "*" in pattern else code == pattern
+
+
+@pytest.mark.parametrize("currency", ["AAA", "EUR", "CZK", "ZZZ"])
+@pytest.mark.parametrize("method_id", [1, 2**37])
+def test_made_rates_id_tells_its_method_and_currency(method_id, currency):
+    rate_id = made_rate_id(method_id, currency)
+
+    assert 2**52 <= rate_id < 2**53
+    assert read_made_rate_id(rate_id) == (method_id, currency)
+    assert read_made_rate_id(method_id) is None

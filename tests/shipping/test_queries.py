@@ -2,6 +2,7 @@ import re
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +18,9 @@ from shipping.errors import (
     ShippingRateNotAvailable,
 )
 from shipping.explanations import explain
-from shipping.matching import Candidate, Method, Option, Parcel, Rate, options
+from shipping.matching import Candidate, Method, Option, Parcel, Rate, made_rate_id, options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
+from shipping.operations import choose_option, delete_rate, update_rate
 from tests.factories import make_method, make_pickup_point, make_rate, make_zone
 from tests.plans import plan_of
 from tests.shipping.strategies import parcels, rates, zones
@@ -48,19 +50,19 @@ def test_quote_takes_one_statement(shop, django_assert_num_queries, number):
 
 
 @pytest.mark.parametrize("number", [1, 30])
-def test_quote_takes_a_second_statement_to_make_missing_rates(shop, django_assert_num_queries, number):
+def test_quote_makes_missing_rates_without_storing_them(shop, django_assert_num_queries, number):
     with shop.scope():
         zone = make_zone(shop)
         for _ in range(number):
             make_method(shop, zone=zone, rate_mode="free")
 
-        with django_assert_num_queries(2):
-            made = queries.quote(parcel())
         with django_assert_num_queries(1):
-            again = queries.quote(parcel())
+            made = queries.quote(parcel())
+        again = queries.quote(parcel())
 
-    assert len(made) == number
-    assert again == made
+        assert len({option.rate.id for option in made}) == number
+        assert again == made
+        assert not ShippingRate.objects.exists()
 
 
 def test_quote_sees_the_account_in_scope_alone(shop, other_shop):
@@ -70,69 +72,119 @@ def test_quote_sees_the_account_in_scope_alone(shop, other_shop):
         assert queries.quote(parcel()) == []
 
 
-def test_option_for_is_the_one_that_was_quoted_in_one_statement(shop, django_assert_num_queries):
+def test_choosing_what_was_quoted_takes_one_statement(shop, django_assert_num_queries):
     with shop.scope():
         rate = make_rate(shop)
-        make_rate(shop, method=rate.method, price_cents=100)
         quoted = queries.quote(parcel())
 
         with django_assert_num_queries(1):
-            found = queries.option_for(parcel(), method_id=rate.method_id, rate_id=rate.pk)
+            found = choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
-    assert found == quoted[1]
-    assert (found.rate.id, found.is_best) == (rate.pk, False)
+    assert [found] == quoted
 
 
-def test_option_for_a_rate_of_another_method_is_none(shop):
+def test_choosing_stores_a_made_rate_in_a_second_statement(shop, django_assert_num_queries):
+    with shop.scope():
+        method = make_method(shop, rate_mode="free")
+        (quoted,) = queries.quote(parcel())
+        with django_assert_num_queries(2):
+            chosen = choose_option(parcel(), method_id=method.pk, rate_id=quoted.rate.id)
+        with django_assert_num_queries(1):
+            again = choose_option(parcel(), method_id=method.pk, rate_id=quoted.rate.id)
+
+        assert chosen == again == quoted
+        stored = ShippingRate.objects.get(method=method)
+        assert (stored.pk, stored.price_cents, stored.currency) == (quoted.rate.id, 0, "EUR")
+        assert (stored.is_automatic, stored.deleted_at) == (True, None)
+        assert queries.quote(parcel()) == [quoted]
+
+
+def test_choosing_a_made_rate_again_after_the_merchant_deleted_it_restores_it(shop):
+    with shop.scope():
+        method = make_method(shop, rate_mode="free")
+        (quoted,) = queries.quote(parcel())
+        choice = {"method_id": method.pk, "rate_id": quoted.rate.id}
+        choose_option(parcel(), **choice)
+        update_rate(
+            rate_id=quoted.rate.id,
+            changes={"min_subtotal_cents": 1, "display_name": "Own"},
+            now=timezone.now(),
+        )
+        delete_rate(rate_id=quoted.rate.id, now=timezone.now())
+
+        choose_option(parcel(), **choice)
+
+        stored = ShippingRate.objects.get(method=method)
+        assert (stored.is_automatic, stored.min_subtotal_cents, stored.display_name) == (True, None, None)
+        assert stored.deleted_at is None
+        assert queries.quote(parcel()) == [quoted]
+
+
+def test_quoted_rate_that_was_never_stored_is_refused_as_a_stored_one_would_be(shop, other_shop):
+    with shop.scope():
+        method = make_method(shop, rate_mode="free")
+        in_euros, in_crowns = (made_rate_id(method.pk, currency) for currency in ("EUR", "CZK"))
+        with pytest.raises(CurrencyMismatch):
+            choose_option(parcel(), method_id=method.pk, rate_id=in_crowns)
+        make_rate(shop, method=method, price_cents=0, currency="USD")
+        with pytest.raises(ShippingRateNotAvailable):
+            choose_option(parcel(), method_id=method.pk, rate_id=in_euros)
+        assert [rate.currency for rate in ShippingRate.objects.all()] == ["USD"]
+    with other_shop.scope(), pytest.raises(ValidationFailed):
+        choose_option(parcel(), method_id=method.pk, rate_id=in_euros)
+
+
+def test_option_of_another_methods_rate_is_refused(shop):
     with shop.scope():
         rate, other = make_rate(shop), make_rate(shop)
 
-        assert queries.option_for(parcel(), method_id=other.method_id, rate_id=rate.pk) is None
+        with pytest.raises(ShippingRateNotAvailable):
+            choose_option(parcel(), method_id=other.method_id, rate_id=rate.pk)
 
 
-def test_choose_option_refuses_unknown_ids(shop, other_shop):
+def test_choosing_refuses_ids_that_name_nothing(shop, other_shop):
     foreign = make_rate(other_shop)
     with shop.scope():
         rate = make_rate(shop)
 
         with pytest.raises(ValidationFailed) as both:
-            queries.choose_option(parcel(), method_id=foreign.method_id, rate_id=foreign.pk)
+            choose_option(parcel(), method_id=foreign.method_id, rate_id=foreign.pk)
         with pytest.raises(ValidationFailed) as method_alone:
-            queries.choose_option(parcel(), method_id=foreign.method_id, rate_id=rate.pk)
+            choose_option(parcel(), method_id=foreign.method_id, rate_id=rate.pk)
         with pytest.raises(ValidationFailed) as rate_alone:
-            queries.choose_option(parcel(), method_id=rate.method_id, rate_id=foreign.pk)
+            choose_option(parcel(), method_id=rate.method_id, rate_id=foreign.pk)
 
     assert [error.field for error in both.value.errors] == ["shipping_method_id", "shipping_rate_id"]
     assert [error.field for error in method_alone.value.errors] == ["shipping_method_id"]
     assert [error.field for error in rate_alone.value.errors] == ["shipping_rate_id"]
 
 
-def test_choose_option_refuses_a_rate_in_another_currency(shop):
+def test_choosing_refuses_a_rate_in_another_currency(shop):
     with shop.scope():
         rate = make_rate(shop, currency="CZK")
 
         with pytest.raises(CurrencyMismatch) as refusal:
-            queries.choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
+            choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
     assert refusal.value.extras == {"currency": "EUR", "rate_currency": "CZK"}
 
 
 @pytest.mark.parametrize("changes", [{"country_code": "AT"}, {"weight_grams": 5001}])
-def test_choose_option_refuses_a_rate_that_does_not_apply(shop, changes):
+def test_choosing_refuses_a_rate_that_does_not_apply(shop, changes):
     with shop.scope():
         rate = make_rate(shop, max_weight_grams=5000)
 
         with pytest.raises(ShippingRateNotAvailable):
-            queries.choose_option(parcel(**changes), method_id=rate.method_id, rate_id=rate.pk)
+            choose_option(parcel(**changes), method_id=rate.method_id, rate_id=rate.pk)
 
 
 @pytest.mark.parametrize("path", ["rates/{0.pk}.json", "methods/{0.method_id}.json"])
-def test_choose_option_refuses_what_was_deleted(shop, path):
+def test_choosing_refuses_what_was_deleted(shop, path):
     rate = make_rate(shop)
     shop.admin.delete("shipping/" + path.format(rate))
 
     with shop.scope(), pytest.raises(ShippingRateNotAvailable):
-        queries.choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
+        choose_option(parcel(), method_id=rate.method_id, rate_id=rate.pk)
 
 
 def test_choose_pickup_point_fits_the_method(db):
@@ -248,7 +300,7 @@ def test_quote_agrees_with_matching_without_sql(shop, asked, world):
         answer = queries.quote(asked)
 
         transaction.set_rollback(True)
-    expected = options(asked, [complete(asked, candidate) for candidate in candidates])
+    expected = options(asked, [candidate.completed(asked) for candidate in candidates])
     assert [comparable(found) for found in answer] == [comparable(found) for found in expected]
     assert [comparable(offer.option) for offer in explained.offers] == [comparable(found) for found in answer]
 
@@ -278,15 +330,6 @@ def stored(markets, zone, mode, method_rates, *, number):
         rates=[
             Rate(**fields_of(rate) | {"id": row.pk}) for rate, row in zip(method_rates, rows, strict=True)
         ],
-    )
-
-
-def complete(asked, candidate):
-    """Add the rate that a quote creates, whose id isn't known in advance."""
-    return (
-        candidate.with_rate(Rate.build_automatic(0, asked.currency))
-        if candidate.lacks_rate(asked)
-        else candidate
     )
 
 

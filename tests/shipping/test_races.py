@@ -3,25 +3,37 @@
 import pytest
 
 from shipping import quotes
-from shipping.matching import Parcel, options
+from shipping.errors import ShippingRateNotAvailable
+from shipping.matching import Parcel, made_rate_id, options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
+from shipping.operations import choose_option
 from tests.factories import make_method, make_zone
 from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ASKED = {"country_code": "DE", "weight_grams": 1, "subtotal_cents": 1, "currency": "EUR"}
+PARCEL = Parcel(country_code="DE", weight_grams=1, subtotal_cents=1, currency="EUR")
 
 
-def test_quotes_at_once_make_one_rate_for_a_free_method(shop):
+def choose(shop, method):
+    """Choose the made rate of a free method; whether it was available."""
+    with shop.scope():
+        try:
+            choose_option(PARCEL, method_id=method.pk, rate_id=made_rate_id(method.pk, "EUR"))
+        except ShippingRateNotAvailable:
+            return False
+    return True
+
+
+def test_shoppers_who_choose_a_free_method_at_once_get_one_rate(shop):
     method = make_method(shop, rate_mode="free")
 
-    answers = run_threads(8, lambda _: shop.admin.post("shipping/quote.json", ASKED))
+    answers = run_threads(8, lambda _: choose(shop, method))
 
-    assert {answer.status_code for answer in answers} == {200}
+    assert answers == [True] * 8
     with shop.scope():
         rate = ShippingRate.objects.get(method=method)
-    assert {option["rate_id"] for answer in answers for option in answer.json()["quotes"]} == {str(rate.pk)}
+    assert rate.pk == made_rate_id(method.pk, "EUR")
 
 
 @pytest.mark.parametrize(
@@ -31,30 +43,32 @@ def test_quotes_at_once_make_one_rate_for_a_free_method(shop):
         lambda shop, path: shop.admin.put(path, {"rate_mode": "flat"}),
     ],
 )
-def test_free_method_that_is_deleted_or_changed_within_a_quote_gets_no_rate(shop, change):
+def test_free_method_that_is_deleted_or_changed_after_the_quote_gets_no_rate(shop, change):
     method = make_method(shop, rate_mode="free")
-    parcel = Parcel(**ASKED)
 
     with shop.scope():
-        found = quotes.candidates(parcel)
+        (quoted,) = options(PARCEL, [found.completed(PARCEL) for found in quotes.candidates(PARCEL)])
         run_threads(1, lambda _: change(shop, f"shipping/methods/{method.pk}.json"))
-        completed = quotes.with_free_rates(parcel, found)
+        is_stored = quotes.store_made_rate(quoted)
 
-    assert options(parcel, completed) == []
+    assert is_stored is False
+    assert choose(shop, method) is False
     with shop.scope():
         assert not ShippingRate.objects.filter(method=method).exists()
 
 
-def test_quotes_and_a_deletion_at_once_leave_no_live_rate(shop):
+def test_choices_and_a_deletion_at_once_leave_no_live_rate(shop):
     for _ in range(5):
         method = make_method(shop, rate_mode="free")
 
-        def act(index, path=f"shipping/methods/{method.pk}.json"):
-            return shop.admin.post("shipping/quote.json", ASKED) if index else shop.admin.delete(path)
+        def act(index, method=method):
+            if index:
+                return choose(shop, method)
+            return shop.admin.delete(f"shipping/methods/{method.pk}.json").status_code
 
-        answers = run_threads(4, act)
+        status, *_ = run_threads(4, act)
 
-        assert [answer.status_code for answer in answers] == [204, 200, 200, 200]
+        assert status == 204
         with shop.scope():
             assert not ShippingRate.objects.filter(method=method, deleted_at=None).exists()
 

@@ -5,16 +5,12 @@ with it, and it never stands in a SET list. The test run holds every statement o
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from types import FrameType
-from typing import Any
-
-from django.conf import settings
 
 from tests.rows import account_owned_models
+from tests.tenancy.frames import is_sent_by_a_test
 
 # Names as quoted by Django or written in raw SQL, with the following alias.
 _TABLE = re.compile(
@@ -25,35 +21,10 @@ _TABLE = re.compile(
 _SET_LIST = re.compile(r"\bSET\b(?P<list>.*?)(?:\bWHERE\b|\bFROM\b|\bRETURNING\b|$)", re.DOTALL)
 
 
-TESTS = Path(__file__).parent.parent
-
-
-class Watch:
-    """Collects violations by the product's statements on every connection where it is installed."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def install(self, connection: Any, **kwargs: Any) -> None:
-        if self not in connection.execute_wrappers:
-            connection.execute_wrappers.append(self)
-
-    def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-        found = problems(sql) if isinstance(sql, str) else ()
-        if found and not _is_of_a_test(sys._getframe()):
-            self.found += [f"{problem}: {sql}" for problem in found]
-        return execute(sql, params, many, context)
-
-
-def _is_of_a_test(frame: FrameType | None) -> bool:
-    """Whether the innermost frame of the project is a test's: tests may send any SQL."""
-    while frame:
-        path = Path(frame.f_code.co_filename)
-        is_own = path.is_relative_to(settings.BASE_DIR) and ".venv" not in path.parts
-        if is_own and path != Path(__file__):
-            return path.is_relative_to(TESTS)
-        frame = frame.f_back
-    return False
+def check(sql: str, frame: FrameType) -> tuple[str, ...]:
+    """What in a statement of the product would reach past a shard."""
+    found = problems(sql)
+    return () if found and is_sent_by_a_test(frame) else found
 
 
 @lru_cache(maxsize=20_000)

@@ -7,7 +7,8 @@ from accounts.models import Market
 from accounts.operations import update_market
 from commerce.catalog.models import Variant
 from tests.factories import make_variant
-from tests.tenancy.sharding import Watch, problems
+from tests.tenancy.sharding import check, problems
+from tests.tenancy.watching import Watch
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_statement_that_reaches_past_a_shard_is_found(sql, problem):
 
 
 def test_watch_tells_the_products_statements_from_the_tests_own():
-    watch = Watch()
+    watch = Watch(check)
     source = "def ask(watch): watch(lambda *a: None, 'SELECT 1 FROM carts', [], False, {})"
     product = {}
     exec(compile(source, settings.BASE_DIR / "carts" / "imagined.py", "exec"), product)  # noqa: S102  its file's name counts

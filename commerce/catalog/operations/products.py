@@ -3,6 +3,7 @@ from datetime import datetime
 
 from commerce.catalog.models import Product
 from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
+from commerce.tenancy.locks import lock
 
 from .variants import insert_variants
 
@@ -23,7 +24,7 @@ def create_product(*, fields: Mapping[str, object], variants: Sequence[Mapping[s
 def update_product(*, product: Product, changes: Mapping[str, object], now: datetime) -> None:
     """Change a product; its status takes it to the archive, and back. Raises as `create_product` does."""
     changes = PRODUCT.check(changes, partial=True)
-    locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
+    locked = lock(Product.objects.all()).get(pk=product.pk)
     _archive_variants(locked, changes.get("status", locked.status), now)
     for name, value in changes.items():
         setattr(locked, name, value)

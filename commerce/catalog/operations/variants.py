@@ -2,11 +2,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from commerce.catalog import queries
 from commerce.catalog.errors import ProductArchived, TooManyVariants
+from commerce.catalog.hooks import change_backorder_rule, market_currencies
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.catalog.rules import NEW_VARIANT, VARIANT
 from commerce.errors import ValidationFailed
+from commerce.tenancy.locks import lock
 
 # Per product, since an answer contains all of them.
 MAX_VARIANTS = 2_000
@@ -19,7 +20,7 @@ def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
     the unique key.
     """
     fields = NEW_VARIANT.check(fields)
-    locked = Product.objects.select_for_update(no_key=True).get(pk=product.pk)
+    locked = lock(Product.objects.all()).get(pk=product.pk)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
     if Variant.objects.filter(product=locked, archived_at__isnull=True).count() >= MAX_VARIANTS:
@@ -31,15 +32,15 @@ def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
 def update_variant(*, variant: Variant, changes: Mapping[str, object], now: datetime) -> None:
     """Change a variant, and the backorder rule of its stock levels.
 
-    Raises `ValidationFailed`, `SkuTaken`, and `StockBelowCommitted` when backorders end that the stock does not cover.
+    Raises `ValidationFailed`, `SkuTaken`, and `StockBelowCommitted` if the stock doesn't cover backorders that end.
     """
     changes = VARIANT.check(changes, partial=True)
-    locked = Variant.objects.select_for_update(no_key=True).get(pk=variant.pk)
+    locked = lock(Variant.objects.all()).get(pk=variant.pk)
     for name, value in changes.items():
         setattr(locked, name, value)
     locked.save(update_fields=[*changes, "updated_at"])
     if changes.keys() & {"track_inventory", "allow_backorder"}:
-        _copy_backorder_rule(locked, now)
+        change_backorder_rule(locked, now=now)
 
 
 def archive_variant(*, variant: Variant, now: datetime) -> None:
@@ -72,17 +73,8 @@ def _load_currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
         for path, draft in drafts.items()
         for index, price in enumerate(draft.get("pricing", []))
     }
-    currencies = queries.market_currencies(named.values())
+    currencies = market_currencies(named.values())
     unknown = [path for path, market_id in named.items() if market_id not in currencies]
     if unknown:
         raise ValidationFailed.unknown(*unknown)
     return currencies
-
-
-def _copy_backorder_rule(variant: Variant, now: datetime) -> None:
-    """Copy the rule to the stock levels, so that a check constraint can cover it within each row."""
-    # Every operation locks a variant's levels by id, so that there are no deadlocks.
-    locked = variant.inventory_levels.select_for_update().order_by("pk").values_list("pk", flat=True)
-    variant.inventory_levels.filter(pk__in=list(locked)).update(
-        allow_backorder=variant.may_oversell, updated_at=now
-    )

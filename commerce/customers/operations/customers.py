@@ -8,6 +8,7 @@ from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
 from commerce.customers.redaction import erase_person
 from commerce.customers.rules import CUSTOMER, require_known_templates
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 
 _MAX_CENTS = 2**63 - 1
@@ -67,7 +68,7 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
 def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
     """Set which messages a customer wants; other preferences stay. Raises `ValidationFailed`, `CustomerRedacted`."""
     require_known_templates(preferences)
-    locked = Customer.objects.select_for_update(no_key=True).get(pk=customer.pk)
+    locked = lock(Customer.objects.all()).get(pk=customer.pk)
     if locked.redacted_at is not None:
         raise CustomerRedacted
     locked.notification_preferences |= preferences
@@ -93,6 +94,7 @@ def resolve_customer(
     named = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
     if named is not None:
         return named
+    about_to_lock(Resource.CUSTOMER)
     person = [email.strip(), normalise_email(email), first_name, last_name, phone, locale, country_code]
     (guest,) = Customer.objects.raw(_UPSERT_GUEST, [current_account_id(), *person, now, now])
     return guest
@@ -100,6 +102,7 @@ def resolve_customer(
 
 def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
     """Add an order and its total (cents) to the customer's figures, by which segments filter."""
+    about_to_lock(Resource.CUSTOMER)
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
         # Capped at the column's maximum.
@@ -111,6 +114,7 @@ def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> Non
 
 def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
     """Undo `record_purchase` for an order that was cancelled."""
+    about_to_lock(Resource.CUSTOMER)
     # An order that didn't come from a checkout was never counted, but can be cancelled.
     Customer.objects.filter(pk=customer_id).update(
         orders_count=Greatest(F("orders_count") - 1, 0),

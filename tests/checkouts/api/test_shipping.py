@@ -209,9 +209,14 @@ def test_free_method_is_chosen_through_the_rate_made_for_it(shop, checkout):
         quote["rate_id"] for quote in answer.json()["quotes"] if quote["method"]["id"] == str(method.pk)
     )
     with shop.scope():
-        rate = ShippingRate.objects.get(pk=rate_id)
+        assert not ShippingRate.objects.filter(method=method).exists()
 
-    shown = put(shop, checkout, rate).json()["checkout"]
+    shown = put(
+        shop, checkout, ShippingRate(pk=int(rate_id), account_id=shop.id, method_id=method.pk)
+    ).json()["checkout"]
+
+    with shop.scope():
+        rate = ShippingRate.objects.get(method=method)
 
     assert (rate.is_automatic, shown["shipping_rate_id"]) == (True, rate_id)
     assert (shown["totals"]["shipping_cents"], shown["totals"]["total_cents"]) == ("0", "4000")

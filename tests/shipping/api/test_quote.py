@@ -189,19 +189,20 @@ def test_quote_leaves_out_other_currencies_deleted_rows_and_other_accounts(shop,
     assert quoted(shop) == []
 
 
-def test_quote_makes_a_rate_for_a_free_method_once_per_currency(shop):
+def test_quote_makes_a_rate_for_a_free_method_once_per_currency_and_stores_none(shop):
     method = make_method(shop, rate_mode="free", cod_fee_cents=100)
 
     response = shop.admin.post("shipping/quote.json", ASKED)
     again = shop.admin.post("shipping/quote.json", ASKED)
-    shop.admin.post("shipping/quote.json", ASKED | {"currency": "CZK"})
+    in_crowns = shop.admin.post("shipping/quote.json", ASKED | {"currency": "CZK"})
 
     (option,) = response.json()["quotes"]
     assert (option["price_cents"], option["currency"], option["is_free"]) == ("0", "EUR", True)
     assert again.json() == response.json()
-    rows = [(row.currency, row.price_cents, row.is_automatic) for row in rates_of(shop, method)]
-    assert rows == [("EUR", 0, True), ("CZK", 0, True)]
-    assert option["rate_id"] == str(rates_of(shop, method)[0].pk)
+    (other,) = in_crowns.json()["quotes"]
+    assert (other["price_cents"], other["currency"], other["is_free"]) == ("0", "CZK", True)
+    assert other["rate_id"] != option["rate_id"]
+    assert rates_of(shop, method) == []
 
 
 def test_quote_makes_no_rate_for_a_free_method_elsewhere_or_with_rates(shop):
@@ -213,15 +214,15 @@ def test_quote_makes_no_rate_for_a_free_method_elsewhere_or_with_rates(shop):
     assert rates_of(shop, owner.method) == [owner]
 
 
-def test_quote_makes_a_new_rate_when_the_last_one_was_deleted(shop):
+def test_quote_offers_a_free_method_again_when_its_rate_was_deleted(shop):
     method = make_method(shop, rate_mode="free")
-    ((_, first),) = quoted(shop)
-    shop.admin.delete(f"shipping/rates/{first}.json")
+    ((_, rate_id),) = quoted(shop)
+    rate = make_rate(shop, id=rate_id, method=method, price_cents=0, is_automatic=True)
+    assert quoted(shop) == [(method.pk, rate_id)]
 
-    ((_, second),) = quoted(shop)
+    assert shop.admin.delete(f"shipping/rates/{rate.pk}.json").status_code == 204
 
-    assert second != first
-    assert [row.pk for row in rates_of(shop, method)] == [first, second]
+    assert quoted(shop) == [(method.pk, rate_id)]
 
 
 @pytest.mark.parametrize(

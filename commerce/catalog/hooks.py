@@ -1,0 +1,37 @@
+"""Hooks for apps above the catalog. They register functions, and import the registering module in their `ready()`."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from commerce.catalog.models import Variant
+
+# The currency of each market that exists in the account in scope, by the market's id.
+Currencies = Callable[[Iterable[int]], dict[int, str]]
+Step = Callable[[Variant, datetime], None]
+
+_currencies: list[Currencies] = []
+_steps: list[Step] = []
+
+
+def provides_currencies(provider: Currencies) -> Currencies:
+    """Register how the currencies of markets are found."""
+    _currencies.append(provider)
+    return provider
+
+
+def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
+    """Find the currency of each market that exists in the account in scope."""
+    (provider,) = _currencies
+    return provider(market_ids)
+
+
+def on_backorder_change(step: Step) -> Step:
+    """Register what follows a change of a variant's backorder rule. Steps run while the variant is locked."""
+    _steps.append(step)
+    return step
+
+
+def change_backorder_rule(variant: Variant, *, now: datetime) -> None:
+    """Run the registered steps for a variant whose backorder rule has changed."""
+    for step in _steps:
+        step(variant, now)

@@ -1,0 +1,109 @@
+"""Row locks, taken in one order by everyone, so that no two transactions wait for each other.
+
+`lock()` locks the rows of a queryset. SQL written by hand calls `about_to_lock()` beside the statement. Both raise
+`LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if none is
+open. Rows of one table are locked in order of id. Neither sends a statement of its own.
+
+A resource that is held may be locked again, as these usually are the same rows. Locks of a savepoint that has ended are
+forgotten, since it may have been rolled back. Key-share locks, which foreign keys take, are not part of the order.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+from django.db.transaction import Atomic
+
+M = TypeVar("M", bound=Model)
+
+
+class Resource(StrEnum):
+    """The tables whose rows are locked, in the order of locking."""
+
+    ACCOUNT = "accounts"
+    API_KEY = "api_keys"
+    STAFF_INVITATION = "staff_invitations"
+    STAFF_MEMBERSHIP = "staff_memberships"
+    MARKET = "markets"
+    TAX_RATE = "tax_rates"
+    WEBHOOK_ENDPOINT = "webhook_endpoints"
+    CART = "carts"
+    CHECKOUT = "checkouts"
+    ORDER = "orders"
+    SHIPPING_ZONE = "shipping_zones"
+    SHIPPING_METHOD = "shipping_methods"
+    SHIPPING_RATE = "shipping_rates"
+    SEGMENT = "segments"
+    CUSTOMER = "customers"
+    DISCOUNT = "discounts"
+    GIFT_CARD = "vouchers"
+    PRODUCT = "products"
+    VARIANT = "variants"
+    PRICE = "variant_pricing"
+    LOCATION = "locations"
+    STOCK_LEVEL = "inventory_levels"
+    ORDER_COUNTER = "order_counters"
+
+
+_RANKS = {resource: rank for rank, resource in enumerate(Resource)}
+# What was locked within each open `atomic()` block. An entry disappears with its block, when that ends.
+_held: WeakKeyDictionary[Atomic, set[Resource]] = WeakKeyDictionary()
+
+
+class LockOrderBroken(RuntimeError):
+    """A lock was asked for while one that comes later in the order was held: this may end in a deadlock."""
+
+
+class NoTransaction(RuntimeError):
+    """A lock was asked for outside of a transaction, where it would end at once."""
+
+
+def lock(
+    rows: QuerySet[M],
+    *,
+    keys_too: bool = False,
+    skips_locked: bool = False,
+    of: tuple[str, ...] = (),
+) -> QuerySet[M]:
+    """The same rows, locked until the end of the transaction. The model's table must be in `Resource`.
+
+    With `keys_too`, inserts that refer to the rows wait as well. With `skips_locked`, rows that others have locked are left
+    out, so this can be done at any point of the order.
+    """
+    about_to_lock(Resource(rows.model._meta.db_table), waits=not skips_locked)
+    return rows.select_for_update(no_key=not keys_too, skip_locked=skips_locked, of=of)
+
+
+def about_to_lock(resource: Resource, *, waits: bool = True) -> None:
+    """Note a lock that the caller's own SQL takes next. Raises if it would break the order."""
+    blocks = connection.atomic_blocks
+    if not blocks:
+        raise NoTransaction(f"Open a transaction before locking {resource}.")
+    held = _held_in(blocks)
+    if resource not in held:
+        if waits and (later := _later_than(resource, held)):
+            raise LockOrderBroken(f"Lock {resource} before {', '.join(later)}.")
+        _held.setdefault(blocks[-1], set()).add(resource)
+
+
+def held_locks() -> list[Resource]:
+    """What the current transaction has locked, as far as it was announced, in order."""
+    return sorted(_held_in(connection.atomic_blocks), key=_RANKS.__getitem__)
+
+
+def breaks_order(resource: Resource) -> bool:
+    """Whether locking this now would break the order."""
+    held = held_locks()
+    return resource not in held and bool(_later_than(resource, held))
+
+
+def _held_in(blocks: Iterable[Atomic]) -> list[Resource]:
+    return [resource for block in blocks for resource in _held.get(block, ())]
+
+
+def _later_than(resource: Resource, held: Iterable[Resource]) -> list[Resource]:
+    rank = _RANKS[resource]
+    return sorted((other for other in held if _RANKS[other] > rank), key=_RANKS.__getitem__)

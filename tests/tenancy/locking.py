@@ -1,0 +1,52 @@
+"""Locks are announced and taken in one order; the test run holds every statement of the product to this."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from types import FrameType
+
+from commerce.tenancy.locks import Resource, breaks_order, held_locks
+from tests.tenancy.frames import is_sent_by_a_test
+from tests.tenancy.ownership import written_tables
+
+_LOCK = re.compile(r"\bFOR\s+(?:UPDATE|NO\s+KEY\s+UPDATE|SHARE)\b(?:\s+OF\s+(?P<of>[\w\"., ]+))?")
+_TABLE = re.compile(
+    r"\b(?:FROM|JOIN)\s+\"?(?P<table>[a-z_]+)\"?(?:\s+(?:AS\s+)?\"?(?P<alias>[A-Za-z]\w*)\"?)?"
+)
+_RESOURCES = frozenset(Resource)
+
+# Tables that are locked without being in the order, and why.
+EXCEPTIONS = {
+    "email_deliveries": "A delivery is locked alone, or before the customer that is only read.",
+    "sender_domains": "A domain is locked alone, by a task that looks it up.",
+    "django_session": "Expired sessions are deleted by SKIP LOCKED, in transactions of their own.",
+}
+
+
+def check(sql: str, frame: FrameType) -> Iterator[str]:
+    """Name rows that a statement locks unannounced, or updates although that breaks the order."""
+    locked = locked_tables(sql)
+    updated = written_tables(sql) if not sql.lstrip().startswith("INSERT") else ()
+    if not (locked or updated) or is_sent_by_a_test(frame):
+        return
+    for table in locked:
+        if table not in EXCEPTIONS and (table not in _RESOURCES or Resource(table) not in held_locks()):
+            yield f"locks {table} without announcing it"
+    for table in updated:
+        if table in _RESOURCES and breaks_order(Resource(table)):
+            yield f"updates {table} after locking {', '.join(held_locks())}"
+
+
+@lru_cache(maxsize=20_000)
+def locked_tables(sql: str) -> tuple[str, ...]:
+    """The tables whose rows a statement locks explicitly, other than against foreign keys alone."""
+    found = _LOCK.search(sql)
+    if not found:
+        return ()
+    tables = {match["alias"] or match["table"]: match["table"] for match in _TABLE.finditer(sql)}
+    tables |= {table: table for table in tables.values()}
+    if found["of"]:
+        names = [name.strip(' "').split('"')[0] for name in found["of"].split("\n")[0].split(",")]
+        return tuple(tables[name.split()[0]] for name in names)
+    first = _TABLE.search(sql)
+    return (first["table"],) if first else ()

@@ -1,0 +1,31 @@
+"""Holds every statement that the product sends during the test run to a few rules."""
+
+import sys
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
+
+from tests.tenancy import locking, ownership, reading, sharding
+
+# Gets a statement and the frame that sent it; answers with what is wrong. Fast for statements that are fine.
+Rule = Callable[[str, FrameType], Iterable[str]]
+
+RULES: tuple[Rule, ...] = (sharding.check, ownership.check, reading.check, locking.check)
+
+
+class Watch:
+    """Collects what the product's statements do wrong, over every connection that it is installed on."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules or RULES
+        self.found: list[str] = []
+
+    def install(self, connection: Any, **kwargs: Any) -> None:
+        if self not in connection.execute_wrappers:
+            connection.execute_wrappers.append(self)
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
+        if isinstance(sql, str):
+            frame = sys._getframe(1)
+            self.found += [f"{problem}: {sql}" for rule in self.rules for problem in rule(sql, frame)]
+        return execute(sql, params, many, context)
