@@ -3,7 +3,7 @@ from datetime import datetime
 
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
-from commerce.tenancy.locks import lock
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from .field_rules import DISCOUNT, check_config
@@ -68,6 +68,7 @@ def archive_discount(*, discount_id: int, now: datetime) -> Discount:
 
     Repeating it changes nothing. Raises `NotFound`.
     """
+    about_to_lock(Resource.DISCOUNT)
     Discount.objects.filter(pk=discount_id).exclude(status=Discount.Status.ARCHIVED).update(
         status=Discount.Status.ARCHIVED, archived_at=now, updated_at=now
     )

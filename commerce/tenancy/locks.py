@@ -94,12 +94,6 @@ def held_locks() -> list[Resource]:
     return sorted(_held_in(connection.atomic_blocks), key=_RANKS.__getitem__)
 
 
-def breaks_order(resource: Resource) -> bool:
-    """Whether locking this now would break the order."""
-    held = held_locks()
-    return resource not in held and bool(_later_than(resource, held))
-
-
 def _held_in(blocks: Iterable[Atomic]) -> list[Resource]:
     return [resource for block in blocks for resource in _held.get(block, ())]
 
