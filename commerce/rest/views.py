@@ -14,7 +14,7 @@ from commerce.principal import Principal
 from commerce.versions import ApiVersion, Json
 
 from .errors import UnknownField
-from .problems import as_refusal
+from .exceptions import as_refusal
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
 from .requests import ApiRequest
 from .unknown_fields import Takes, check_fields
