@@ -24,14 +24,10 @@ _DELAY_S = 1.0
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
-def _process_name() -> str:
-    """Unique among containers that share the directory, which may have equal process ids."""
-    return f"{_HOST}-{os.getpid()}"
-
-
 # The library reads this variable whenever it opens a file.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
-_SharedValue: Any = values.MultiProcessValue(_process_name)
+# Containers that share the directory may have equal process ids.
+_SharedValue: Any = values.MultiProcessValue(lambda: f"{_HOST}-{os.getpid()}")
 
 
 def _value(*arguments: object, **options: object) -> object:

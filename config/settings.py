@@ -167,7 +167,7 @@ DATABASES = {
     "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
     "owner": _database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
 }
-DATABASE_ROUTERS = ["commerce.tenancy.routers.OwnerMigrates"]
+DATABASE_ROUTERS = ["commerce.tenancy.roles.OwnerMigrates"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL")

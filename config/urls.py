@@ -19,8 +19,8 @@ from emails.api.webhook import provider_webhook  # noqa: E402
 
 def _surface(name: str, apps: Sequence[str], version: str) -> URLResolver:
     """Collect the routes of one surface in one flat list: each nested `include` would slow down every look-up."""
-    modules = [import_module(f"{app}.api.{name}_urls") for app in apps]
-    routes = [route for module in modules for route in module.urlpatterns]
+    modules = [import_module(f"{app}.api.urls") for app in apps]
+    routes = [route for module in modules for route in getattr(module, name)]
     return path(f"{name}/{version}/", include(routes))
 
 

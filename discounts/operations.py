@@ -44,7 +44,8 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
     """
     changes = DISCOUNT.check(changes, partial=True)
     loses_code = "code" in changes and changes["code"] is None
-    discount = _lock_discount(discount_id, against_entering=loses_code)
+    # Only the full lock makes shoppers who are entering the code wait (`rule_by_code`).
+    discount = get_or_not_found(lock(Discount.objects.all(), keys_too=loses_code), pk=discount_id)
     if discount.status == Discount.Status.ARCHIVED:
         raise DiscountArchived
     if changes.get("type", discount.type) != discount.type:
@@ -96,11 +97,3 @@ def _refuse_code_of_gift_card(code: str | None) -> None:
     """
     if code is not None and is_voucher_code(code):
         raise DiscountCodeTaken("A gift card has this code.")
-
-
-def _lock_discount(discount_id: int, *, against_entering: bool = False) -> Discount:
-    """Lock the discount until the transaction ends, so that concurrent changes can't make its fields contradict.
-
-    With `against_entering`, also wait for shoppers who are entering its code, and block others (`rule_by_code`).
-    """
-    return get_or_not_found(lock(Discount.objects.all(), keys_too=against_entering), pk=discount_id)

@@ -19,7 +19,7 @@ from commerce.backoffice.display import money
 from commerce.reference import country_names, currencies
 from commerce.rules import MAX_SAFE_INTEGER
 
-from .explanations import Offer, RefusedRate, RefusedZone, explain
+from .explanations import Offer, RefusedRate, explain
 from .matching import Method, Parcel
 from .models import ShippingZone
 
@@ -106,7 +106,10 @@ def _tables(parcel: Parcel) -> list[dict[str, object]]:
         _table(
             "Zones that offer nothing",
             ["Zone", "Methods", "Why not"],
-            [_zone_cells(refused) for refused in found.refused_zones[:SHOWN]],
+            [
+                [_zone_link(refused.zone), refused.method_count, refused.reason]
+                for refused in found.refused_zones[:SHOWN]
+            ],
             hidden=len(found.refused_zones) - SHOWN,
         ),
     ]
@@ -135,10 +138,6 @@ def _rate_cells(refused: RefusedRate) -> list[object]:
     price = money(rate.price_cents, rate.currency) if rate else "-"
     name = f"{price} {rate.display_name}" if rate and rate.display_name else price
     return [_zone_link(refused.zone), _method_link(refused.method), name, refused.reason]
-
-
-def _zone_cells(refused: RefusedZone) -> list[object]:
-    return [_zone_link(refused.zone), refused.method_count, refused.reason]
 
 
 def _days(method: Method) -> str:

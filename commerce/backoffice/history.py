@@ -13,14 +13,15 @@ def record(
     request: HttpRequest, rows: Iterable[Model], kind: StaffAction.Kind, message: str | list[Any] = ""
 ) -> None:
     """Log an action on each of the rows; `message` is text, or Django's list of changes by a form."""
-    summary = message if isinstance(message, str) else _summary(message)
+    if not isinstance(message, str):
+        message = "; ".join(_part(verb, what) for part in message for verb, what in part.items())
     StaffAction.objects.bulk_create(
         StaffAction(
             username=request.user.get_username(),
             kind=kind,
             subject=row._meta.label_lower,
             subject_id=row.pk,
-            summary=summary,
+            summary=message,
         )
         for row in rows
     )
@@ -42,10 +43,6 @@ def record_one(
 def actions_on(row: Model) -> QuerySet[StaffAction]:
     """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
-
-
-def _summary(message: list[dict[str, dict[str, object]]]) -> str:
-    return "; ".join(_part(verb, what) for part in message for verb, what in part.items())
 
 
 def _part(verb: str, what: dict[str, Any]) -> str:

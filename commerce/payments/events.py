@@ -47,7 +47,12 @@ def event_view(
                     raise InvalidSignature
                 event = read(request, str(secret))
                 if event is not None:
-                    _enqueue_settlement(event)
+                    enqueue(
+                        task_name="settle_payment",
+                        payload={"attempt_id": event.attempt_id, "reference": event.reference},
+                        idempotency_key=event.key,
+                        now=timezone.now(),
+                    )
         except (Refusal, RequestDataTooBig, DatabaseError, InterfaceError) as error:
             refusal = as_refusal(error)
             if refusal is None:
@@ -62,12 +67,3 @@ def _is_account(account_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT EXISTS (SELECT FROM accounts WHERE id = %s)", [account_id])
         return cursor.fetchone()[0]
-
-
-def _enqueue_settlement(event: GatewayEvent) -> None:
-    enqueue(
-        task_name="settle_payment",
-        payload={"attempt_id": event.attempt_id, "reference": event.reference},
-        idempotency_key=event.key,
-        now=timezone.now(),
-    )

@@ -6,6 +6,14 @@ APP_ROLE = "commerce_app"
 OWNER_ROLE = "commerce_owner"
 RESOLVER_ROLE = "commerce_resolver"
 
+
+class OwnerMigrates:
+    """The database router: migrations run on the `owner` connection only, since the serving role owns nothing."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: object) -> bool:
+        return db == "owner"
+
+
 _BYPASSES = """
     SELECT r.rolsuper, r.rolbypassrls,
            EXISTS (SELECT FROM pg_class c

@@ -2,7 +2,6 @@
 
 import hashlib
 
-from config.stack.data import DataDirectory
 from config.stack.errors import StackError
 from config.stack.processes import PROJECT_DIR, Process
 from config.stack.programs import Programs
@@ -15,10 +14,11 @@ def prepare(programs: Programs, *, pause: Pause) -> None:
     """Migrate the database and collect the static files, at the same time. Raises `StackError`."""
     version = static_version()
     steps = [programs.migrate()]
-    if not _is_collected(programs.data, version):
+    collected = programs.data.static_version
+    if not collected.exists() or collected.read_text() != version:
         steps.append(programs.collect_static())
     run_steps(*steps, pause=pause)
-    programs.data.static_version.write_text(version)
+    collected.write_text(version)
 
 
 def run_steps(*steps: Process, pause: Pause) -> None:
@@ -43,7 +43,3 @@ def static_version() -> str:
         status = path.stat()
         digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
-
-
-def _is_collected(data: DataDirectory, version: str) -> bool:
-    return data.static_version.exists() and data.static_version.read_text() == version

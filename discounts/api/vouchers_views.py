@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
-from discounts.models import Voucher, VoucherRedemption
+from discounts.models import Voucher
 from discounts.vouchers import operations, queries
 
 from . import vouchers_serializers as shapes
@@ -69,7 +69,10 @@ class VoucherRedemptionsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         found = queries.redemptions(**self.valid_query(shapes.VoucherRedemptionFilter))
-        return Response(newest_first(found, self.cursor).answer("voucher_redemptions", _entry))
+        page = newest_first(found, self.cursor)
+        return Response(
+            page.answer("voucher_redemptions", lambda entry: shapes.VoucherRedemptionOutput(entry).data)
+        )
 
 
 def _voucher(voucher: Voucher) -> dict[str, object]:
@@ -89,7 +92,3 @@ def _redemption(redeemed: operations.Redeemed) -> dict[str, object]:
         "created_at": entry.created_at,
     }
     return shapes.RedeemOutput(shown).data
-
-
-def _entry(entry: VoucherRedemption) -> dict[str, object]:
-    return shapes.VoucherRedemptionOutput(entry).data

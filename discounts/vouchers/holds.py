@@ -225,7 +225,19 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
     with connection.cursor() as cursor:
         cursor.execute(_CAPTURE, values)
         captured = cursor.fetchall()
-    return _redemptions(captured, order_id, checkout_id)
+    return [
+        occurrence
+        for voucher_id, currency, status, balance_cents, amount_cents in captured
+        for occurrence in redeemed(
+            voucher_id=voucher_id,
+            currency=currency,
+            status=status,
+            amount_cents=amount_cents,
+            balance_cents=balance_cents,
+            order_id=order_id,
+            checkout_id=checkout_id,
+        )
+    ]
 
 
 def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
@@ -262,21 +274,3 @@ def _require_funds(funds: Funds, cents: int) -> None:
         raise InsufficientBalanceHeld(
             _WHAT_TO_DO, voucher_code=funds.code, available_cents=funds.available_cents
         )
-
-
-def _redemptions(
-    captured: Sequence[tuple[int, str, str, int, int]], order_id: int, checkout_id: int
-) -> list[Occurrence]:
-    return [
-        occurrence
-        for voucher_id, currency, status, balance_cents, amount_cents in captured
-        for occurrence in redeemed(
-            voucher_id=voucher_id,
-            currency=currency,
-            status=status,
-            amount_cents=amount_cents,
-            balance_cents=balance_cents,
-            order_id=order_id,
-            checkout_id=checkout_id,
-        )
-    ]

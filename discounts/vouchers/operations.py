@@ -93,7 +93,17 @@ def issue_vouchers(
     vouchers: list[Voucher] = []
     while len(vouchers) < count:
         vouchers += _insert(count - len(vouchers), fields)
-    VoucherRedemption.objects.bulk_create(_first_entry(voucher, actor) for voucher in vouchers)
+    VoucherRedemption.objects.bulk_create(
+        VoucherRedemption(
+            voucher=voucher,
+            kind=VoucherRedemption.Kind.ISSUE,
+            amount_cents=voucher.initial_balance_cents,
+            balance_after_cents=voucher.initial_balance_cents,
+            order_id=voucher.order_id,
+            actor=actor,
+        )
+        for voucher in vouchers
+    )
     publish_many(occurrences=[issued(voucher) for voucher in vouchers], now=now)
     return vouchers
 
@@ -108,7 +118,9 @@ def redeem_voucher(
     """
     REDEMPTION.check({"code": code, "amount_cents": amount_cents})
     # The order is locked first, like when it is cancelled, which returns the amounts taken.
-    order = None if order_id is None else _lock_order(order_id)
+    order = None
+    if order_id is not None:
+        order = lock(Order.objects.filter(pk=order_id)).first()
     voucher = _lock(code=canonical_code(code))
     if order_id is not None and order is None:
         raise ValidationFailed.unknown("order_id")
@@ -161,23 +173,8 @@ def _insert(count: int, fields: dict[str, object]) -> list[Voucher]:
     return list(Voucher.objects.raw(_INSERT, fields | {"account": current_account_id(), "codes": codes}))
 
 
-def _first_entry(voucher: Voucher, actor: str) -> VoucherRedemption:
-    return VoucherRedemption(
-        voucher=voucher,
-        kind=VoucherRedemption.Kind.ISSUE,
-        amount_cents=voucher.initial_balance_cents,
-        balance_after_cents=voucher.initial_balance_cents,
-        order_id=voucher.order_id,
-        actor=actor,
-    )
-
-
 def _lock(**lookup: object) -> Voucher:
     return get_or_not_found(lock(Voucher.objects.all()), **lookup)
-
-
-def _lock_order(order_id: int) -> Order | None:
-    return lock(Order.objects.filter(pk=order_id)).first()
 
 
 def _require_active(voucher: Voucher, now: datetime) -> None:

@@ -10,7 +10,6 @@ from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from emails.own_templates import operations, queries
-from emails.own_templates.models import EmailTemplateVersion
 from emails.own_templates.operations import Change
 from emails.template_sources import TemplateSource
 
@@ -69,7 +68,14 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         template = operations.save_template(
             scope=self.scope,
             change=self.change(template_key, locale, given),
-            draft=_draft(template_key, locale, given),
+            draft=TemplateSource(
+                template_key=template_key,
+                locale=locale,
+                subject=given["subject"],
+                body=given["body_source"],
+                preheader=given.get("preheader") or None,
+                text=given.get("body_text") or None,
+            ),
             now=timezone.now(),
         )
         return _answer(template)
@@ -120,7 +126,11 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
     @answers(many("email_template_versions", shapes.EmailTemplateVersionOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request, template_key: str, locale: str) -> Response:
         page = newest_first(queries.versions(template_key, locale), self.cursor)
-        return Response(page.answer("email_template_versions", _version))
+        return Response(
+            page.answer(
+                "email_template_versions", lambda version: shapes.EmailTemplateVersionOutput(version).data
+            )
+        )
 
     @answers(one("email_template_version", shapes.EmailTemplateVersionTextOutput))
     def retrieve(self, request: Request, template_key: str, locale: str, version_id: int) -> Response:
@@ -140,21 +150,6 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
 
 def _answer(template: queries.TemplateInForce) -> Response:
     return Response({"email_template": shapes.EmailTemplateOutput(template).data})
-
-
-def _version(version: EmailTemplateVersion) -> dict[str, object]:
-    return shapes.EmailTemplateVersionOutput(version).data
-
-
-def _draft(template_key: str, locale: str, given: dict[str, Any]) -> TemplateSource:
-    return TemplateSource(
-        template_key=template_key,
-        locale=locale,
-        subject=given["subject"],
-        body=given["body_source"],
-        preheader=given.get("preheader") or None,
-        text=given.get("body_text") or None,
-    )
 
 
 def _parts(given: dict[str, Any]) -> dict[str, str | None]:

@@ -137,14 +137,14 @@ def _first_values(template: TemplateInForce) -> dict[str, object]:
     }
 
 
-def _key_choices() -> list[tuple[str, str]]:
-    return [(key, key) for key in sorted(platform_templates())]
-
-
 class OpenForm(forms.Form):
     """Which template to open, also in a locale that has none yet."""
 
-    template_key = forms.ChoiceField(label="Template", widget=UnfoldAdminSelectWidget, choices=_key_choices)
+    template_key = forms.ChoiceField(
+        label="Template",
+        widget=UnfoldAdminSelectWidget,
+        choices=lambda: [(key, key) for key in sorted(platform_templates())],
+    )
     locale = forms.CharField(
         max_length=6,
         widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "de, or de-AT"}),

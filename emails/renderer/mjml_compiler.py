@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NoReturn
 
-from mjml import ValidationError, mjml_to_html
+from mjml import mjml_to_html
 from mjml import parser as mjml_parser
 
 from emails.renderer.limits import MAX_HTML_CHARACTERS
@@ -36,14 +36,11 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
         raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
     if len(result.html) > MAX_HTML_CHARACTERS:
         raise TemplateLimitExceeded(f"The message has more than {MAX_HTML_CHARACTERS} characters of HTML.")
-    return CompiledBody(
-        html=result.html,
-        warnings=prepared.warnings + [_warning(finding) for finding in result.errors],
-    )
-
-
-def _warning(finding: ValidationError) -> MjmlWarning:
-    return MjmlWarning(line=finding.line, tag=finding.tag_name, message=finding.message)
+    findings = [
+        MjmlWarning(line=finding.line, tag=finding.tag_name, message=finding.message)
+        for finding in result.errors
+    ]
+    return CompiledBody(html=result.html, warnings=prepared.warnings + findings)
 
 
 def _refuse_include(*_args: object, **_kwargs: object) -> NoReturn:

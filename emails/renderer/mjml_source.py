@@ -56,12 +56,19 @@ def prepare(source: str, *, preheader: str | None) -> PreparedSource:
     _check_balance(tags)
     _check_inline_css(_inline_css_size(source, tags), tag_count)
     includes = [tag for tag in tags if tag.name == "mj-include"]
-    edits = [_Edit(tag.start, tag.end, _line_breaks(source[tag.start : tag.end])) for tag in includes]
+    # The line breaks stay, so that errors name lines as the author counts them.
+    edits = [_Edit(tag.start, tag.end, "\n" * source.count("\n", tag.start, tag.end)) for tag in includes]
     if preheader:
         edits += _preview_edits(tags, f"<mj-preview>{escape(preheader)}</mj-preview>")
     return PreparedSource(
         mjml=_edited(source, edits),
-        warnings=[_include_warning(tag) for tag in includes if tag.kind != "end"],
+        warnings=[
+            MjmlWarning(
+                line=tag.line, tag=tag.name, message="Includes are not supported; this one was removed"
+            )
+            for tag in includes
+            if tag.kind != "end"
+        ],
     )
 
 
@@ -150,12 +157,6 @@ def _check_inline_css(size: int, tag_count: int) -> None:
         raise TemplateLimitExceeded("Too much CSS to inline for so many tags.")
 
 
-def _include_warning(tag: _Tag) -> MjmlWarning:
-    return MjmlWarning(
-        line=tag.line, tag=tag.name, message="Includes are not supported; this one was removed"
-    )
-
-
 def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
     """At the end of the head, where it overrides the template's own preview. Adds a head if there is none."""
     head_end = next((tag for tag in tags if (tag.name, tag.kind) == ("mj-head", "end")), None)
@@ -175,7 +176,3 @@ def _edited(source: str, edits: list[_Edit]) -> str:
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         source = source[: edit.start] + edit.text + source[edit.end :]
     return source
-
-
-def _line_breaks(text: str) -> str:
-    return "\n" * text.count("\n")

@@ -64,10 +64,6 @@ def _handle(environ: WSGIEnvironment) -> _Result:
     return handler(environ)
 
 
-def _health(_environ: WSGIEnvironment) -> _Result:
-    return {"status": "ok"}, {}
-
-
 def _render(environ: WSGIEnvironment) -> _Result:
     """`Server-Timing` gives the processor time in milliseconds."""
     message = parse_message(_read_object(environ))
@@ -95,7 +91,7 @@ def _has_hung_up(environ: WSGIEnvironment) -> bool:
 
 
 _ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], _Result]]] = {
-    "/healthz": ("GET", _health),
+    "/healthz": ("GET", lambda _environ: ({"status": "ok"}, {})),
     "/render": ("POST", _render),
 }
 

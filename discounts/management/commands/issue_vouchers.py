@@ -49,7 +49,15 @@ class Command(BaseCommand):
         ):
             writer.writerow(("code", "currency", "initial_balance_cents", "expires_at"))
             for vouchers in _issue(account_id, options, now=now):
-                writer.writerows(_row(voucher) for voucher in vouchers)
+                writer.writerows(
+                    (
+                        voucher.code,
+                        voucher.currency,
+                        voucher.initial_balance_cents,
+                        timestamp(voucher.expires_at),
+                    )
+                    for voucher in vouchers
+                )
                 bar.update(len(vouchers))
 
 
@@ -72,15 +80,6 @@ def _card(options: Mapping[str, object]) -> dict[str, Any]:
         "currency": options["currency"],
         "expires_at": options["expires_at"],
     }
-
-
-def _row(voucher: Voucher) -> tuple[object, ...]:
-    return (
-        voucher.code,
-        voucher.currency,
-        voucher.initial_balance_cents,
-        timestamp(voucher.expires_at),
-    )
 
 
 def _number(text: str) -> int:

@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         started = monotonic()
-        with ExitStack() as files, _progress() as bar:
+        with ExitStack() as files, tqdm(unit="B", unit_scale=True, disable=None) as bar:
             sources = [_source(name, options["format"], files, bar) for name in options["files"]]
             try:
                 summary = import_points(
@@ -90,11 +90,6 @@ def _carrier(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
         raise ArgumentTypeError("must be 1 to 64 characters of a-z, 0-9, _ and -")
     return text
-
-
-def _progress() -> tqdm:
-    """Create a progress bar in bytes, which is shown on a terminal only."""
-    return tqdm(unit="B", unit_scale=True, disable=None)
 
 
 def _source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:

@@ -2,7 +2,7 @@ from django.urls import path
 
 from .admin_views import CustomersViewSet, NotificationPreferencesViewSet, SegmentsViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/customers.json", CustomersViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "<handle:handle>/customers/<id:customer_id>.json",

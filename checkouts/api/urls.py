@@ -1,5 +1,6 @@
 from django.urls import path
 
+from .admin_views import PaymentsViewSet
 from .storefront_views import CheckoutsViewSet
 
 _STEPS = {
@@ -13,7 +14,13 @@ _STEPS = {
     "complete": "post",
 }
 
-urlpatterns = [
+
+admin = [
+    path("<handle:handle>/payments.json", PaymentsViewSet.as_view({"get": "list"})),
+    path("<handle:handle>/payments/<id:payment_id>.json", PaymentsViewSet.as_view({"get": "retrieve"})),
+]
+
+storefront = [
     path("checkouts.json", CheckoutsViewSet.as_view({"post": "create"})),
     path("checkouts/<token:token>.json", CheckoutsViewSet.as_view({"get": "retrieve"})),
     path("checkouts/<token:token>/discount.json", CheckoutsViewSet.as_view({"post": "apply_code"})),

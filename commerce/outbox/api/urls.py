@@ -2,7 +2,7 @@ from django.urls import path
 
 from .admin_views import DispatchesViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/outbox_dispatches.json", DispatchesViewSet.as_view({"get": "list"})),
     path(
         "<handle:handle>/outbox_dispatches/<id:dispatch_id>.json",

@@ -2,7 +2,7 @@ from django.urls import path
 
 from .admin_views import TaxRatesViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/tax_rates.json", TaxRatesViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "<handle:handle>/tax_rates/<id:tax_rate_id>.json",

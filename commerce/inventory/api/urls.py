@@ -2,7 +2,7 @@ from django.urls import path
 
 from .admin_views import InventoryLevelsViewSet, LocationsViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/locations.json", LocationsViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "<handle:handle>/locations/<id:location_id>.json",

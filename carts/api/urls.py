@@ -2,7 +2,7 @@ from django.urls import path
 
 from .storefront_views import CartLinesViewSet, CartsViewSet
 
-urlpatterns = [
+storefront = [
     path("carts.json", CartsViewSet.as_view({"post": "create"})),
     path("carts/<token:token>.json", CartsViewSet.as_view({"get": "retrieve"})),
     path("carts/<token:token>/customer.json", CartsViewSet.as_view({"put": "set_customer"})),

@@ -4,7 +4,8 @@ from .admin_views import EndpointsViewSet
 
 _ENDPOINT = "<handle:handle>/webhook_endpoints/<id:webhook_endpoint_id>"
 
-urlpatterns = [
+
+admin = [
     path(
         "<handle:handle>/webhook_endpoints.json",
         EndpointsViewSet.as_view({"get": "list", "post": "create"}),

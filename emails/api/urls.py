@@ -3,7 +3,7 @@ from django.urls import include, path
 from .admin_views import DeliveriesViewSet, SendViewSet
 from .sender_domain_views import SenderDomainViewSet
 
-urlpatterns = [
+admin = [
     path(
         "accounts/<handle:id_or_handle>/sender_domain.json",
         SenderDomainViewSet.as_view({"get": "retrieve"}),

@@ -2,6 +2,6 @@ from django.urls import path
 
 from .admin_views import SettingsViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/settings.json", SettingsViewSet.as_view({"get": "list", "put": "update"})),
 ]

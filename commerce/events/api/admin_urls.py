@@ -1,5 +1,0 @@
-from django.urls import path
-
-from .admin_views import EventsViewSet
-
-urlpatterns = [path("<handle:handle>/events.json", EventsViewSet.as_view({"get": "list"}))]
