@@ -1,7 +1,6 @@
 """Sessions, log-in and messages for the back office only, so that they don't slow down the two APIs."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -41,7 +40,11 @@ class Messages(_BackOfficeOnly, MessageMiddleware):
 
 class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
     def process_view(
-        self, request: HttpRequest, callback: Any, callback_args: Any, callback_kwargs: Any
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[object, ...],
+        callback_kwargs: dict[str, object],
     ) -> HttpResponseForbidden | None:
         if not request.path_info.startswith(PREFIX):
             return None

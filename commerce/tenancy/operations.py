@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
 
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+from django.db.models import Model
 
 from .fields import AccountForeignKey
 from .roles import APP_ROLE, RESOLVER_ROLE
@@ -22,22 +24,30 @@ class _TableOperation(Operation, ABC):
         self.model_name = model_name
 
     @abstractmethod
-    def forwards(self, model: object) -> Iterator[str]: ...
+    def forwards(self, model: type[Model]) -> Iterator[str]: ...
 
     @abstractmethod
-    def backwards(self, model: object) -> Iterator[str]: ...
+    def backwards(self, model: type[Model]) -> Iterator[str]: ...
 
-    def state_forwards(self, app_label: str, state: object) -> None:
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
         pass
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: object, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for statement in self.forwards(to_state.apps.get_model(app_label, self.model_name)):
             schema_editor.execute(statement)
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: object
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for statement in self.backwards(from_state.apps.get_model(app_label, self.model_name)):
             schema_editor.execute(statement)
@@ -60,7 +70,7 @@ class IsolateByAccount(_TableOperation):
     def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
         return type(self).__name__, [self.model_name], {"append_only": True} if self.append_only else {}
 
-    def forwards(self, model: Any) -> Iterator[str]:
+    def forwards(self, model: type[Model]) -> Iterator[str]:
         table = model._meta.db_table
         yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
         yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (account_id, id)"
@@ -74,7 +84,7 @@ class IsolateByAccount(_TableOperation):
                 "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
             )
 
-    def backwards(self, model: Any) -> Iterator[str]:
+    def backwards(self, model: type[Model]) -> Iterator[str]:
         table = model._meta.db_table
         if self.append_only:
             yield f"DROP TRIGGER {table}_append_only ON {table}"
@@ -93,13 +103,15 @@ class AddAccountReference(_TableOperation):
         super().__init__(model_name)
         self.field_name = field_name
 
-    def forwards(self, model: Any) -> Iterator[str]:
-        yield _add_reference(model._meta.db_table, model._meta.get_field(self.field_name))
+    def forwards(self, model: type[Model]) -> Iterator[str]:
+        yield _add_reference(model._meta.db_table, self._reference(model))
 
-    def backwards(self, model: Any) -> Iterator[str]:
+    def backwards(self, model: type[Model]) -> Iterator[str]:
         table = model._meta.db_table
-        name = _reference_name(table, model._meta.get_field(self.field_name))
-        yield f"ALTER TABLE {table} DROP CONSTRAINT {name}"
+        yield f"ALTER TABLE {table} DROP CONSTRAINT {_reference_name(table, self._reference(model))}"
+
+    def _reference(self, model: type[Model]) -> AccountForeignKey:
+        return next(field for field in _account_references(model) if field.name == self.field_name)
 
 
 class IsolateDirectory(_TableOperation):
@@ -109,10 +121,10 @@ class IsolateDirectory(_TableOperation):
         super().__init__(model_name)
         self.condition = condition
 
-    def forwards(self, model: Any) -> Iterator[str]:
+    def forwards(self, model: type[Model]) -> Iterator[str]:
         yield from _force_policy(model._meta.db_table, "directory_isolation", self.condition)
 
-    def backwards(self, model: Any) -> Iterator[str]:
+    def backwards(self, model: type[Model]) -> Iterator[str]:
         yield from _drop_policy(model._meta.db_table, "directory_isolation")
 
 
@@ -131,17 +143,25 @@ class ResolverFunction(Operation):
         self.definition = definition
         self.access = access
 
-    def state_forwards(self, app_label: str, state: object) -> None:
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
         pass
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: object, to_state: object
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for statement in [*self._open_tables(), self.definition, *self._hand_over()]:
             schema_editor.execute(statement, params=None)
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: object, to_state: object
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
         for table, command, _ in self.access:
@@ -170,7 +190,7 @@ class ResolverFunction(Operation):
         yield f"ALTER FUNCTION {self.signature} OWNER TO {RESOLVER_ROLE}"
 
 
-def _account_references(model: Any) -> list[AccountForeignKey]:
+def _account_references(model: type[Model]) -> list[AccountForeignKey]:
     return [field for field in model._meta.local_fields if isinstance(field, AccountForeignKey)]
 
 
