@@ -11,6 +11,7 @@ from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
 from carts.queries import LoadedCart, get_cart, get_offer
 from commerce.errors import NotFound, TooLarge, ValidationFailed
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
@@ -163,9 +164,7 @@ def _touch(token: str, *, now: datetime) -> TouchedCart:
         row = cursor.fetchone()
     if row is not None:
         return TouchedCart._make(row)
-    cart = Cart.objects.filter(token=token).first()
-    if cart is None:
-        raise NotFound
+    cart = get_or_not_found(Cart.objects, token=token)
     raise not_active(cart, now=now)
 
 

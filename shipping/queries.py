@@ -5,6 +5,7 @@ from django.db.models import F, Prefetch, QuerySet
 from accounts.queries import markets
 from commerce.errors import NotFound, ValidationFailed
 from commerce.paging import Cursor, Page, newest_first, page_of
+from commerce.queries import get_or_not_found
 
 from . import matching, quotes
 from .errors import PickupPointClosed, PickupPointMismatch, PickupPointRequired
@@ -78,10 +79,7 @@ def zones() -> QuerySet[ShippingZone]:
 
 def get_zone(zone_id: int) -> ShippingZone:
     """Return a zone of the account in scope; raises `NotFound`, also for a deleted one."""
-    zone = zones().filter(pk=zone_id).first()
-    if zone is None:
-        raise NotFound
-    return zone
+    return get_or_not_found(zones(), pk=zone_id)
 
 
 def methods() -> QuerySet[ShippingMethod]:
@@ -92,10 +90,7 @@ def methods() -> QuerySet[ShippingMethod]:
 
 def get_method(method_id: int) -> ShippingMethod:
     """Return a method of the account in scope with its rates; raises `NotFound`, also for a deleted one."""
-    method = methods().filter(pk=method_id).first()
-    if method is None:
-        raise NotFound
-    return method
+    return get_or_not_found(methods(), pk=method_id)
 
 
 def rates_of(method_id: int) -> QuerySet[ShippingRate]:
@@ -110,10 +105,7 @@ def get_rate(rate_id: int) -> ShippingRate:
 
     The method isn't checked: deleting a method deletes its rates.
     """
-    rate = ShippingRate.objects.filter(LIVE, pk=rate_id).first()
-    if rate is None:
-        raise NotFound
-    return rate
+    return get_or_not_found(ShippingRate.objects.filter(LIVE), pk=rate_id)
 
 
 def require_market(market_id: int | None) -> None:

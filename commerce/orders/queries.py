@@ -3,7 +3,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import Order
 
@@ -26,10 +26,7 @@ def orders(
 
 def get_order(**lookup: object) -> Order:
     """One order by id or token, with its lines; raises `NotFound`."""
-    order = Order.objects.filter(**lookup).prefetch_related("line_items").first()
-    if order is None:
-        raise NotFound
-    return order
+    return get_or_not_found(Order.objects.prefetch_related("line_items"), **lookup)
 
 
 def orders_of(*, account: str, email: str, customer: str) -> str:
