@@ -75,7 +75,7 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "config.urls"
-# The apps whose `api` package has URLs of a surface: `admin_urls` and `storefront_urls`.
+# The apps whose `api.urls` lists URLs of a surface, as `admin` or `storefront`.
 ADMIN_API_APPS = [
     "accounts",
     "commerce.configuration",

@@ -4,6 +4,8 @@
 `LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if none is
 open. Rows of one table are locked in order of id. Neither sends a statement of its own.
 
+Tables of other apps, which `Resource` doesn't list, come last: lock at most one of them.
+
 A resource that is held may be locked again, as these usually are the same rows. Locks of a savepoint that has ended are
 forgotten, since it may have been rolled back. Key-share locks, which foreign keys take, are not part of the order.
 """
@@ -48,9 +50,9 @@ class Resource(StrEnum):
     ORDER_COUNTER = "order_counters"
 
 
-_RANKS = {resource: rank for rank, resource in enumerate(Resource)}
+_RANKS: dict[str, int] = {resource: rank for rank, resource in enumerate(Resource)}
 # What was locked within each open `atomic()` block. An entry disappears with its block, when that ends.
-_held: WeakKeyDictionary[Atomic, set[Resource]] = WeakKeyDictionary()
+_held: WeakKeyDictionary[Atomic, set[str]] = WeakKeyDictionary()
 
 
 class LockOrderBroken(RuntimeError):
@@ -68,16 +70,16 @@ def lock(
     skips_locked: bool = False,
     of: tuple[str, ...] = (),
 ) -> QuerySet[M]:
-    """The same rows, locked until the end of the transaction. The model's table must be in `Resource`.
+    """The same rows, locked until the end of the transaction.
 
     With `keys_too`, inserts that refer to the rows wait as well. With `skips_locked`, rows that others have locked are left
     out, so this can be done at any point of the order.
     """
-    about_to_lock(Resource(rows.model._meta.db_table), waits=not skips_locked)
+    about_to_lock(rows.model._meta.db_table, waits=not skips_locked)
     return rows.select_for_update(no_key=not keys_too, skip_locked=skips_locked, of=of)
 
 
-def about_to_lock(resource: Resource, *, waits: bool = True) -> None:
+def about_to_lock(resource: str, *, waits: bool = True) -> None:
     """Note a lock that the caller's own SQL takes next. Raises if it would break the order."""
     blocks = connection.atomic_blocks
     if not blocks:
@@ -89,15 +91,19 @@ def about_to_lock(resource: Resource, *, waits: bool = True) -> None:
         _held.setdefault(blocks[-1], set()).add(resource)
 
 
-def held_locks() -> list[Resource]:
+def held_locks() -> list[str]:
     """What the current transaction has locked, as far as it was announced, in order."""
-    return sorted(_held_in(connection.atomic_blocks), key=_RANKS.__getitem__)
+    return sorted(_held_in(connection.atomic_blocks), key=_rank_of)
 
 
-def _held_in(blocks: Iterable[Atomic]) -> list[Resource]:
+def _rank_of(resource: str) -> int:
+    return _RANKS.get(resource, len(_RANKS))
+
+
+def _held_in(blocks: Iterable[Atomic]) -> list[str]:
     return [resource for block in blocks for resource in _held.get(block, ())]
 
 
-def _later_than(resource: Resource, held: Iterable[Resource]) -> list[Resource]:
-    rank = _RANKS[resource]
-    return sorted((other for other in held if _RANKS[other] > rank), key=_RANKS.__getitem__)
+def _later_than(resource: str, held: Iterable[str]) -> list[str]:
+    rank = _rank_of(resource)
+    return sorted((other for other in held if _rank_of(other) > rank or other not in _RANKS), key=_rank_of)

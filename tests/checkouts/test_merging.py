@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from carts.models import Cart
+from carts.models import Cart, CartLineItem
 from checkouts.models import Checkout
 from checkouts.reconciliation import differences
 from checkouts.sweeping import sweep_overdue_checkouts
@@ -177,6 +177,7 @@ def as_merged_before(shop, source, target):
     with shop.scope():
         into = Cart.objects.get(token=target)
         Cart.objects.filter(token=source).update(status="merged", merged_into=into)
+        CartLineItem.objects.filter(cart__token=source).delete()
 
 
 def test_paid_checkout_of_a_cart_that_was_merged_can_be_completed(shop):

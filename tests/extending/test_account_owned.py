@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.contrib import admin
+from django.contrib.contenttypes.models import ContentType
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.test import override_settings
@@ -41,8 +42,12 @@ def installation(django_db_setup, django_db_blocker):
     with override_settings(**more), django_db_blocker.unblock():
         model = apps.get_model("suppliers", "Supplier")
         _migrate("0001_initial")
+        # As `manage.py migrate` does.
+        ContentType.objects.get_for_model(model)
         problems.cache_clear()
         yield
+        ContentType.objects.get_for_model(model).delete()
+        ContentType.objects.clear_cache()
         admin.site.unregister(model)
         # Imported anew, should tests of this module run once more in this process.
         for name in ("admin", "urls"):

@@ -217,7 +217,7 @@ def test_another_start_is_told_to_confirm(till, stripe, headers):
     again = payment.start(**headers)
 
     assert problem(again) == (409, "invalid_phase")
-    assert "Confirm it" in again.json()["detail"]
+    assert "Send confirm" in again.json()["detail"]
     assert again.json()["allowed"] == ["payment"]
     confirmed = payment.confirm().json()["payment_attempt"]
     assert confirmed["redirect_url"] == started["payment_attempt"]["redirect_url"]

@@ -172,7 +172,7 @@ def test_account_that_can_not_be_read_is_told_and_the_others_are_reconciled(shop
 
     assert not is_well
     assert lines[0].startswith(f"{other_shop.handle}: ")
-    assert lines[-1] == ("1 of 2 accounts could not be read, the log says why; 1 differences in the others")
+    assert lines[-1] == "1 of 2 accounts couldn't be checked, see the log; 1 differences in the others"
     assert failures_of("reconcile") == before + 1
 
 

@@ -16,7 +16,8 @@ from tests.storefront import ADDRESS
 
 # Few, so that shoppers compete for the same stock.
 _VARIANTS = 2
-_PATIENCE_SECONDS = 120
+# A process that is killed in the middle of a request leaves its Idempotency-Key blocked for two minutes.
+_PATIENCE_SECONDS = 240
 _TIMEOUT_SECONDS = 30
 _RETRY_SECONDS = 0.2
 _UNANSWERED = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)

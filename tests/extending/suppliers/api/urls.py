@@ -2,7 +2,7 @@ from django.urls import path
 
 from .views import SuppliersViewSet
 
-urlpatterns = [
+admin = [
     path("<handle:handle>/suppliers.json", SuppliersViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "<handle:handle>/suppliers/<id:supplier_id>.json",
