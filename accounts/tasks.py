@@ -5,7 +5,7 @@ from django.contrib.sessions.models import Session
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from commerce.loops.operations import is_of_the_server, prune_in_batches
+from commerce.loops.operations import is_server_failure, prune_in_batches
 
 # Small batches keep each deletion short. The next run continues after this many.
 BATCH = 5_000
@@ -26,7 +26,7 @@ def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
             found = expired.select_for_update(skip_locked=True).values_list("pk", flat=True)
             return _delete(list(found[passed_over : passed_over + batch])), []
     except DatabaseError as error:
-        if is_of_the_server(error):
+        if is_server_failure(error):
             raise
     keys = list(expired.values_list("pk", flat=True)[passed_over : passed_over + batch])
     deleted = sum(map(_delete_alone, keys))
@@ -38,7 +38,7 @@ def _delete_alone(key: str) -> int:
         with transaction.atomic():
             return _delete([key])
     except DatabaseError as error:
-        if is_of_the_server(error):
+        if is_server_failure(error):
             raise
         return 0
 

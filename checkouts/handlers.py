@@ -10,7 +10,7 @@ from checkouts.operations.attempts import payment_of, record_refund, settle_atte
 from checkouts.operations.payment import ask
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
-from commerce.payments.connectors import gateway_of
+from commerce.payments.connectors import get_gateway
 from commerce.payments.gateway import Gateway, Payment
 
 _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
@@ -67,7 +67,7 @@ def _case_of(dispatch: OutboxDispatch) -> _Case | None:
         attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()
         if attempt is None:
             return None
-        gateway, payment = gateway_of(attempt.payment_method), payment_of(attempt.checkout, attempt)
+        gateway, payment = get_gateway(attempt.payment_method), payment_of(attempt.checkout, attempt)
     # If the answer to the first call was lost, an event may bring the gateway's reference.
     reference = payment.reference or dispatch.payload.get("reference")
     return _Case(attempt.checkout.token, attempt, gateway, replace(payment, reference=reference))

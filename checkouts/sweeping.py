@@ -12,7 +12,13 @@ from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired
 from checkouts.models import Checkout
 from checkouts.operations import complete_checkout, sweep_account
 from commerce.errors import NotFound
-from commerce.loops.operations import contained, forget_postponed, handle_rows, is_of_the_server, postpone
+from commerce.loops.operations import (
+    continue_after_failure,
+    forget_postponed,
+    handle_rows,
+    is_server_failure,
+    postpone,
+)
 from commerce.tenancy.scope import account_scope
 
 logger = logging.getLogger(__name__)
@@ -28,7 +34,7 @@ def sweep_overdue_checkouts(*, now: datetime) -> int:
     """
     overdue = _load_overdue()
     for account_id, checkout_ids in overdue.items():
-        with contained(LOOP, account=account_id):
+        with continue_after_failure(LOOP, account=account_id):
             _sweep(account_id, checkout_ids, now=now)
     return sum(len(checkout_ids) for checkout_ids in overdue.values())
 
@@ -63,6 +69,6 @@ def _complete(account_id: int, checkout: Checkout, *, now: datetime) -> None:
         # The customer or another sweeper was faster.
         logger.info("Paid checkout not completed by the sweeper: %s", refusal.code)
     except Exception as error:
-        if is_of_the_server(error):
+        if is_server_failure(error):
             raise
         postpone(LOOP, account_id=account_id, row_id=checkout.pk, error=error)

@@ -6,18 +6,18 @@ from django.urls import reverse
 
 from checkouts.models import CheckoutPaymentAttempt
 from commerce.backoffice.display import money
-from commerce.backoffice.moments import Moment
+from commerce.backoffice.timeline import TimelineEntry
 from commerce.orders.models import Order
-from commerce.orders.timeline import tells_of_orders
+from commerce.orders.timeline import register_timeline_source
 
 
-@tells_of_orders
-def _payments(order: Order) -> Iterator[Moment]:
+@register_timeline_source
+def _payments(order: Order) -> Iterator[TimelineEntry]:
     link = reverse("admin:checkouts_checkout_change", args=[order.checkout_id])
     for attempt in CheckoutPaymentAttempt.objects.filter(checkout_id=order.checkout_id):
         detail = f"{money(attempt.amount_cents, attempt.currency)} by {attempt.payment_method}"
-        yield Moment(at=attempt.created_at, title="Payment started", detail=detail, link=link)
+        yield TimelineEntry(at=attempt.created_at, title="Payment started", detail=detail, link=link)
         if attempt.confirmed_at:
             reason = f", {attempt.failure_code}" if attempt.failure_code else ""
             title = f"Payment {attempt.get_status_display().lower()}"
-            yield Moment(at=attempt.confirmed_at, title=title, detail=detail + reason, link=link)
+            yield TimelineEntry(at=attempt.confirmed_at, title=title, detail=detail + reason, link=link)

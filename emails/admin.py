@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.options import ReadOnlyRows
 
@@ -107,7 +107,7 @@ class EmailDeliveryAdmin(StatisticsPage):
         **kwargs: object,
     ) -> HttpResponse:
         # A form field would be computed several times.
-        context["moments"] = timeline_of_delivery(obj)
+        context["entries"] = timeline_of_delivery(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     @display(description="About")
@@ -127,7 +127,7 @@ class EmailDeliveryAdmin(StatisticsPage):
         note = "Images from other hosts are not shown here."
         return format_html('{}<p class="mt-2 text-subtle">{}</p>', message_frame(delivery.html), note)
 
-    @asking(
+    @dialog_action(
         "Send again",
         description="Sends the email to the recipient once more, rendered with the current template.",
         submit="Send",

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from commerce.configuration.queries import own_settings
+from commerce.configuration.queries import read_own_settings
 from commerce.configuration.registry import Value, installation_value, known_settings
 from commerce.outbox.error_texts import without_secrets
 
@@ -66,7 +66,7 @@ def mail_settings() -> MailSettings:
 
     An account with its own provider or server gets none of the installation's credentials, which would be sent there.
     """
-    own = own_settings()
+    own = read_own_settings()
     names_provider = own.get(_PROVIDER, installation_value(_PROVIDER)) != installation_value(_PROVIDER)
     is_own = names_provider or bool(own.keys() & _OF_ONE_OWNER)
 

@@ -2,14 +2,14 @@
 
 from datetime import datetime
 
-from commerce.customers.redaction import erases
+from commerce.customers.redaction import register_eraser
 from commerce.mail import SEND_EMAIL
 from commerce.outbox.operations import erase_dispatches
 from emails.operations import erase_deliveries
 from emails.requests import PERSONAL_KEYS
 
 
-@erases
+@register_eraser
 def erase_messages(customer_id: int, now: datetime) -> None:
     # Dispatches first: a worker that holds one has then either recorded its delivery or notices the redaction.
     erase_dispatches(

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from commerce.backoffice.moments import Moment, staff_moments
+from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
 from commerce.orders.models import Order
-from commerce.orders.timeline import tells_of_orders
+from commerce.orders.timeline import register_timeline_source
 from commerce.outbox.queries import dispatch_of_key
 from emails.models import EmailDelivery
 from emails.queries import deliveries
@@ -21,28 +21,28 @@ _MOMENTS = {
 }
 
 
-@tells_of_orders
-def _emails(order: Order) -> Iterator[Moment]:
+@register_timeline_source
+def _emails(order: Order) -> Iterator[TimelineEntry]:
     for delivery in deliveries(reference_type="order", reference_id=order.pk):
         link = reverse("admin:emails_emaildelivery_change", args=[delivery.pk])
         for at, verb in _steps(delivery):
-            yield Moment(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
+            yield TimelineEntry(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
 
 
-def timeline_of_delivery(delivery: EmailDelivery) -> list[Moment]:
+def timeline_of_delivery(delivery: EmailDelivery) -> list[TimelineEntry]:
     """From the dispatch to the actions of staff, oldest first. Two statements."""
-    steps = [Moment(at=at, title=verb.capitalize()) for at, verb in _steps(delivery)]
-    moments = [_queued(delivery), *steps, *staff_moments(delivery)]
-    return sorted(moments, key=lambda moment: moment.at)
+    steps = [TimelineEntry(at=at, title=verb.capitalize()) for at, verb in _steps(delivery)]
+    entries = [_queued(delivery), *steps, *list_staff_entries(delivery)]
+    return sorted(entries, key=lambda entry: entry.at)
 
 
-def _queued(delivery: EmailDelivery) -> Moment:
+def _queued(delivery: EmailDelivery) -> TimelineEntry:
     # Dispatches are pruned, so an old message has none to link to.
     dispatch = dispatch_of_key(delivery.idempotency_key, key_space=delivery.key_space)
     if dispatch is None:
-        return Moment(at=delivery.queued_at, title="Queued")
+        return TimelineEntry(at=delivery.queued_at, title="Queued")
     link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])
-    return Moment(at=delivery.queued_at, title="Queued", detail=f"Dispatch {dispatch.pk}", link=link)
+    return TimelineEntry(at=delivery.queued_at, title="Queued", detail=f"Dispatch {dispatch.pk}", link=link)
 
 
 def _steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:

@@ -13,7 +13,7 @@ from unfold.enums import ActionVariant
 from accounts import operations
 from accounts.models import Account
 from accounts.rules import ACCOUNT
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.membership import membership_of
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
@@ -63,7 +63,7 @@ class AccountAdmin(EditableAdmin):
     def update_row(self, row: Account, changes: Mapping[str, object], now: datetime) -> Account:
         return operations.update_account(account=row, expected_version=row.version, changes=changes, now=now)
 
-    @asking(
+    @dialog_action(
         "Suspend",
         description="Its API and storefront answer 403 until the suspension is lifted. Staff can only view data.",
         submit="Suspend",
@@ -75,7 +75,7 @@ class AccountAdmin(EditableAdmin):
         operations.set_suspended(account=account, suspended=True, now=timezone.now())
         return "The shop is suspended."
 
-    @asking(
+    @dialog_action(
         "Lift suspension",
         description="The shop's keys work again.",
         submit="Lift",

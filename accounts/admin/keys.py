@@ -21,7 +21,7 @@ from unfold.widgets import (
 from accounts import operations, queries
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.principal import SCOPES
 from commerce.tenancy.scope import current_account_id
@@ -75,7 +75,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def is_live(self, key: ApiKey) -> bool:
         return key.is_live(timezone.now())
 
-    @asking(
+    @dialog_action(
         "Issue a key",
         description="Its secret is shown only once, here.",
         submit="Issue",
@@ -97,7 +97,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         self.log_addition(request, issued.key, "issued")
         return _show_once(request, issued)
 
-    @asking(
+    @dialog_action(
         "Rotate",
         description="Replaces the key with a new one. The secret is shown only once, here.",
         submit="Rotate",
@@ -111,7 +111,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return _show_once(request, issued)
 
-    @asking(
+    @dialog_action(
         "Revoke",
         description="The key stops working at once. This can't be undone.",
         submit="Revoke",

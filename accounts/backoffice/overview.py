@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from commerce.backoffice.display import money
-from commerce.backoffice.panels import panels
+from commerce.backoffice.panels import make_panels
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
@@ -34,7 +34,7 @@ def overview(*, now: datetime) -> dict[str, object]:
     return {
         "figures": _figures(now),
         "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
-        "panels": panels(now=now),
+        "panels": make_panels(now=now),
     }
 
 

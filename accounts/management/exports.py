@@ -13,7 +13,7 @@ from tqdm import tqdm
 from accounts.management.terminal import csv_writer, find_account_id
 from accounts.queries import current_account
 from commerce.backoffice.export import cells_of, columns_of
-from commerce.loops.operations import contained
+from commerce.loops.operations import continue_after_failure
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import account_scope
 
@@ -69,7 +69,9 @@ class RowsExport(BaseCommand):
             writer.writerow(self.columns())
             for row in tqdm(self._rows(account_id, filters), unit="row", disable=None):
                 cells = None
-                with contained("export", account=account_id, table=self.model._meta.db_table, row=row.pk):
+                with continue_after_failure(
+                    "export", account=account_id, table=self.model._meta.db_table, row=row.pk
+                ):
                     cells = self.cells(row)
                 if cells is None:
                     left_out.append(row.pk)

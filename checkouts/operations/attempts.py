@@ -10,7 +10,7 @@ from datetime import datetime
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import lock_checkout
-from commerce.configuration.queries import effective
+from commerce.configuration.queries import read_setting
 from commerce.events.operations import publish
 from commerce.orders.cancellation import Cancellation, on_cancellation
 from commerce.orders.operations import mark_order_refunded
@@ -134,7 +134,7 @@ def _fail(
         checkout.phase = Phase.FAILED
         checkout.failure_code = code
         checkout.sweep_after = None
-        release_scarce(checkout, keeps_stock=effective("commerce.checkout.reserve_at") == "checkout_enter")
+        release_scarce(checkout, keeps_stock=read_setting("commerce.checkout.reserve_at") == "checkout_enter")
         columns = ["phase", "failure_code", "sweep_after", "is_stock_reserved", "updated_at"]
         checkout.save(update_fields=columns)
         _publish_failure(checkout, attempt, now=now)

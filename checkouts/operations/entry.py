@@ -13,7 +13,7 @@ from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import OPEN_PHASES
 from checkouts.queries import LoadedCheckout
-from commerce.configuration.queries import effective_all
+from commerce.configuration.queries import read_settings
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
@@ -51,7 +51,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
         raise CartEmpty
     _require_on_sale(frozen)
     older = _end_older_session(cart, now=now)
-    settings = effective_all()
+    settings = read_settings()
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
     checkout = _make_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [

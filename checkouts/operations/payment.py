@@ -30,7 +30,7 @@ from checkouts.queries import (
     require_phase,
 )
 from commerce.errors import FieldError, ValidationFailed, constraint_of
-from commerce.payments.connectors import gateway_of, not_supported, offered_connector
+from commerce.payments.connectors import get_gateway, get_offered_connector, refuse_method
 from commerce.payments.errors import PaymentGatewayFailed
 from commerce.payments.gateway import (
     Gateway,
@@ -71,9 +71,9 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     Raises `PaymentMethodNotSupported`, and whatever `lock_checkout_for` raises.
     """
     checkout = lock_checkout_for("payment_method", token, now=now)
-    connector = offered_connector(payment_method)
+    connector = get_offered_connector(payment_method)
     if not connector.accepts(checkout.shipping_method):
-        raise not_supported("This payment method isn't available for the chosen shipping method.")
+        refuse_method("This payment method isn't available for the chosen shipping method.")
     loaded = LoadedCheckout(checkout, lines_of(checkout))
     checkout.payment_method = payment_method
     is_first = checkout.phase == Phase.SHIPPING
@@ -125,7 +125,7 @@ def _start(
                 attempt = _open_attempt(loaded, urls, key=key, now=now)
             if attempt.gateway_key is None or attempt.status != Status.PENDING:
                 return loaded, attempt
-            gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+            gateway, payment = get_gateway(attempt.payment_method), payment_of(checkout, attempt)
             _reserve_call(gateway, waiting)
         report = _start_at_gateway(gateway, payment)
     settled, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
@@ -152,7 +152,7 @@ def confirm_payment(
                 settle(checkout, attempt, _PAID, now=now)
             if not attempt.is_open:
                 return loaded, attempt
-            gateway, payment = gateway_of(attempt.payment_method), payment_of(checkout, attempt)
+            gateway, payment = get_gateway(attempt.payment_method), payment_of(checkout, attempt)
             _reserve_call(gateway, waiting)
         try:
             report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
@@ -218,7 +218,7 @@ def _open_attempt(
 ) -> CheckoutPaymentAttempt:
     """Hold discounts, gift cards and stock, and record the attempt before the gateway is called."""
     checkout = loaded.checkout
-    connector = offered_connector(checkout.payment_method or "")
+    connector = get_offered_connector(checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
     if has_gateway:
         _require_urls(**urls)

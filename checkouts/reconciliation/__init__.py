@@ -10,7 +10,7 @@ from django.db import connection
 
 from checkouts.phases import OPEN_PHASES
 from commerce.outbox.handlers import known_tasks
-from commerce.payments.connectors import cod_fee_methods, gateway_methods
+from commerce.payments.connectors import list_cod_fee_methods, list_gateway_methods
 from commerce.tenancy.scope import current_account_id
 
 from . import copies, counts, currencies, events, ledgers, money, prices, stock, stuck, totals, uses
@@ -25,8 +25,8 @@ def differences() -> Iterator[str]:
         "account": current_account_id(),
         "open_phases": list(OPEN_PHASES),
         "dispatches_kept_days": settings.OUTBOX_KEEP_DAYS,
-        "gateway_methods": gateway_methods(),
-        "fee_methods": cod_fee_methods(),
+        "gateway_methods": list_gateway_methods(),
+        "fee_methods": list_cod_fee_methods(),
         "tasks": known_tasks(),
     }
     with connection.cursor() as cursor:

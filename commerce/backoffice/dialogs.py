@@ -23,7 +23,7 @@ from .options import AccountModelAdmin
 Outcome = str | HttpResponse | None
 
 
-def asking(
+def dialog_action(
     title: str,
     *,
     description: str,

@@ -41,7 +41,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     # The values that the submitted page showed, by row; None if the page sent no token.
     page: dict[str, Values] | None = {}
     # Whether the row was deleted after the page was opened.
-    is_gone = False
+    is_deleted = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,23 +50,23 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         self.row = copy(self.instance)
         self.key = key_of(self.instance, self.instance.pk)
         now = {name: self.initial[name] for name in self.fields if name in self.initial}
-        marks = as_json(now)
-        page = {self.key: marks} if self.page is None else self.page
+        fingerprints = as_json(now)
+        page = {self.key: fingerprints} if self.page is None else self.page
         shown = page.get(self.key) if self.is_bound else None
         self.initial = {**self.initial, **self._from_json(shown or {})}
-        self.merge(shown=shown, now=now, marks=marks)
+        self.merge(shown=shown, now=now, fingerprints=fingerprints)
 
-    def lose_row(self, pk: str) -> None:
+    def mark_as_deleted(self, pk: str) -> None:
         """Mark the form's row as deleted meanwhile: nothing is saved, and an edit is refused."""
-        self.is_gone = self.empty_permitted = True
+        self.is_deleted = self.empty_permitted = True
         self.ignore_hidden_inputs()
         self.key = key_of(self.instance, pk)
-        self.marks = (self.page or {}).get(self.key, {})
-        self.initial = self._from_json(self.marks) | {self.instance._meta.pk.name: pk}
+        self.fingerprints = (self.page or {}).get(self.key, {})
+        self.initial = self._from_json(self.fingerprints) | {self.instance._meta.pk.name: pk}
 
     def full_clean(self) -> None:
         super().full_clean()
-        if self.is_gone and self.has_changed():
+        if self.is_deleted and self.has_changed():
             self._errors = ErrorDict()
             self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
 
@@ -201,7 +201,7 @@ def _require_fields(form_class: type[RuledModelForm], rules: Fields) -> None:
 
 
 @contextmanager
-def refused_as(form: forms.ModelForm) -> Iterator[None]:
+def attach_refusal_to(form: forms.ModelForm) -> Iterator[None]:
     """Turn a refusal inside the block into `FormRefused` for this form."""
     try:
         yield

@@ -40,7 +40,7 @@ def record_one(
     )
 
 
-def actions_on(row: Model) -> QuerySet[StaffAction]:
+def find_actions_on(row: Model) -> QuerySet[StaffAction]:
     """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
 

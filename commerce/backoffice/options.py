@@ -29,15 +29,15 @@ from .forms import (
     RuledFields,
     RuledModelForm,
     all_values,
+    attach_refusal_to,
     changed_values,
     form_state,
     refusal_of,
-    refused_as,
 )
-from .history import actions_on, record
+from .history import find_actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
-from .shown import shown_on, token_of
+from .shown import read_shown_values, sign_shown_values
 
 _SHOWN_ACTIONS = 200
 
@@ -150,7 +150,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
             "title": f"History of {obj}",
             "object": obj,
             "opts": self.opts,
-            "staff_actions": actions_on(obj)[:_SHOWN_ACTIONS],
+            "staff_actions": find_actions_on(obj)[:_SHOWN_ACTIONS],
         }
         return TemplateResponse(request, "backoffice/history.html", context)
 
@@ -193,7 +193,7 @@ class EditableAdmin(AccountModelAdmin):
         state = form_state(request)
         is_saving_row = request.method == "POST" and object_id is not None
         state.locks_rows = is_saving_row and self.has_write_permission(request)
-        state.shown = shown_on(request)
+        state.shown = read_shown_values(request)
         try:
             return super().changeform_view(request, object_id, *args, **kwargs)
         except PermissionDenied as denied:
@@ -225,7 +225,7 @@ class EditableAdmin(AccountModelAdmin):
         rows = [form for formset in formsets for form in formset.initial_forms]
         forms = [form for form in (context["adminform"].form, *rows) if hasattr(form, "key")]
         if forms:
-            context["shown"] = token_of({form.key: form.marks for form in forms})
+            context["shown"] = sign_shown_values({form.key: form.fingerprints for form in forms})
         return super().render_change_form(request, context, *args, **kwargs)
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Model:
@@ -277,14 +277,14 @@ class RowsFormSet(PaginationInlineFormSet):
         super().add_fields(form, index)
         is_shown = self.is_bound and index is not None and index < self.initial_form_count()
         if is_shown and form.instance.pk is None:
-            form.lose_row(form[self._pk_field.name].data)
+            form.mark_as_deleted(form[self._pk_field.name].data)
 
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
-        with refused_as(form):
+        with attach_refusal_to(form):
             return self.rows.create_row(self.instance, all_values(form), timezone.now())
 
     def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
-        with refused_as(form):
+        with attach_refusal_to(form):
             return self.rows.update_row(form.row, changed_values(form), timezone.now())
 
     def delete_existing(self, obj: Model, commit: bool = True) -> None:

@@ -26,5 +26,5 @@ def register_panel(maker: Maker) -> Maker:
     return maker
 
 
-def panels(*, now: datetime) -> list[Panel]:
+def make_panels(*, now: datetime) -> list[Panel]:
     return [maker(now) for maker in _makers]

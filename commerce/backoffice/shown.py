@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
 from .display import preformatted
-from .texts import PlainTextField, is_text_input, text_left_alone
+from .texts import PlainTextField, is_text_input, render_unedited_text
 
 FIELD = "_shown"
 _SALT = "commerce.backoffice.shown"
@@ -31,12 +31,12 @@ _MAX_QUOTED = 100
 Values = dict[str, Any]
 
 
-def token_of(values: dict[str, Values]) -> str:
+def sign_shown_values(values: dict[str, Values]) -> str:
     """Sign the values that a page shows, by row. Signed, because they decide which fields are written."""
     return signing.dumps(values, salt=_SALT, compress=True)
 
 
-def shown_on(request: HttpRequest) -> dict[str, Values] | None:
+def read_shown_values(request: HttpRequest) -> dict[str, Values] | None:
     """Return the values that the submitted page showed, by row; empty if the token can't be read.
 
     None without a token, as from a script: its values are compared with the stored ones.
@@ -70,7 +70,7 @@ class MergedField(PlainTextField):
             value = value.replace(microsecond=0)
         if not is_text_input(self.field.widget):
             return self.field.has_changed(value, self.data)
-        text = text_left_alone(self.field, value)
+        text = render_unedited_text(self.field, value)
         if text == self.data:
             return False
         try:
@@ -96,8 +96,8 @@ class MergingForm(forms.BaseForm):
     is_merged = False
     outdated: frozenset[str] = frozenset()
 
-    def merge(self, *, shown: Values | None, now: dict[str, Any], marks: Values) -> None:
-        """Compare the `shown` values with `marks`, which stand for the values stored `now`.
+    def merge(self, *, shown: Values | None, now: dict[str, Any], fingerprints: Values) -> None:
+        """Compare the `shown` values with `fingerprints`, which stand for the values stored `now`.
 
         A mark is the value as JSON; for a secret, it is something that changes together with it.
         """
@@ -105,9 +105,9 @@ class MergingForm(forms.BaseForm):
         self.ignore_hidden_inputs()
         self.is_from_unknown_page = shown is None
         self.now = now
-        self.marks = marks
+        self.fingerprints = fingerprints
         if shown is not None:
-            self.outdated = frozenset(name for name in marks if shown.get(name) != marks[name])
+            self.outdated = frozenset(name for name in fingerprints if shown.get(name) != fingerprints[name])
 
     def ignore_hidden_inputs(self) -> None:
         """Ignore Django's hidden initial values: the token alone says what was shown."""
@@ -138,7 +138,7 @@ class MergingForm(forms.BaseForm):
 
     def _keep_current(self) -> None:
         """Use the stored values of unedited fields: outdated ones, and texts, which browsers may send back altered."""
-        for name in self.marks.keys() - set(self.changed_data):
+        for name in self.fingerprints.keys() - set(self.changed_data):
             if name in self.outdated or is_text_input(self.fields[name].widget):
                 self.errors.pop(name, None)
                 self.cleaned_data[name] = self.current_value(name)

@@ -13,7 +13,7 @@ _LINE_BREAK = re.compile(r"\r\n?")
 _ONE_LINE = {"text", "search", "tel", "url", "email", "password", "number"}
 
 
-def with_plain_newlines(text: str) -> str:
+def normalise_newlines(text: str) -> str:
     return _LINE_BREAK.sub("\n", text)
 
 
@@ -21,10 +21,10 @@ def is_text_input(widget: forms.Widget) -> bool:
     return isinstance(widget, forms.Textarea) or _has_one_line(widget)
 
 
-def text_left_alone(field: forms.Field, value: object) -> str:
+def render_unedited_text(field: forms.Field, value: object) -> str:
     """Return what a browser sends for a text input that shows `value`, if nobody edits it."""
     shown = field.widget.format_value(field.prepare_value(value))
-    text = with_plain_newlines("" if shown is None else str(shown))
+    text = normalise_newlines("" if shown is None else str(shown))
     return text.replace("\n", "") if _has_one_line(field.widget) else text
 
 
@@ -36,7 +36,7 @@ class PlainTextField(forms.BoundField):
     @property
     def data(self) -> object:
         data = super().data
-        return with_plain_newlines(data) if isinstance(data, str) else data
+        return normalise_newlines(data) if isinstance(data, str) else data
 
 
 class Renderer(DjangoTemplates):

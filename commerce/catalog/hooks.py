@@ -5,24 +5,24 @@ from datetime import datetime
 
 from commerce.catalog.models import Variant
 
-# The currency of each market that exists in the account in scope, by the market's id.
-Currencies = Callable[[Iterable[int]], dict[int, str]]
+# Returns the currency of each market that exists in the account in scope, by the market's id.
+CurrencyFinder = Callable[[Iterable[int]], dict[int, str]]
 Step = Callable[[Variant, datetime], None]
 
-_currencies: list[Currencies] = []
+_currency_finders: list[CurrencyFinder] = []
 _steps: list[Step] = []
 
 
-def provides_currencies(provider: Currencies) -> Currencies:
+def register_currency_finder(finder: CurrencyFinder) -> CurrencyFinder:
     """Register how the currencies of markets are found."""
-    _currencies.append(provider)
-    return provider
+    _currency_finders.append(finder)
+    return finder
 
 
-def market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
+def find_market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
     """Find the currency of each market that exists in the account in scope."""
-    (provider,) = _currencies
-    return provider(market_ids)
+    (finder,) = _currency_finders
+    return finder(market_ids)
 
 
 def on_backorder_change(step: Step) -> Step:

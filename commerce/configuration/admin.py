@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.options import ReadOnlyAdmin
-from commerce.backoffice.shown import Values, shown_on, token_of
+from commerce.backoffice.shown import Values, read_shown_values, sign_shown_values
 from commerce.errors import ValidationFailed
 from commerce.tenancy.scope import current_account_id
 
@@ -44,19 +44,19 @@ class AccountSettingAdmin(ReadOnlyAdmin):
             "title": "Settings",
             "opts": self.opts,
             "form": form,
-            "shown": token_of({_PAGE: form.marks}),
+            "shown": sign_shown_values({_PAGE: form.fingerprints}),
             "may_change": self.has_write_permission(request),
         }
         return TemplateResponse(request, "backoffice/settings.html", context)
 
     def _form(self, request: HttpRequest) -> SettingsForm:
         if request.method != "POST":
-            return SettingsForm(_marks())
+            return SettingsForm(_read_fingerprints())
         if not self.has_write_permission(request):
             raise PermissionDenied
         lock_settings()
-        marks, shown = _marks(), shown_on(request)
-        return SettingsForm(marks, request.POST, marks if shown is None else shown.get(_PAGE))
+        fingerprints, shown = _read_fingerprints(), read_shown_values(request)
+        return SettingsForm(fingerprints, request.POST, fingerprints if shown is None else shown.get(_PAGE))
 
     def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
         if not form.is_valid():
@@ -78,7 +78,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
         return True
 
 
-def _marks() -> Values:
+def _read_fingerprints() -> Values:
     """The account's own values; of a secret, only the time of its last change."""
     known = known_settings()
     own = AccountSetting.objects.filter(name__in=known).values_list("name", "value", "updated_at")

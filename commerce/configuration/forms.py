@@ -18,25 +18,25 @@ from .registry import MASK, Choice, Flag, Integer, Setting, Value, installation_
 class SettingsForm(MergingForm, forms.Form):
     """The account's own values. For an empty field, the installation's value applies.
 
-    `marks` are the values, and of secrets the time of their last change.
+    `fingerprints` are the values, and of secrets the time of their last change.
     """
 
-    def __init__(self, marks: Values, data: Any = None, shown: Values | None = None) -> None:
+    def __init__(self, fingerprints: Values, data: Any = None, shown: Values | None = None) -> None:
         known = known_settings()
         self.together = [{setting.name, *setting.sent_by} for setting in known.values() if setting.sent_by]
-        marks = {name: _as_typed(marks.get(name)) for name in known}
-        super().__init__(data, initial=_masked(marks if shown is None else shown))
+        fingerprints = {name: _as_typed(fingerprints.get(name)) for name in known}
+        super().__init__(data, initial=_masked(fingerprints if shown is None else shown))
         self.fields |= {name: _field(setting) for name, setting in known.items()}
-        self.merge(shown=shown, now=_masked(marks), marks=marks)
+        self.merge(shown=shown, now=_masked(fingerprints), fingerprints=fingerprints)
 
     def text_of_current(self, name: str) -> str:
         return str(self.now[name] or "")
 
 
-def _masked(marks: Values) -> dict[str, object]:
+def _masked(fingerprints: Values) -> dict[str, object]:
     """The values, with secrets masked."""
     known = known_settings()
-    return {name: MASK if mark and known[name].is_secret else mark for name, mark in marks.items()}
+    return {name: MASK if mark and known[name].is_secret else mark for name, mark in fingerprints.items()}
 
 
 def _as_typed(value: Value | None) -> str | int | None:

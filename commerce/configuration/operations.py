@@ -4,7 +4,7 @@ from typing import Any
 from commerce.errors import FieldError, ValidationFailed
 
 from .models import AccountSetting
-from .queries import lock_settings, own_settings
+from .queries import lock_settings, read_own_settings
 from .registry import MASK, InvalidValue, Setting, Value, known_settings
 
 
@@ -33,7 +33,7 @@ def _require_secrets(changes: dict[str, Any]) -> None:
     secrets = [setting for setting in known_settings().values() if setting.sent_by]
     if not any(secret.name in changes or _moves(secret, changes) for secret in secrets):
         return
-    before = own_settings()
+    before = read_own_settings()
     after = before | changes
     errors = []
     for secret in secrets:

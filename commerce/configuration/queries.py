@@ -7,13 +7,13 @@ from .models import AccountSetting
 from .registry import MASK, Value, installation_value, known_settings
 
 
-def effective(name: str) -> Value:
+def read_setting(name: str) -> Value:
     """A setting's effective value: the account's own, else the environment's, else the default."""
     own = AccountSetting.objects.filter(name=name).values_list("value", flat=True).first()
     return installation_value(name) if own is None else own
 
 
-def own_settings() -> dict[str, Value]:
+def read_own_settings() -> dict[str, Value]:
     """The values that the account in scope has set itself, by name."""
     return dict(AccountSetting.objects.filter(name__in=known_settings()).values_list("name", "value"))
 
@@ -25,15 +25,15 @@ def lock_settings() -> None:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 
 
-def effective_all() -> dict[str, Value]:
+def read_settings() -> dict[str, Value]:
     """All settings with their effective values, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))
     return {name: own.get(name, installation_value(name)) for name in known_settings()}
 
 
-def shown_settings() -> dict[str, Value]:
-    """Like `effective_all`, with secrets masked."""
+def read_masked_settings() -> dict[str, Value]:
+    """Like `read_settings`, with secrets masked."""
     known = known_settings()
     return {
-        name: MASK if value and known[name].is_secret else value for name, value in effective_all().items()
+        name: MASK if value and known[name].is_secret else value for name, value in read_settings().items()
     }

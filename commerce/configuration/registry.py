@@ -214,7 +214,7 @@ _OWN = (
 _declared: list[Callable[[], Iterable[Setting]]] = [lambda: _OWN]
 
 
-def declares_settings(settings: Callable[[], Iterable[Setting]]) -> None:
+def register_settings(settings: Callable[[], Iterable[Setting]]) -> None:
     """Add settings to the registry. Apps call it in their `ready()`; the callable is called at each use."""
     _declared.append(settings)
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.enums import ActionVariant
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import date_and_time
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
@@ -53,7 +53,7 @@ class CustomerAdmin(EditableAdmin):
     def update_row(self, row: Customer, changes: Mapping[str, object], now: datetime) -> Customer:
         return operations.update_customer(customer=row, changes=changes, now=now)
 
-    @asking(
+    @dialog_action(
         "Redact",
         description="Erases name, email, phone and tags. This can't be undone. Orders are kept for accounting.",
         submit="Erase this person",

@@ -9,6 +9,6 @@ def wants_email(customer: Customer, key: str) -> bool:
     return customer.notification_preferences.get(key) is not False
 
 
-def preferences_of(customer: Customer) -> dict[str, bool]:
+def read_preferences(customer: Customer) -> dict[str, bool]:
     """Whether the customer wants each kind of email."""
     return {key: wants_email(customer, key) for key in email_folders()}

@@ -35,7 +35,7 @@ def get_segment(segment_id: int) -> Segment:
     return get_or_not_found(segments(), pk=segment_id)
 
 
-def segments_with(customer: Customer, *, among: Collection[int]) -> set[int]:
+def find_segments_of(customer: Customer, *, among: Collection[int]) -> set[int]:
     """Which of these segments the customer belongs to, in one statement."""
     named = segments().filter(pk__in=among)
     return {segment.pk for segment in named if matches(segment.filter, customer)}

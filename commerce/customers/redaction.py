@@ -9,8 +9,8 @@ Eraser = Callable[[int, datetime], None]
 _erasers: list[Eraser] = []
 
 
-def erases(eraser: Eraser) -> Eraser:
-    """Register an eraser. Apps do so when they are loaded."""
+def register_eraser(eraser: Eraser) -> Eraser:
+    """Register an eraser. Apps import the registering module in their `ready()`."""
     _erasers.append(eraser)
     return eraser
 

@@ -3,7 +3,7 @@ from commerce.formats import text_id, timestamp
 from commerce.versions import ApiVersion, event_data_for
 
 
-def envelope(event: Event, version: ApiVersion) -> dict[str, object]:
+def make_envelope(event: Event, version: ApiVersion) -> dict[str, object]:
     """An event as it is shown to readers of a version, in the feed and in webhooks.
 
     An event that is older than the version stays in its own, which `api_version` names.

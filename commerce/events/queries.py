@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 from commerce.events.models import Event
 
 
-def settled_events(*, type: str | None = None) -> QuerySet[Event]:  # noqa: A002  the field's name
+def gapless_events(*, type: str | None = None) -> QuerySet[Event]:  # noqa: A002  the field's name
     """The events of the account in scope up to the first one that could still get a predecessor.
 
     While a transaction that has published is open, later events are held back, so that a client that

@@ -11,7 +11,7 @@ from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, ReadOnlyRows
 from commerce.catalog.models import Variant
 
@@ -104,7 +104,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
     def free_units(self, level: InventoryLevel) -> int:
         return level.available
 
-    @asking(
+    @dialog_action(
         "Adjust stock",
         description="Changes the units on hand. They must still cover what is reserved and committed.",
         submit="Adjust",
@@ -114,7 +114,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
     def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, object]) -> str:
         return _adjusted(level.variant_id, level.location_id, fields)
 
-    @asking(
+    @dialog_action(
         "Add stock",
         description="Changes the units of a variant at a location, even if it has none there yet.",
         submit="Adjust",

@@ -36,12 +36,12 @@ def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: dateti
 @on_backorder_change
 def copy_backorder_rule(variant: Variant, now: datetime) -> None:
     """Copy a variant's rule to its stock levels, so that a check constraint can cover it within each row."""
-    locked = locked_levels(Q(variant_id=variant.pk))
+    locked = lock_levels(Q(variant_id=variant.pk))
     levels = InventoryLevel.objects.filter(pk__in=[level.pk for level in locked])
     levels.update(allow_backorder=variant.may_oversell, updated_at=now)
 
 
-def locked_levels(condition: Q) -> list[InventoryLevel]:
+def lock_levels(condition: Q) -> list[InventoryLevel]:
     """Lock levels ordered by variant and id. Everyone locks in this order, so there are no deadlocks."""
     levels = lock(InventoryLevel.objects.filter(condition), keys_too=True)
     return list(levels.order_by("variant_id", "pk"))

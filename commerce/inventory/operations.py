@@ -7,7 +7,7 @@ from commerce.catalog.models import Variant
 from commerce.errors import ValidationFailed
 
 from .errors import StockBelowCommitted
-from .levels import ensure_levels, locked_levels
+from .levels import ensure_levels, lock_levels
 from .models import InventoryAdjustment, InventoryLevel, Location
 from .rules import ADJUSTMENT, LOCATION
 
@@ -36,7 +36,7 @@ def adjust_level(
     ADJUSTMENT.check({"variant_id": variant_id, "location_id": location_id, "delta": delta, "reason": reason})
     _require_place(variant_id, location_id)
     ensure_levels(location_id=location_id, variant_ids=[variant_id], now=now)
-    (level,) = locked_levels(Q(location_id=location_id, variant_id=variant_id))
+    (level,) = lock_levels(Q(location_id=location_id, variant_id=variant_id))
     on_hand = level.on_hand + delta
     if not level.may_hold(on_hand):
         raise StockBelowCommitted(on_hand=level.on_hand, reserved=level.reserved, committed=level.committed)

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from commerce.tenancy.scope import current_account_id
 
 from .errors import InsufficientInventory
-from .levels import ensure_levels, locked_levels
+from .levels import ensure_levels, lock_levels
 from .models import InventoryLevel, Reservation
 
 Status = Reservation.Status
@@ -103,10 +103,10 @@ def reserve(
         ensure_levels(location_id=location_id, variant_ids=absent, now=now)
     here = Q(location_id=location_id, variant_id__in=[line.variant_id for line in lines])
     if instead_of:
-        locked_levels(here | Q(pk__in=list(_level_ids(instead_of, Status.RESERVED))))
+        lock_levels(here | Q(pk__in=list(_level_ids(instead_of, Status.RESERVED))))
         release(checkout_ids=instead_of)
     if lines:
-        levels = {level.variant_id: level for level in locked_levels(here)}
+        levels = {level.variant_id: level for level in lock_levels(here)}
         _refuse_shortage(lines, levels)
         _hold(checkout_id, lines, levels, now)
 
@@ -209,7 +209,7 @@ def _level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservat
 
 
 def _lock(checkout_ids: Sequence[int], status: Status) -> None:
-    locked_levels(Q(pk__in=_level_ids(checkout_ids, status)))
+    lock_levels(Q(pk__in=_level_ids(checkout_ids, status)))
 
 
 def _move(checkout_ids: Sequence[int], before: Status, after: Status, changes: str) -> None:

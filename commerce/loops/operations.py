@@ -33,12 +33,12 @@ _FORGET = "DELETE FROM postponed_rows WHERE account_id = %s AND loop = %s AND ro
 
 
 @contextmanager
-def contained(loop: str, **ids: object) -> Iterator[None]:
+def continue_after_failure(loop: str, **ids: object) -> Iterator[None]:
     """Log and count an error in one part of a loop, and let the loop go on."""
     try:
         yield
     except Exception as error:
-        if is_of_the_server(error):
+        if is_server_failure(error):
             raise
         note_failure(loop, error, **ids)
 
@@ -60,7 +60,7 @@ def handle_rows(
         with account_scope(account_id):
             return [work(row_ids)]
     except Exception as error:
-        if is_of_the_server(error):
+        if is_server_failure(error):
             raise
         if len(row_ids) == 1:
             postpone(loop, account_id=account_id, row_id=row_ids[0], error=error)
@@ -79,7 +79,7 @@ def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> No
     note_failure(loop, error, account=account_id, row=row_id)
     # Only the error's name: its text may contain personal data.
     reason = type(error).__name__
-    with contained(loop, account=account_id, row=row_id), account_scope(account_id):
+    with continue_after_failure(loop, account=account_id, row=row_id), account_scope(account_id):
         _execute(_POSTPONE, [account_id, loop, row_id, reason])
 
 
@@ -103,7 +103,7 @@ def prune_in_batches(
             break
 
 
-def is_of_the_server(error: BaseException) -> bool:
+def is_server_failure(error: BaseException) -> bool:
     """Whether the error is about the database server rather than about a row."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False

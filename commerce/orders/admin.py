@@ -11,14 +11,14 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
 from . import operations
 from .models import Order, OrderLineItem
 from .rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
-from .timeline import timeline_of
+from .timeline import build_timeline
 
 # The amounts of an order or a checkout, formatted for staff.
 TOTALS = (
@@ -163,7 +163,7 @@ class OrderAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, context: dict[str, object], *args: object, obj: Order, **kwargs: object
     ) -> HttpResponse:
         # As a field of the form it would be computed several times.
-        context["moments"] = timeline_of(obj)
+        context["entries"] = build_timeline(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     def get_search_results(
@@ -174,12 +174,14 @@ class OrderAdmin(ReadOnlyAdmin):
             return queryset.filter(number=int(number)), False
         return super().get_search_results(request, queryset, search_term)
 
-    @asking("Mark as paid", description="The order has been paid.", submit="Mark as paid", icon="payments")
+    @dialog_action(
+        "Mark as paid", description="The order has been paid.", submit="Mark as paid", icon="payments"
+    )
     def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
         operations.mark_order_paid(order_id=order.pk, now=timezone.now())
         return "The order is paid."
 
-    @asking(
+    @dialog_action(
         "Fulfil",
         description="The parcel has been shipped: its units are taken out of stock, and the customer gets an email.",
         submit="Fulfil",
@@ -196,7 +198,7 @@ class OrderAdmin(ReadOnlyAdmin):
         )
         return "The order is fulfilled."
 
-    @asking(
+    @dialog_action(
         "Mark as refunded",
         description="The customer of a cancelled or returned order has been refunded.",
         submit="Mark as refunded",
@@ -206,7 +208,7 @@ class OrderAdmin(ReadOnlyAdmin):
         operations.mark_order_refunded(order_id=order.pk, now=timezone.now())
         return "The order is refunded."
 
-    @asking(
+    @dialog_action(
         "Cancel order",
         description="The units go back on sale, and the customer gets an email. "
         "A cancelled order stays cancelled; money that came by hand is to be sent back by hand.",

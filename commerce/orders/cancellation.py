@@ -31,7 +31,7 @@ def on_cancellation(step: Step) -> Step:
     return step
 
 
-def take_steps(cancellation: Cancellation) -> None:
+def run_cancellation_steps(cancellation: Cancellation) -> None:
     """Run the steps in the order of INSTALLED_APPS, so that locks are always taken in the same order."""
     for step in _steps:
         step(cancellation)

@@ -8,7 +8,7 @@ from commerce.inventory.reservations import fulfill, restock
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 
-from .cancellation import Cancellation, take_steps
+from .cancellation import Cancellation, run_cancellation_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
 from .notifications import CANCELLED, SHIPPED, enqueue_notice
@@ -47,7 +47,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
-    take_steps(Cancellation(order=order, actor=actor, now=now))
+    run_cancellation_steps(Cancellation(order=order, actor=actor, now=now))
     restock(checkout_id=order.checkout_id)
     if order.payment_status == PaymentStatus.PAID and order.is_refunded_by_hand:
         _note_refund(order, now=now)

@@ -1,31 +1,31 @@
-"""An order's history for staff. Each app that knows a part of it registers a teller."""
+"""An order's history for staff. Each app that knows a part of it registers a source."""
 
 from collections.abc import Callable, Iterable, Iterator
 
-from commerce.backoffice.moments import Moment, staff_moments
+from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
 
 from .models import Order
 
 # Its number of statements must not depend on how many entries there are.
-Teller = Callable[[Order], Iterable[Moment]]
+TimelineSource = Callable[[Order], Iterable[TimelineEntry]]
 
-_tellers: list[Teller] = []
-
-
-def tells_of_orders(teller: Teller) -> Teller:
-    """Register a teller. Apps import the registering module in their `ready()`."""
-    _tellers.append(teller)
-    return teller
+_sources: list[TimelineSource] = []
 
 
-def timeline_of(order: Order) -> list[Moment]:
+def register_timeline_source(source: TimelineSource) -> TimelineSource:
+    """Register a source. Apps import the registering module in their `ready()`."""
+    _sources.append(source)
+    return source
+
+
+def build_timeline(order: Order) -> list[TimelineEntry]:
     """All entries, oldest first."""
-    moments = [moment for teller in _tellers for moment in teller(order)]
-    return sorted(moments, key=lambda moment: moment.at)
+    entries = [entry for source in _sources for entry in source(order)]
+    return sorted(entries, key=lambda entry: entry.at)
 
 
-@tells_of_orders
-def _steps(order: Order) -> Iterator[Moment]:
+@register_timeline_source
+def _steps(order: Order) -> Iterator[TimelineEntry]:
     tracking = " ".join(filter(None, [order.carrier, order.tracking_number]))
     steps = [
         (order.placed_at, "Placed", order.email),
@@ -34,7 +34,7 @@ def _steps(order: Order) -> Iterator[Moment]:
         (order.cancelled_at, "Cancelled", order.cancel_reason or ""),
         (order.refunded_at, "Refunded", ""),
     ]
-    return (Moment(at=at, title=title, detail=detail) for at, title, detail in steps if at is not None)
+    return (TimelineEntry(at=at, title=title, detail=detail) for at, title, detail in steps if at is not None)
 
 
-tells_of_orders(staff_moments)
+register_timeline_source(list_staff_entries)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.membership import membership_of
@@ -73,7 +73,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             "cancelled",
         )
 
-    @asking(
+    @dialog_action(
         "Retry",
         description="It runs at once, and may be retried as often as a new dispatch.",
         submit="Retry",
@@ -83,7 +83,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
         return "The dispatch runs at once."
 
-    @asking(
+    @dialog_action(
         "Cancel",
         description="It won't run unless it is retried.",
         submit="Cancel the dispatch",

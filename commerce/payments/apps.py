@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 from django.apps import AppConfig
 
-from commerce.configuration.registry import Setting, declares_settings
+from commerce.configuration.registry import Setting, register_settings
 
 
 class PaymentsConfig(AppConfig):
@@ -12,7 +12,7 @@ class PaymentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        declares_settings(_settings_of_connectors)
+        register_settings(_settings_of_connectors)
 
 
 def _settings_of_connectors() -> Iterable[Setting]:

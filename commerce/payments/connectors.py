@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from django.conf import settings as django_settings
 from django.utils.module_loading import import_string
 
-from commerce.configuration.queries import effective_all
+from commerce.configuration.queries import read_settings
 from commerce.configuration.registry import Setting, Value
 
 from .errors import PaymentMethodNotSupported
@@ -78,33 +78,34 @@ def has_gateway(code: str | None) -> bool:
     return connector is not None and connector.gateway is not None
 
 
-def gateway_methods() -> list[str]:
+def list_gateway_methods() -> list[str]:
     """The payment methods that have a gateway, whether an account offers them or not."""
     return [code for code in all_connectors() if has_gateway(code)]
 
 
-def cod_fee_methods() -> list[str]:
+def list_cod_fee_methods() -> list[str]:
     return [code for code, connector in all_connectors().items() if connector.charges_cod_fee]
 
 
-def offered_connector(code: str) -> Connector:
+def get_offered_connector(code: str) -> Connector:
     """A payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
     connector = get_connector(code)
-    if connector is None or not (connector.is_offered is _always or connector.is_offered(effective_all())):
-        raise not_supported("There is no such payment method.")
+    if connector is None or not (connector.is_offered is _always or connector.is_offered(read_settings())):
+        refuse_method("There is no such payment method.")
     return connector
 
 
-def gateway_of(code: str) -> Gateway:
+def get_gateway(code: str) -> Gateway:
     """A payment method's gateway, with the keys of the account in scope, even if the account no longer offers the method."""
     connector = all_connectors()[code]
     if connector.gateway is None:
         raise LookupError(f"There is no gateway behind {code!r}.")
-    return connector.gateway(effective_all())
+    return connector.gateway(read_settings())
 
 
-def not_supported(detail: str) -> PaymentMethodNotSupported:
-    settings = effective_all()
+def refuse_method(detail: str) -> NoReturn:
+    """Raise `PaymentMethodNotSupported` with the methods that the account offers."""
+    settings = read_settings()
     connectors = all_connectors()
     offered = sorted(code for code, connector in connectors.items() if connector.is_offered(settings))
-    return PaymentMethodNotSupported(detail, supported=offered)
+    raise PaymentMethodNotSupported(detail, supported=offered)

@@ -2,7 +2,7 @@ from commerce.errors import Refusal
 
 
 class PaymentMethodNotSupported(Refusal):
-    """Carries `supported`."""
+    """Carries `supported`, the codes of the methods that the account offers."""
 
     status = 422
     code = "payment_method_not_supported"

@@ -8,7 +8,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from commerce.configuration.queries import effective
+from commerce.configuration.queries import read_setting
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
 from commerce.rest.problems import as_refusal, refusal_response, takes_only
@@ -27,7 +27,7 @@ class GatewayEvent:
     reference: str
 
 
-def event_view(
+def make_event_view(
     read: Callable[[HttpRequest, str], GatewayEvent | None], *, secret_setting: str
 ) -> Callable[..., HttpResponse]:
     """A view that takes a gateway's notifications, for a URL that names the account.
@@ -41,7 +41,7 @@ def event_view(
     def receive(request: HttpRequest, account_id: int) -> HttpResponse:
         try:
             with account_scope(account_id):
-                secret = effective(secret_setting) if _is_account(account_id) else ""
+                secret = read_setting(secret_setting) if _is_account(account_id) else ""
                 if not secret:
                     # Unknown accounts and those without a secret are refused like a wrong signature.
                     raise InvalidSignature

@@ -3,7 +3,7 @@ from functools import partial
 from celery import shared_task
 from django.db import connection
 
-from commerce.loops.operations import contained, prune_in_batches
+from commerce.loops.operations import continue_after_failure, prune_in_batches
 
 # Small batches keep each deletion short; the next run takes what is left.
 BATCH = 5_000
@@ -17,7 +17,7 @@ _FUNCTIONS = ("prune_account_answers", "prune_workspace_answers")
 def prune(**kwargs: object) -> None:
     """Delete stored answers of every account that are older than a day and no longer replayed."""
     for function in _FUNCTIONS:
-        with contained("answers_prune", function=function):
+        with continue_after_failure("answers_prune", function=function):
             prune_in_batches("answers_prune", partial(_prune, function), batch=BATCH, batches=BATCHES)
 
 

@@ -12,7 +12,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import label_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 
@@ -77,7 +77,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     def topics_or_all(self, endpoint: WebhookEndpoint) -> str:
         return ", ".join(endpoint.topics) or "All"
 
-    @asking(
+    @dialog_action(
         "Ping",
         description="Sends a test message. The endpoint's answer is shown among its deliveries.",
         submit="Ping",
@@ -87,7 +87,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return f"The message {message_id} is on its way."
 
-    @asking(
+    @dialog_action(
         "Pause",
         description="Nothing is sent until it is resumed. Events in between are not sent later.",
         submit="Pause",
@@ -97,7 +97,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         operations.pause_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return "The endpoint is paused."
 
-    @asking(
+    @dialog_action(
         "Resume",
         description="Events from now on are sent; earlier failures are reset.",
         submit="Resume",
@@ -107,7 +107,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         operations.resume_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
         return "The endpoint is active."
 
-    @asking(
+    @dialog_action(
         "Rotate the secret",
         description="Makes a new secret, which is shown once, here.",
         submit="Rotate",

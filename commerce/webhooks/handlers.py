@@ -15,7 +15,7 @@ from commerce.tenancy.models import account_of
 from commerce.versions import stored_version
 
 from .errors import DeliveryFailed
-from .messages import Message, message_of, ping_message, signed_headers
+from .messages import Message, make_message, make_ping, signed_headers
 from .models import WebhookEndpoint
 from .queries import endpoints
 from .recording import record_delivery, record_ping
@@ -34,8 +34,10 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
         endpoint = active.first()
         if endpoint is None:
             return _SKIPPED
-        message = message_of(Event.objects.get(pk=payload["event_id"]), stored_version(endpoint.api_version))
-    if rests_until := endpoint.rest_after(timezone.now()):
+        message = make_message(
+            Event.objects.get(pk=payload["event_id"]), stored_version(endpoint.api_version)
+        )
+    if rests_until := endpoint.find_end_of_rest(timezone.now()):
         raise Postponed("The endpoint rests, as it gave no answer or a slow one.", until=rests_until)
     answer = _send(endpoint, message)
     record = partial(
@@ -61,7 +63,7 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
         endpoint = endpoints().filter(pk=payload["endpoint_id"]).first()
     if endpoint is None:
         return _SKIPPED
-    message = ping_message(
+    message = make_ping(
         message_id=payload["message_id"],
         account_id=account_of(endpoint),
         endpoint_id=endpoint.pk,

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from commerce.events.envelope import envelope
+from commerce.events.envelope import make_envelope
 from commerce.events.models import Event
 from commerce.formats import text_id
 from commerce.versions import ApiVersion
@@ -31,22 +31,22 @@ class Message:
     body: bytes
 
 
-def new_secret() -> str:
+def make_secret() -> str:
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def message_of(event: Event, version: ApiVersion) -> Message:
-    return _message(envelope(event, version))
+def make_message(event: Event, version: ApiVersion) -> Message:
+    return _message(make_envelope(event, version))
 
 
-def ping_message(
+def make_ping(
     *, message_id: str, account_id: int, endpoint_id: int, version: ApiVersion, now: datetime
 ) -> Message:
     """A message for trying an endpoint. It has an event's form, but no event is stored."""
     event = Event(
         account_id=account_id, type=PING, data={"webhook_endpoint_id": text_id(endpoint_id)}, occurred_at=now
     )
-    return _message(envelope(event, version) | {"id": message_id})
+    return _message(make_envelope(event, version) | {"id": message_id})
 
 
 def signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:

@@ -81,7 +81,7 @@ class WebhookEndpoint(AccountOwned):
         until = self.previous_secret_until
         return [self.secret, self.previous_secret] if until is not None and until > now else [self.secret]
 
-    def rest_after(self, now: datetime) -> datetime | None:
+    def find_end_of_rest(self, now: datetime) -> datetime | None:
         """The end of the current rest; None if it isn't resting."""
         return self.rests_until if self.rests_until is not None and self.rests_until > now else None
 

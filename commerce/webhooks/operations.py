@@ -16,7 +16,7 @@ from commerce.tokens import base62
 from commerce.versions import ApiVersion
 
 from .errors import TooManyEndpoints
-from .messages import new_secret
+from .messages import make_secret
 from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints, get_endpoint
 from .rules import ENDPOINT, ROTATION
@@ -37,7 +37,7 @@ def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> Web
     _lock_account()
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
-    return WebhookEndpoint.objects.create(secret=new_secret(), api_version=version.name, **fields)
+    return WebhookEndpoint.objects.create(secret=make_secret(), api_version=version.name, **fields)
 
 
 def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: datetime) -> WebhookEndpoint:
@@ -86,7 +86,7 @@ def rotate_secret(*, endpoint_id: int, grace_seconds: int, now: datetime) -> Web
     endpoints().filter(pk=endpoint_id).update(
         previous_secret=F("secret") if has_grace else "",
         previous_secret_until=now + timedelta(seconds=grace_seconds) if has_grace else None,
-        secret=new_secret(),
+        secret=make_secret(),
         updated_at=now,
     )
     return get_endpoint(endpoint_id)

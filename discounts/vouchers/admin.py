@@ -18,7 +18,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import label_column, money_column
 from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
 from commerce.rules import MAX_SAFE_INTEGER
@@ -163,7 +163,7 @@ class VoucherAdmin(ReadOnlyAdmin):
     def status_now(self, voucher: Voucher) -> str:
         return str(Voucher.Status(_status_now(voucher)).label)
 
-    @asking(
+    @dialog_action(
         "Issue a gift card",
         description="Creates a code with a balance.",
         submit="Issue",
@@ -183,12 +183,14 @@ class VoucherAdmin(ReadOnlyAdmin):
         self.log_addition(request, issued, "issued")
         return f"Gift card {issued.code} has been issued."
 
-    @asking("Send again", description="Emails the code to the recipient again.", submit="Send", icon="mail")
+    @dialog_action(
+        "Send again", description="Emails the code to the recipient again.", submit="Send", icon="mail"
+    )
     def resend(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> str:
         operations.resend_voucher(voucher_id=voucher.pk, now=timezone.now())
         return "The gift card will be emailed to its recipient."
 
-    @asking(
+    @dialog_action(
         "Disable",
         description="The gift card can't be used for payment any more. This can't be undone.",
         submit="Disable the gift card",
@@ -199,7 +201,7 @@ class VoucherAdmin(ReadOnlyAdmin):
         disabled = operations.disable_voucher(voucher_id=voucher.pk, now=timezone.now())
         return f"The gift card is {disabled.status}."
 
-    @asking(
+    @dialog_action(
         "Revoke",
         description="For fraud. This can't be undone.",
         submit="Revoke the gift card",

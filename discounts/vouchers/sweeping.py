@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import connection
 
 from commerce.events.operations import publish_many
-from commerce.loops.operations import contained, forget_postponed, handle_rows
+from commerce.loops.operations import continue_after_failure, forget_postponed, handle_rows
 from commerce.tenancy.locks import lock
 from discounts.models import Voucher
 
@@ -39,7 +39,7 @@ def expire_overdue_vouchers(*, now: datetime, within_s: float = 0) -> int:
 
 def _expire(account_id: int, voucher_ids: Sequence[int], *, now: datetime) -> int:
     expired: list[int] = []
-    with contained(LOOP, account=account_id):
+    with continue_after_failure(LOOP, account=account_id):
         expired = handle_rows(
             LOOP,
             account_id=account_id,

@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
-from commerce.configuration.queries import effective
+from commerce.configuration.queries import read_setting
 from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
 from commerce.rest.exceptions import as_refusal
@@ -61,7 +61,7 @@ def _receive(request: HttpRequest) -> dict[str, bool]:
             raise AccountNotResolved
         return _answer(is_ignored=True)
     with account_scope(account_id):
-        _require_signature(request, str(effective(_SECRET)))
+        _require_signature(request, str(read_setting(_SECRET)))
         if event is None:
             return _answer(is_ignored=True)
         is_new = record_event(
@@ -113,7 +113,7 @@ def _require_any_signature(request: HttpRequest, account_ids: list[int]) -> None
     """For an event without an account: the secret of the installation, or of an account in question."""
     for account_id in account_ids:
         with account_scope(account_id):
-            secret = str(effective(_SECRET))
+            secret = str(read_setting(_SECRET))
         if secret and _is_signed_with(secret, request):
             return
     _require_signature(request, str(installation_value(_SECRET)))

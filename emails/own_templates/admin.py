@@ -8,7 +8,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import text_column
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
@@ -81,7 +81,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "backoffice/email_template.html", context)
 
-    @asking(
+    @dialog_action(
         "Restore",
         description="Saves the text of this version as a new version, which is then used.",
         submit="Restore",

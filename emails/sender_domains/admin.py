@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from commerce.backoffice.dialogs import asking
+from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
@@ -39,7 +39,7 @@ class SenderDomainAdmin(ReadOnlyAdmin):
             self.message_user(request, _describe_next_step())
         return super().changelist_view(request, extra_context)
 
-    @asking(
+    @dialog_action(
         "Look up the record",
         description="Looks up the TXT record. The result appears here within seconds.",
         submit="Look up",
@@ -48,7 +48,7 @@ class SenderDomainAdmin(ReadOnlyAdmin):
     def look_up(self, request: HttpRequest, row: SenderDomain, fields: Mapping[str, object]) -> str:
         return _enqueue_lookup(row)
 
-    @asking(
+    @dialog_action(
         "Look up the record of the sender address",
         description="Looks up the TXT record for the domain of the account's email_from.",
         submit="Look up",

@@ -9,7 +9,7 @@ from accounts.authentication import hash_secret
 from accounts.models import Account, ApiKey, Market, User
 from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
-from commerce.configuration.queries import effective
+from commerce.configuration.queries import read_setting
 from emails.sender_domains.models import SenderDomain
 from tests.backoffice.clients import filled, make_user, messages_of
 from tests.clients import ApiClient
@@ -212,7 +212,7 @@ def test_revoked_key_can_not_be_rotated(shop, owner):
 def test_settings_are_saved_and_taken_back(shop, owner):
     owner.fill(SETTINGS_PAGE, **{"commerce.checkout.session_ttl_minutes": "7"})
     with shop.scope():
-        own = effective("commerce.checkout.session_ttl_minutes")
+        own = read_setting("commerce.checkout.session_ttl_minutes")
 
     owner.fill(SETTINGS_PAGE, **{"commerce.checkout.session_ttl_minutes": ""})
 
@@ -257,7 +257,7 @@ def test_mail_server_is_not_changed_while_its_password_stays(shop, owner):
     assert kept == before
     assert given.status_code == 302
     with shop.scope():
-        assert effective(f"{email}smtp_host") == "mail.thief.example"
+        assert read_setting(f"{email}smtp_host") == "mail.thief.example"
 
 
 def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
@@ -269,7 +269,7 @@ def test_secret_setting_is_masked_and_kept_when_it_is_sent_back(shop, owner):
 
     assert page.context["form"][name].value() == "********"
     with shop.scope():
-        assert effective(name) == "hush"
+        assert read_setting(name) == "hush"
         setting = AccountSetting.objects.get()
     for shown in (page, owner.get(f"configuration/accountsetting/{setting.pk}/change/")):
         assert shown.status_code == 200

@@ -96,7 +96,7 @@ def test_timeline_goes_from_the_dispatch_to_what_the_provider_told(shop, owner):
 
     page = owner.get(page_of(delivery))
 
-    queued, *others = page.context["moments"]
+    queued, *others = page.context["entries"]
     assert (queued.title, queued.detail) == ("Queued", f"Dispatch {dispatch.pk}")
     assert queued.link == f"/backoffice/outbox/outboxdispatch/{dispatch.pk}/change/"
     assert [moment.title for moment in others] == ["Sent", "Delivered", "Opened"]
@@ -111,7 +111,7 @@ def test_timeline_goes_from_the_dispatch_to_what_the_provider_told(shop, owner):
 def test_timeline_of_a_message_whose_dispatch_was_pruned_has_no_link(shop, owner):
     delivery = factories.make_delivery(shop)
 
-    queued = owner.get(page_of(delivery)).context["moments"][0]
+    queued = owner.get(page_of(delivery)).context["entries"][0]
 
     assert (queued.title, queued.detail, queued.link) == ("Queued", "", "")
 

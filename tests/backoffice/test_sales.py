@@ -55,7 +55,7 @@ def test_order_can_not_be_changed_by_form(order, shop, owner):
 
 def timeline(page):
     """Return title and detail of each row of the timeline."""
-    return [(moment.title, moment.detail) for moment in page.context["moments"]]
+    return [(entry.title, entry.detail) for entry in page.context["entries"]]
 
 
 def test_order_is_paid_and_fulfilled(order, shop, owner):

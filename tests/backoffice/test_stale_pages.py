@@ -391,7 +391,7 @@ def test_password_is_not_saved_for_a_host_that_others_set(shop, owner):
     with shop.scope():
         own = dict(AccountSetting.objects.values_list("name", "value"))
     assert own == {host: "mail.other.example", password: "second"}
-    assert not {"first", "second"} & set(str(refused.context["form"].marks).split("'"))
+    assert not {"first", "second"} & set(str(refused.context["form"].fingerprints).split("'"))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ from tqdm import tqdm
 
 from accounts.queries import account_id_of, current_account, every_account_id
 from checkouts.reconciliation import differences
-from commerce.loops.operations import contained
+from commerce.loops.operations import continue_after_failure
 from commerce.tenancy.scope import account_scope
 
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         found = unread = 0
         for account_id in tqdm(account_ids, unit="account", disable=None):
             unread += 1
-            with contained("reconcile", account=account_id):
+            with continue_after_failure("reconcile", account=account_id):
                 found += self._reconcile(account_id)
                 unread -= 1
         if unread:

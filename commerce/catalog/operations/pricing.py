@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from commerce.catalog.hooks import market_currencies
+from commerce.catalog.hooks import find_market_currencies
 from commerce.catalog.models import Variant, VariantPricing
 from commerce.catalog.rules import PRICING
 from commerce.errors import NotFound, ValidationFailed
@@ -40,7 +40,7 @@ def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
 
 
 def _with_currency(fields: dict[str, Any]) -> dict[str, Any]:
-    market_currency = market_currencies([fields["market_id"]]).get(fields["market_id"])
+    market_currency = find_market_currencies([fields["market_id"]]).get(fields["market_id"])
     if market_currency is None:
         raise NotFound
     return fields | {"currency": fields.get("currency") or market_currency}

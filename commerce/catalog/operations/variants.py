@@ -3,7 +3,7 @@ from datetime import datetime
 from typing import Any
 
 from commerce.catalog.errors import ProductArchived, TooManyVariants
-from commerce.catalog.hooks import change_backorder_rule, market_currencies
+from commerce.catalog.hooks import change_backorder_rule, find_market_currencies
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.catalog.rules import NEW_VARIANT, VARIANT
 from commerce.errors import ValidationFailed
@@ -73,7 +73,7 @@ def _load_currencies(drafts: dict[str, dict[str, Any]]) -> dict[int, str]:
         for path, draft in drafts.items()
         for index, price in enumerate(draft.get("pricing", []))
     }
-    currencies = market_currencies(named.values())
+    currencies = find_market_currencies(named.values())
     unknown = [path for path, market_id in named.items() if market_id not in currencies]
     if unknown:
         raise ValidationFailed.unknown(*unknown)

@@ -25,9 +25,9 @@ class SettingsViewSet(AdminViewSet):
 
     @answers(SETTINGS_ANSWER)
     def list(self, request: Request) -> Response:
-        return Response({"settings": queries.shown_settings()})
+        return Response({"settings": queries.read_masked_settings()})
 
     @answers(SETTINGS_ANSWER, request=SettingsInput)
     def update(self, request: Request) -> Response:
         operations.change_settings(changes=self.valid(SettingsInput)["settings"])
-        return Response({"settings": queries.shown_settings()})
+        return Response({"settings": queries.read_masked_settings()})

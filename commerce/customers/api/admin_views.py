@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from commerce.customers import operations, queries
 from commerce.customers.models import Customer, Segment
-from commerce.customers.notifications import preferences_of
+from commerce.customers.notifications import read_preferences
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -101,7 +101,7 @@ def _customer(customer: Customer) -> dict[str, object]:
 
 
 def _preferences(customer: Customer) -> Response:
-    return Response({"notification_preferences": preferences_of(customer)})
+    return Response({"notification_preferences": read_preferences(customer)})
 
 
 def _segment(segment: Segment) -> dict[str, object]:

@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.events import queries
-from commerce.events.envelope import envelope
+from commerce.events.envelope import make_envelope
 from commerce.paging import oldest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
 from commerce.rest.views import AdminViewSet
@@ -25,7 +25,9 @@ class EventsViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
-        events = queries.settled_events(**self.valid_query(EventFilters))
+        events = queries.gapless_events(**self.valid_query(EventFilters))
         return Response(
-            oldest_first(events, self.cursor).answer("events", partial(envelope, version=self.api_version))
+            oldest_first(events, self.cursor).answer(
+                "events", partial(make_envelope, version=self.api_version)
+            )
         )

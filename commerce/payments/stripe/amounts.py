@@ -15,7 +15,7 @@ class NotChargeable(ValueError):
     """Stripe can't charge this exact amount, and the customer hasn't agreed to a rounded one."""
 
 
-def stripe_amount(amount_cents: int, currency: str) -> int:
+def to_stripe_amount(amount_cents: int, currency: str) -> int:
     """Convert from ISO 4217 minor units to Stripe's; raises `NotChargeable`."""
     if currency in _HUNDREDTHS_AT_STRIPE:
         return amount_cents * 100

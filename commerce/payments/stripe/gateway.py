@@ -26,7 +26,7 @@ from commerce.payments.gateway import (
     State,
 )
 
-from .amounts import NotChargeable, stripe_amount
+from .amounts import NotChargeable, to_stripe_amount
 
 CONNECT_TIMEOUT_S = 3
 # For a whole call, including connecting and reading.
@@ -126,7 +126,7 @@ def _metadata(payment: Payment) -> dict[str, str]:
 
 def _amount(payment: Payment) -> int:
     try:
-        return stripe_amount(payment.amount_cents, payment.currency)
+        return to_stripe_amount(payment.amount_cents, payment.currency)
     except NotChargeable as error:
         raise GatewayRefused(str(error)) from error
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from commerce.errors import MalformedRequest
 from commerce.payments.errors import InvalidSignature
-from commerce.payments.events import GatewayEvent, event_view
+from commerce.payments.events import GatewayEvent, make_event_view
 from commerce.tenancy.scope import current_account_id
 
 from .connector import WEBHOOK_SECRET
@@ -46,7 +46,7 @@ def _read(request: HttpRequest, secret: str) -> GatewayEvent | None:
     return GatewayEvent(key=f"stripe/{event['id']}", attempt_id=int(attempt_id), reference=str(reference))
 
 
-receive = event_view(_read, secret_setting=WEBHOOK_SECRET)
+receive = make_event_view(_read, secret_setting=WEBHOOK_SECRET)
 
 
 def _verify(request: HttpRequest, secret: str) -> None:

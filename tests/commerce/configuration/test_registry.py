@@ -5,7 +5,7 @@ from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 from commerce.configuration.models import AccountSetting
-from commerce.configuration.queries import effective, effective_all
+from commerce.configuration.queries import read_setting, read_settings
 from commerce.configuration.registry import InvalidValue, installation_value, known_settings
 from tests.commerce.refusals import refused_constraint
 
@@ -34,31 +34,31 @@ def test_the_environment_wins_over_the_default(shop, environment):
     environment("COMMERCE_CHECKOUT_RESERVE_AT", "payment_start")
 
     with shop.scope():
-        assert effective(RESERVE_AT) == "payment_start"
+        assert read_setting(RESERVE_AT) == "payment_start"
 
 
 def test_an_accounts_own_value_wins_over_the_environment(shop, other_shop, environment):
     environment("COMMERCE_CHECKOUT_SESSION_TTL_MINUTES", "90")
     with shop.scope():
         AccountSetting.objects.create(name=TTL, value=15)
-        assert effective(TTL) == effective_all()[TTL] == 15
+        assert read_setting(TTL) == read_settings()[TTL] == 15
 
     with other_shop.scope():
-        assert effective(TTL) == effective_all()[TTL] == 90
+        assert read_setting(TTL) == read_settings()[TTL] == 90
 
 
 def test_a_false_of_the_account_wins_over_a_true_of_the_environment(shop, environment):
     environment("COMMERCE_PAYMENTS_TEST_CARD", "true")
 
     with shop.scope():
-        assert effective("commerce.payments.test_card") is True
+        assert read_setting("commerce.payments.test_card") is True
         AccountSetting.objects.create(name="commerce.payments.test_card", value=False)
-        assert effective("commerce.payments.test_card") is False
+        assert read_setting("commerce.payments.test_card") is False
 
 
 def test_all_effective_values_in_one_statement(shop, django_assert_num_queries):
     with shop.scope(), django_assert_num_queries(1):
-        assert effective_all().keys() == known_settings().keys()
+        assert read_settings().keys() == known_settings().keys()
 
 
 def test_a_secret_may_be_in_a_file(environment, tmp_path):

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from commerce.customers.models import Customer, Segment
 from commerce.customers.operations import redact_customer
-from commerce.customers.queries import segments_with
+from commerce.customers.queries import find_segments_of
 from commerce.customers.segments import matches
 from tests.commerce.refusals import refused_constraint
 from tests.factories import make_customer
@@ -91,8 +91,8 @@ def test_segments_with_a_customer_in_one_statement(shop, ada, django_assert_num_
             )
         )
         with django_assert_num_queries(1):
-            found = segments_with(ada, among=[everybody.pk, vips.pk, germans.pk, 999_999])
-        without = segments_with(ada, among=[germans.pk])
+            found = find_segments_of(ada, among=[everybody.pk, vips.pk, germans.pk, 999_999])
+        without = find_segments_of(ada, among=[germans.pk])
 
     assert found == {everybody.pk, vips.pk}
     assert without == set()

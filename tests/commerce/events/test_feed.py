@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from commerce.events.models import Event
 from commerce.events.operations import publish, publish_many
-from commerce.events.queries import settled_events
+from commerce.events.queries import gapless_events
 from tests.threads import run_threads
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -25,7 +25,7 @@ def publish_number(number):
 
 def read(shop, after=0):
     with shop.scope():
-        return [event.pk for event in settled_events().filter(pk__gt=after).order_by("pk")]
+        return [event.pk for event in gapless_events().filter(pk__gt=after).order_by("pk")]
 
 
 def publish_pairs(shop, publishing, index):
@@ -106,7 +106,7 @@ def test_transaction_sees_its_own_events(shop):
     with shop.scope():
         event = publish_number(1)
 
-        assert [row.pk for row in settled_events()] == [event.pk]
+        assert [row.pk for row in gapless_events()] == [event.pk]
 
 
 @pytest.mark.django_db(transaction=True)

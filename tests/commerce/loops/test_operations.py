@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from commerce.loops import tasks
 from commerce.loops.models import PostponedRow
-from commerce.loops.operations import contained, forget_postponed, handle_rows, postpone
+from commerce.loops.operations import continue_after_failure, forget_postponed, handle_rows, postpone
 from config.celery import app
 from tests.metrics import failures_of
 
@@ -29,7 +29,7 @@ def test_loop_goes_on_past_what_fails_and_counts_it(caplog):
     before = failures_of("example")
 
     for number in range(3):
-        with contained("example", row=number):
+        with continue_after_failure("example", row=number):
             assert number != 1
 
     assert failures_of("example") == before + 1
@@ -39,7 +39,7 @@ def test_loop_goes_on_past_what_fails_and_counts_it(caplog):
 def test_loop_ends_where_the_server_is_away(shop):
     before = failures_of("example")
 
-    with pytest.raises(OperationalError), contained("example", row=1):
+    with pytest.raises(OperationalError), continue_after_failure("example", row=1):
         raise OperationalError("the connection is closed")
     with pytest.raises(OperationalError):
         handle_rows("example", account_id=shop.id, row_ids=[1, 2], work=lambda _: _lose_connection())

@@ -1,6 +1,6 @@
 import pytest
 
-from commerce.payments.stripe.amounts import NotChargeable, stripe_amount
+from commerce.payments.stripe.amounts import NotChargeable, to_stripe_amount
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,10 @@ from commerce.payments.stripe.amounts import NotChargeable, stripe_amount
     ],
 )
 def test_amount_is_in_the_units_that_stripe_takes(amount_cents, currency, expected):
-    assert stripe_amount(amount_cents, currency) == expected
+    assert to_stripe_amount(amount_cents, currency) == expected
 
 
 @pytest.mark.parametrize(("amount_cents", "currency"), [(5124, "KWD"), (501, "MGA")])
 def test_amount_that_stripe_can_not_take_exactly_is_refused(amount_cents, currency):
     with pytest.raises(NotChargeable):
-        stripe_amount(amount_cents, currency)
+        to_stripe_amount(amount_cents, currency)

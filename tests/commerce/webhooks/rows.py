@@ -8,14 +8,14 @@ from django.utils import timezone
 from commerce.events.models import Event
 from commerce.events.operations import publish
 from commerce.outbox.models import OutboxDispatch
-from commerce.webhooks.messages import new_secret
+from commerce.webhooks.messages import make_secret
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.shops import Shop
 
 
 def make_endpoint(shop: Shop, url: str = "https://93.184.216.34/hook", **fields: Any) -> WebhookEndpoint:
     with shop.scope():
-        return WebhookEndpoint.objects.create(url=url, secret=new_secret(), **fields)
+        return WebhookEndpoint.objects.create(url=url, secret=make_secret(), **fields)
 
 
 def make_delivery(shop: Shop, endpoint: WebhookEndpoint, **fields: Any) -> WebhookDelivery:

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from commerce.events.envelope import envelope
+from commerce.events.envelope import make_envelope
 from commerce.events.models import Event
 from commerce.outbox.worker import run_due
 from commerce.outside.http import Answer
@@ -46,7 +46,7 @@ def test_delivery_sends_the_signed_envelope(shop, endpoint, receiver, verified):
     run_due()
 
     (request,) = receiver.requests
-    assert request.get_json() == envelope(event, current_version())
+    assert request.get_json() == make_envelope(event, current_version())
     assert request.headers["webhook-id"] == str(event.pk)
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["User-Agent"] == "Commerce-Webhooks/1.0"
@@ -154,7 +154,7 @@ def test_delivery_that_is_gone_disables_the_endpoint(shop, endpoint, receiver):
         "webhook_endpoint_id": str(endpoint.pk),
         "url": receiver.url,
         "reason": "gone",
-        "failing_since": envelope(event, current_version())["occurred_at"],
+        "failing_since": make_envelope(event, current_version())["occurred_at"],
     }
 
 

@@ -1,7 +1,7 @@
 import base64
 from datetime import UTC, datetime
 
-from commerce.webhooks.messages import Message, new_secret, signed_headers
+from commerce.webhooks.messages import Message, make_secret, signed_headers
 
 # The example of the specification of Standard Webhooks.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -19,7 +19,7 @@ def test_message_is_signed_as_the_standard_has_it():
 
 
 def test_message_has_a_signature_of_each_key():
-    other = new_secret()
+    other = make_secret()
 
     headers = signed_headers(MESSAGE, keys=[other, SECRET], now=NOW)
 
@@ -28,7 +28,7 @@ def test_message_has_a_signature_of_each_key():
 
 
 def test_secrets_are_32_random_bytes():
-    first, second = new_secret(), new_secret()
+    first, second = make_secret(), make_secret()
 
     assert first != second
     assert first.startswith("whsec_")

@@ -3,7 +3,7 @@ from django.http import HttpRequest
 from django.urls import path
 
 from commerce.payments.errors import InvalidSignature
-from commerce.payments.events import GatewayEvent, event_view
+from commerce.payments.events import GatewayEvent, make_event_view
 from commerce.rest.openapi import webhook_operation
 
 from .connector import API_KEY
@@ -20,7 +20,7 @@ def _read(request: HttpRequest, secret: str) -> GatewayEvent | None:
     )
 
 
-urlpatterns = [path("webhooks/wallet/<id:account_id>", event_view(_read, secret_setting=API_KEY))]
+urlpatterns = [path("webhooks/wallet/<id:account_id>", make_event_view(_read, secret_setting=API_KEY))]
 
 DOCUMENTS = {
     "/webhooks/wallet/{account_id}": webhook_operation(

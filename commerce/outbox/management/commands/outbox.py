@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from commerce.errors import Refusal
-from commerce.loops.operations import contained
+from commerce.loops.operations import continue_after_failure
 from commerce.outbox import operations, queries
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.scope import account_scope
@@ -45,7 +45,7 @@ class Command(BaseCommand):
     def _status(self, options: dict[str, Any]) -> None:
         accounts = [options["account"]] if options["account"] else _account_ids()
         for account_id in accounts:
-            with contained("outbox_status", account=account_id):
+            with continue_after_failure("outbox_status", account=account_id):
                 self._show_figures(account_id)
 
     def _show_figures(self, account_id: int) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.configuration.models import AccountSetting
-from commerce.configuration.queries import effective
+from commerce.configuration.queries import read_setting
 from tests.commerce.refusals import field_errors, refusal
 
 RESERVE_AT = "commerce.checkout.reserve_at"
@@ -84,7 +84,7 @@ def test_a_secret_is_masked_and_survives_being_sent_back(shop):
 
     assert answer.json()["settings"][SECRET] == "********"
     with shop.scope():
-        assert effective(SECRET) == "whsec_123"
+        assert read_setting(SECRET) == "whsec_123"
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db.models import Model
 
-from .history import actions_on
+from .history import find_actions_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class TimelineEntry:
     """An entry of a timeline; `link` leads to the back office page of its subject."""
 
     at: datetime
@@ -19,7 +19,7 @@ class Moment:
     link: str = ""
 
 
-def staff_moments(row: Model) -> Iterator[Moment]:
+def list_staff_entries(row: Model) -> Iterator[TimelineEntry]:
     """Yield the staff actions on the row; one statement."""
-    for action in actions_on(row):
-        yield Moment(at=action.created_at, title=f"By {action.username}", detail=action.summary)
+    for action in find_actions_on(row):
+        yield TimelineEntry(at=action.created_at, title=f"By {action.username}", detail=action.summary)
