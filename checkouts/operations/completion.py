@@ -6,7 +6,7 @@ from typing import Any
 from accounts.queries import current_account
 from carts.operations import convert_cart
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
-from checkouts.lines import UNTAXED, charged_lines
+from checkouts.lines import charged_lines, untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
 from checkouts.queries import LoadedCheckout, lines_of, lock_checkout, require_phase
@@ -64,7 +64,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     account = current_account()
     # Late, because numbering the order locks the account's counter until the commit.
     order = _place_order(checkout, customer, now=now)
-    untaxed = UNTAXED if checkout.is_reverse_charge else {}
+    untaxed = untaxed_columns() if checkout.is_reverse_charge else {}
     copy_lines(order, source=CheckoutLineItem, owner="checkout_id", owner_id=checkout.pk, replaced=untaxed)
     redemptions = redeem_holds(checkout, order, now=now)
     _close(checkout, order, now=now)

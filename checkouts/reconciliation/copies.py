@@ -1,6 +1,6 @@
 """Compare orders with what they copied from their checkouts, except amounts."""
 
-from checkouts.lines import UNTAXED
+from checkouts.lines import untaxed_columns
 
 from .checks import Check
 
@@ -50,10 +50,9 @@ _LINE_COLUMNS = (
 
 def _charged(column: str) -> str:
     """Return the SQL of a checkout line's column as charged: without tax under a reverse charge."""
-    source = UNTAXED.get(column)
-    if source is None:
+    untaxed = untaxed_columns(table="f").get(column)
+    if untaxed is None:
         return f"f.{column}::text"
-    untaxed = "0" if source == "0" else f"f.{source}"
     return f"CASE WHEN (k.vat->>'reverse_charge')::boolean THEN {untaxed} ELSE f.{column} END::text"
 
 
