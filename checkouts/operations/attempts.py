@@ -6,6 +6,7 @@ recorded and refunded.
 """
 
 from datetime import datetime
+from typing import Literal
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
@@ -83,7 +84,7 @@ def give_up_attempts(checkout: Checkout, *, now: datetime) -> None:
         attempt.status, attempt.failure_code, attempt.confirmed_at = Status.FAILED, REPLACED, now
         attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
         if attempt.gateway_key and attempt.provider_reference:
-            _enqueue_cancellation(attempt, now=now)
+            _enqueue("cancel_payment", attempt, now=now)
 
 
 def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
@@ -104,7 +105,7 @@ def refund_cancelled(cancelled: Cancellation) -> None:
         checkout_id=cancelled.order.checkout_id, status=Status.SUCCEEDED, gateway_key__isnull=False
     )
     for attempt in paid:
-        _enqueue_refund(attempt, now=cancelled.now)
+        _enqueue("refund_payment", attempt, now=cancelled.now)
 
 
 def _note_page(attempt: CheckoutPaymentAttempt, report: Report) -> None:
@@ -153,7 +154,7 @@ def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> 
     elif report.is_unpaid:
         attempt.provider_reference = report.reference
         attempt.save(update_fields=["provider_reference"])
-        _enqueue_cancellation(attempt, now=now)
+        _enqueue("cancel_payment", attempt, now=now)
 
 
 def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
@@ -163,26 +164,18 @@ def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime
     attempt.paid_late_at = now
     attempt.provider_reference = report.reference or attempt.provider_reference
     attempt.save(update_fields=["paid_late_at", "provider_reference"])
-    _enqueue_refund(attempt, now=now)
+    _enqueue("refund_payment", attempt, now=now)
 
 
-def _enqueue_cancellation(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
-    """Enqueue closing the page of a failed attempt. The key has the gateway's reference, as another page may follow."""
-    enqueue(
-        task_name="cancel_payment",
-        payload={"attempt_id": attempt.pk},
-        idempotency_key=f"cancel_payment/{attempt.pk}/{attempt.provider_reference}",
-        now=now,
-    )
-
-
-def _enqueue_refund(attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
-    enqueue(
-        task_name="refund_payment",
-        payload={"attempt_id": attempt.pk},
-        idempotency_key=f"refund_payment/{attempt.pk}",
-        now=now,
-    )
+def _enqueue(
+    task_name: Literal["cancel_payment", "refund_payment"], attempt: CheckoutPaymentAttempt, *, now: datetime
+) -> None:
+    """Enqueue a refund, once for each attempt, or closing a failed attempt's page, once for each page."""
+    key = f"{task_name}/{attempt.pk}"
+    if task_name == "cancel_payment":
+        # The key contains the page's reference, because another page of the same attempt may turn up later.
+        key += f"/{attempt.provider_reference}"
+    enqueue(task_name=task_name, payload={"attempt_id": attempt.pk}, idempotency_key=key, now=now)
 
 
 def _publish_failure(checkout: Checkout, attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
