@@ -62,6 +62,6 @@ def end_business(account_id: int, *, now: datetime) -> None:
 
 
 def has_debts(account_id: int) -> bool:
-    """Whether an archived shop has unsettled money. Call it outside of any scope."""
+    """Whether money of an archived shop is outstanding. Call it outside of any scope."""
     with account_scope(account_id):
         return any(debt() for debt in _debts)

@@ -152,7 +152,7 @@ def _keep(digest: bytes, handle: str | None, grant: Grant) -> None:
 def require_account(grant: Grant, *, outlives_archiving: bool = False) -> int:
     """Return the id of the request's account. Raises `NotFound`, `Unauthenticated` and `AccountSuspended`.
 
-    With `outlives_archiving`, workspace keys may still reach an archived account until its money is settled.
+    With `outlives_archiving`, workspace keys may still reach an archived account while money of it is outstanding.
     """
     account_id = grant.principal.account_id
     if account_id is None:

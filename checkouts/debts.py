@@ -1,4 +1,4 @@
-"""Whether a shop has unsettled money, which decides how long it can be reached after archiving."""
+"""Whether money of a shop is outstanding, which decides how long it can be reached after archiving."""
 
 from django.db import connection
 
@@ -21,7 +21,7 @@ _DEBTS = """
 
 
 @owes_money
-def has_unsettled_money() -> bool:
+def is_money_outstanding() -> bool:
     """Whether money may still come in for the account in scope, or has to be refunded."""
     with connection.cursor() as cursor:
         cursor.execute(_DEBTS, {"account": current_account_id()})

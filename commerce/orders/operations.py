@@ -67,7 +67,7 @@ def mark_order_paid(*, order_id: int, now: datetime) -> Order:
     _require_open(order)
     order.payment_status = PaymentStatus.PAID
     order.paid_at = now
-    _close_if_settled(order)
+    _close_if_paid_and_shipped(order)
     _save(order, "order.paid", now=now)
     return order
 
@@ -109,7 +109,7 @@ def fulfill_order(
     order.fulfilled_at = now
     for name, value in parcel.items():
         setattr(order, name, value)
-    _close_if_settled(order)
+    _close_if_paid_and_shipped(order)
     _save(order, "order.fulfilled", now=now)
     enqueue_notice(SHIPPED, order, now=now)
     return order
@@ -137,7 +137,7 @@ def _require_open(order: Order) -> None:
         raise OrderNotOpen(f"The order is {order.status}.", order_status=order.status)
 
 
-def _close_if_settled(order: Order) -> None:
+def _close_if_paid_and_shipped(order: Order) -> None:
     is_paid = order.payment_status == PaymentStatus.PAID
     if is_paid and order.fulfillment_status == FulfillmentStatus.FULFILLED:
         order.status = Status.CLOSED

@@ -29,7 +29,7 @@ class SurfaceViewSet(ViewSet):
     surface: ClassVar[Literal["admin", "storefront"]]
     # What a request may reach: one account, the key's workspace, or public reference data.
     binding: ClassVar[Literal["account", "workspace", "reference"]] = "account"
-    # Whether workspace keys may use it in an archived account, until all its money is settled.
+    # Whether workspace keys may use it in an archived account, while money of it is outstanding.
     outlives_archiving: ClassVar[bool] = False
     # The area of scopes that it needs, and the POST actions that only read.
     area: ClassVar[str] = ""

@@ -108,7 +108,7 @@ def test_server_that_has_just_refused_is_left_alone(monkeypatch):
     with counting_server() as (port, callers), pool_at(port) as pool:
         refused(pool)
         # The attempt made when the pool opened may still be running.
-        _settled(callers)
+        _wait_until_quiet(callers)
         before = len(callers)
 
         for _ in range(100):
@@ -173,7 +173,7 @@ def test_full_pool_has_them_wait_for_their_turn():
             pool.putconn(connection)
 
 
-def _settled(callers):
+def _wait_until_quiet(callers):
     seen = -1
     while seen != len(callers):
         seen = len(callers)

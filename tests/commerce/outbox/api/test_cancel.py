@@ -26,7 +26,7 @@ def test_cancel_calls_waiting_work_off(shop):
     assert claim_dispatches() == []
 
 
-def test_cancel_settles_work_that_was_given_up(shop):
+def test_cancel_closes_work_that_was_given_up(shop):
     dispatch = make_dispatch(shop, status="dead", attempts=5, finished_at=timezone.now() - timedelta(days=1))
 
     shown = cancel(shop, dispatch).json()["outbox_dispatch"]
