@@ -26,6 +26,7 @@ class CartLineRows(ReadOnlyRows):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CartLineItem]:
+        # The price column shows the currency of the cart, the first column the variant's name.
         return super().get_queryset(request).select_related("cart", "variant")
 
 
@@ -62,6 +63,7 @@ class CartAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Cart]:
+        # Annotated, because a list of 50 carts would otherwise take two more statements for each.
         lines = CartLineItem.objects.all()
         return (
             super()

@@ -7,17 +7,21 @@ from typing import Any
 import orjson
 
 
-def canonical(attributes: Any) -> Any:
-    """Return the JSON with every text in Unicode's composed form (NFC)."""
+def normalise_attributes(attributes: Any) -> Any:
+    """Return the JSON with every text, also of keys, in Unicode's composed form (NFC).
+
+    Otherwise texts that look the same could differ in their bytes, and make two lines.
+    """
     if isinstance(attributes, str):
         return unicodedata.normalize("NFC", attributes)
     if isinstance(attributes, dict):
-        return {canonical(key): canonical(value) for key, value in attributes.items()}
+        return {normalise_attributes(key): normalise_attributes(value) for key, value in attributes.items()}
     if isinstance(attributes, list):
-        return [canonical(value) for value in attributes]
+        return [normalise_attributes(value) for value in attributes]
     return attributes
 
 
 def hash_attributes(attributes: dict[str, Any]) -> str:
-    """Return the SHA-256 (hex) of canonical attributes as compact, key-sorted JSON."""
+    """Return the SHA-256 (hex) of normalised attributes as compact, key-sorted JSON."""
+    # Sorted, because the order of an object's keys has no meaning: clients send equal attributes in any order.
     return hashlib.sha256(orjson.dumps(attributes, option=orjson.OPT_SORT_KEYS)).hexdigest()

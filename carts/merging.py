@@ -10,7 +10,7 @@ from django.db.models import BigIntegerField, Case, DateTimeField, F, Value, Whe
 
 from carts.errors import CurrencyMismatch, MergeMarketMismatch
 from carts.models import Cart
-from carts.operations import LIFETIME, check_limits, lock_live_customer, not_active
+from carts.operations import LIFETIME, check_limits, lock_live_customer, require_active
 from carts.queries import LoadedCart, get_cart
 from commerce.errors import NotFound, ValidationFailed
 from commerce.tenancy.locks import lock
@@ -63,25 +63,35 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> LoadedCart:
     the source, and whatever the registered steps raise.
     """
     target, source = _lock_pair(token, source_token)
+    # Before the statuses are checked: the source of a repeated merge isn't active any more.
     if source.merged_into_id == target.pk:
         return get_cart(token)
     for cart in (target, source):
-        if cart.status != Cart.Status.ACTIVE or cart.expires_at <= now:
-            raise not_active(cart, now=now)
+        require_active(cart, now=now)
     if source.market_id != target.market_id:
         raise MergeMarketMismatch
     # The market's currency may have changed between the creation of the two carts.
     if source.currency != target.currency:
         raise CurrencyMismatch
-    merge = Merge(source=source, target=target, moved_lines=_move_lines(source, target, now=now), now=now)
+    parameters: dict[str, Any] = {
+        "account": current_account_id(),
+        "source": source.pk,
+        "target": target.pk,
+        "now": now,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_LINES, parameters)
+        moved_lines = cursor.rowcount
+    merge = Merge(source=source, target=target, moved_lines=moved_lines, now=now)
     for step in _steps:
         step(merge)
-    _close_source(merge)
+    _save_carts(merge)
+    # Only now are equal lines joined, so that the lines can be counted.
     return check_limits(get_cart(token), field="source_cart_token")
 
 
 def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
-    """Lock both carts, in the order of their ids, so that two merges can't deadlock."""
+    """Lock both carts, in the order of their ids, so that opposite merges of two carts can't deadlock."""
     if token == source_token:
         raise ValidationFailed.of("source_cart_token", "same_cart", "A cart can't be merged into itself.")
     found = lock(Cart.objects.filter(token__in=[token, source_token]).order_by("pk"), keys_too=True)
@@ -91,22 +101,13 @@ def _lock_pair(token: str, source_token: str) -> tuple[Cart, Cart]:
     return carts[token], carts[source_token]
 
 
-def _move_lines(source: Cart, target: Cart, *, now: datetime) -> int:
-    parameters: dict[str, Any] = {
-        "account": current_account_id(),
-        "source": source.pk,
-        "target": target.pk,
-        "now": now,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVE_LINES, parameters)
-        return cursor.rowcount
-
-
-def _close_source(merge: Merge) -> None:
-    """Mark the source as merged, and extend the life of the target. One UPDATE for both carts."""
+def _save_carts(merge: Merge) -> None:
+    """Mark the source as merged, and give the target a customer and a longer life. One UPDATE for both carts."""
     is_source, is_target = {"pk": merge.source.pk}, {"pk": merge.target.pk}
-    customer = Value(_choose_customer(merge), output_field=BigIntegerField())
+    # The target's own customer comes first. Redacted ones are dropped: a cart must not bring their data back.
+    customer_ids = (merge.target.customer_id, merge.source.customer_id)
+    live_id = next((id_ for id_ in customer_ids if id_ is not None and lock_live_customer(id_)), None)
+    customer = Value(live_id, output_field=BigIntegerField())
     target_id = Value(merge.target.pk, output_field=BigIntegerField())
     new_end = Value(merge.now + LIFETIME, output_field=DateTimeField())
     Cart.objects.filter(pk__in=[merge.source.pk, merge.target.pk]).update(
@@ -118,9 +119,3 @@ def _close_source(merge: Merge) -> None:
         expires_at=Case(When(**is_target, then=new_end), default=F("expires_at")),
         updated_at=merge.now,
     )
-
-
-def _choose_customer(merge: Merge) -> int | None:
-    """Return the target's customer after the merge: its own, or else the source's. Redacted customers are dropped."""
-    customer_ids = (merge.target.customer_id, merge.source.customer_id)
-    return next((id_ for id_ in customer_ids if id_ is not None and lock_live_customer(id_)), None)

@@ -1,3 +1,5 @@
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 
@@ -15,6 +17,7 @@ class Cart(AccountOwned):
         CONVERTED = "converted"
         EXPIRED = "expired"
 
+    # What the shopper's browser knows a cart by. Ids can be guessed, and a storefront key is shared by all shoppers.
     token = models.CharField(max_length=64)
     market = AccountForeignKey("accounts.Market", related_name="+")
     customer = AccountForeignKey("customers.Customer", null=True, blank=True, related_name="+")
@@ -39,6 +42,7 @@ class Cart(AccountOwned):
                 | ~Q(status="merged") & Q(merged_into__isnull=True),
                 name="carts_merged_into",
             ),
+            # Twice what the API accepts, because PostgreSQL formats JSON with spaces, which count here.
             at_most_bytes("utm", 8 * KIB, name="carts_utm_size"),
             at_most_bytes("referrer", 8 * KIB, name="carts_referrer_size"),
         ]
@@ -48,6 +52,11 @@ class Cart(AccountOwned):
 
     def __str__(self) -> str:
         return self.token
+
+    def effective_status(self, now: datetime) -> str:
+        """The status at this time: `expired` is computed, never stored."""
+        is_expired = self.status == self.Status.ACTIVE and self.expires_at <= now
+        return self.Status.EXPIRED.value if is_expired else self.status
 
 
 class CartLineItem(AccountOwned):
@@ -68,6 +77,7 @@ class CartLineItem(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "cart_line_items"
         constraints = [
+            # Of the hash, because attributes may be longer than the entry of an index (2.7 KB).
             models.UniqueConstraint(
                 fields=["account", "cart", "variant", "custom_attributes_hash"], name="cart_line_items_equal"
             ),

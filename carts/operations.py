@@ -1,4 +1,4 @@
-"""Writes to carts. Each starts by touching the cart: one UPDATE that locks it, checks it and extends its life."""
+"""Write to carts. Each operation starts with one UPDATE that locks the cart, checks it and extends its life."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -16,12 +16,14 @@ from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 
+# From the latest change on.
 LIFETIME = timedelta(days=30)
 MAX_LINES = 500
 MAX_QUANTITY = 9_999
 # For all lines together, because every read, checkout and order copies them.
 MAX_ATTRIBUTES_BYTES = 256 * 1024
 
+# Copies from the market and checks that it is active in one statement, so that it can't be deactivated in between.
 _CREATE = """
     INSERT INTO carts (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
                        expires_at, created_at, updated_at)
@@ -30,7 +32,7 @@ _CREATE = """
       FROM markets WHERE account_id = %s AND id = %s AND status = 'active'
 """
 
-_TOUCH = """
+_LOCK_AND_EXTEND = """
     UPDATE carts SET updated_at = %s, expires_at = %s
      WHERE account_id = %s AND token = %s AND status = 'active' AND expires_at > %s
     RETURNING id, market_id, customer_id, currency
@@ -61,7 +63,7 @@ _LOCK_CUSTOMER = """
 """
 
 
-class TouchedCart(NamedTuple):
+class LockedCart(NamedTuple):
     id: int
     market_id: int
     customer_id: int | None
@@ -87,10 +89,10 @@ def add_line(
 ) -> LoadedCart:
     """Add units of a variant. Equal variants with equal attributes become one line, at the current price.
 
-    The attributes must be canonical. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
+    The attributes must be normalised. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
     `CartLimitExceeded`, `TooLarge`.
     """
-    cart = _touch(token, now=now)
+    cart = _lock_and_extend(token, now=now)
     offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
     _require_quantity(quantity)
     account_id = current_account_id()
@@ -104,6 +106,7 @@ def add_line(
     ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT_LINE, [*values, *offer, now, now])
+    # After the write: only the database knows whether the units made a new line or were added to an equal one.
     return check_limits(get_cart(token), field="custom_attributes")
 
 
@@ -111,13 +114,14 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> L
     """Set a line's quantity and refresh its price; 0 removes it. Raises `NotFound`, and whatever `add_line` raises."""
     if quantity == 0:
         return remove_line(token=token, line_id=line_id, now=now)
-    cart = _touch(token, now=now)
+    cart = _lock_and_extend(token, now=now)
     lines = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id)
     variant_id = lines.values_list("variant_id", flat=True).first()
     if variant_id is None:
         raise NotFound
     offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
     _require_quantity(quantity)
+    # The cart's lock also protects its lines: nobody else can change this one in between.
     lines.update(
         quantity=quantity,
         unit_price_cents=offer.unit_price_cents,
@@ -125,11 +129,12 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> L
         price_includes_tax=offer.includes_tax,
         updated_at=now,
     )
+    # No `check_limits`: the number of lines and their attributes haven't changed.
     return get_cart(token)
 
 
 def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
-    cart = _touch(token, now=now)
+    cart = _lock_and_extend(token, now=now)
     deleted, _ = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id).delete()
     if not deleted:
         raise NotFound
@@ -138,7 +143,7 @@ def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
 
 def set_customer(*, token: str, customer_id: int | None, now: datetime) -> LoadedCart:
     """Assign the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown customer."""
-    cart = _touch(token, now=now)
+    cart = _lock_and_extend(token, now=now)
     _require_customer(customer_id)
     Cart.objects.filter(pk=cart.id).update(customer_id=customer_id)
     return get_cart(token)
@@ -156,24 +161,32 @@ def convert_cart(*, subquery: str, parameters: list[Any], now: datetime) -> None
             raise NotFound
 
 
-def _touch(token: str, *, now: datetime) -> TouchedCart:
+def _lock_and_extend(token: str, *, now: datetime) -> LockedCart:
     """Lock an active cart and extend its life. Raises `NotFound`, `CartNotActive`."""
     about_to_lock(Resource.CART)
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, [now, now + LIFETIME, current_account_id(), token, now])
+        cursor.execute(_LOCK_AND_EXTEND, [now, now + LIFETIME, current_account_id(), token, now])
         row = cursor.fetchone()
     if row is not None:
-        return TouchedCart._make(row)
+        return LockedCart._make(row)
+    # Only a refusal needs a second statement, to tell which of the conditions failed.
     cart = get_or_not_found(Cart.objects, token=token)
-    raise not_active(cart, now=now)
+    raise CartNotActive(cart_status=cart.effective_status(now))
 
 
-def not_active(cart: Cart, *, now: datetime) -> CartNotActive:
-    is_expired = cart.status == Cart.Status.ACTIVE and cart.expires_at <= now
-    return CartNotActive(cart_status=Cart.Status.EXPIRED.value if is_expired else cart.status)
+def require_active(cart: Cart, *, now: datetime) -> None:
+    """Raise `CartNotActive` unless the cart, which the caller has locked, can be changed."""
+    status = cart.effective_status(now)
+    if status != Cart.Status.ACTIVE:
+        raise CartNotActive(cart_status=status)
 
 
 def _require_quantity(quantity: int) -> None:
+    """Raise `CartLimitExceeded` if one addition is too large.
+
+    The sum with an equal line's units is left to the column's constraint. A single number may be too large even for the
+    column's type, for which PostgreSQL has another error.
+    """
     if quantity > MAX_QUANTITY:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
 
@@ -185,14 +198,10 @@ def check_limits(loaded: LoadedCart, *, field: str) -> LoadedCart:
     """
     if len(loaded.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
-    if sum(_count_bytes(line.custom_attributes) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
+    if sum(len(line.custom_attributes.encode()) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
         detail = f"The custom attributes of a cart's lines may take at most {MAX_ATTRIBUTES_BYTES} bytes."
         raise TooLarge.of(field, TooLarge.code, detail)
     return loaded
-
-
-def _count_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
 
 
 def _require_customer(customer_id: int | None) -> None:

@@ -12,6 +12,7 @@ from commerce.tenancy.scope import current_account_id
 
 from .totals import LinePrice, price_line
 
+# Lines are ordered as they were added. Variants that are no longer on sale keep their lines, which checkout refuses.
 _CART = """
     SELECT c.id, c.token, c.market_id, c.customer_id, c.currency, c.locale, c.prices_include_tax,
            CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
@@ -29,7 +30,8 @@ _CART = """
      ORDER BY l.id
 """
 
-# The current offer of a variant in a market. No row if the variant is unknown, archived or not yet published.
+# The current offer of a variant in a market. No row if the variant is unknown, archived or not yet published. A tax class
+# without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.
 _OFFER = """
     SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
       FROM variants v
@@ -107,9 +109,10 @@ def get_cart(token: str) -> LoadedCart:
         rows = cursor.fetchall()
     if not rows:
         raise NotFound
-    cart = CartRow._make(rows[0][:11])
-    lines = [LineRow._make(row[11:]) for row in rows if row[11] is not None]
-    return LoadedCart(cart, [(line, _price(line)) for line in lines])
+    width = len(CartRow._fields)
+    # An empty cart is one row, whose columns of the line are null.
+    lines = [LineRow._make(row[width:]) for row in rows if row[width] is not None]
+    return LoadedCart(CartRow._make(rows[0][:width]), [(line, _price(line)) for line in lines])
 
 
 def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
@@ -122,6 +125,7 @@ def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
     price_currency, price_cents, tax_rate_bp, includes_tax = row
     if price_cents is None:
         raise PricingNotFound
+    # The market's currency may have changed since the cart was created. A price can't be converted.
     if price_currency != currency:
         raise CurrencyMismatch(
             f"The variant is priced in {price_currency}, the cart is in {currency}.",

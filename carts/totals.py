@@ -24,6 +24,7 @@ class LinePrice:
 
 def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
     """Price a line. `unit_price_cents` is gross or net, like the market's prices when the line was priced."""
+    # For display only: the tax of a line is computed from the whole line, and may differ from the units' by some cents.
     unit = taxed(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
     line = taxed(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
     return LinePrice(
@@ -54,7 +55,7 @@ class CartTotals:
         return self.subtotal_with_tax_cents - self.subtotal_without_tax_cents
 
 
-def cart_totals(lines: Sequence[LinePrice]) -> CartTotals:
+def compute_cart_totals(lines: Sequence[LinePrice]) -> CartTotals:
     return CartTotals(
         subtotal_with_tax_cents=sum(line.with_tax_cents for line in lines),
         subtotal_without_tax_cents=sum(line.without_tax_cents for line in lines),

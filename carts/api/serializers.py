@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from carts.attributes import canonical
+from carts.attributes import normalise_attributes
 from carts.models import Cart
 from carts.queries import LineRow, LoadedCart
-from carts.totals import CartTotals, LinePrice, cart_totals
+from carts.totals import LinePrice, compute_cart_totals
 from commerce.formats import text_id
 from commerce.orders.api.serializers import LineOutput
 from commerce.rest import fields
@@ -24,8 +24,8 @@ class CustomAttributesField(fields.ObjectField):
         super().__init__(max_bytes=MAX_ATTRIBUTES_BYTES, max_nodes=200, **kwargs)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        attributes = canonical(super().to_internal_value(data))
-        # Checked again, because some characters take more bytes in composed form.
+        attributes = normalise_attributes(super().to_internal_value(data))
+        # The size is checked again, because some characters take more bytes in composed form.
         if attributes:
             fields.apply_rule(self.rule, attributes)
         return attributes
@@ -45,6 +45,7 @@ class LineInput(Input):
 
 
 class QuantityInput(Input):
+    # Without `min_value=1`, unlike LineInput, because 0 removes the line.
     quantity = fields.IntegerField()
 
 
@@ -90,6 +91,12 @@ class CartOutput(Output):
 def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
     """Return `{cart: ...}` in the shape of `CartOutput`. Plain dicts, because carts are read most often."""
     cart = loaded.cart
+    totals = compute_cart_totals([price for _, price in loaded.lines])
+    # The API specifies that an empty cart has neither of these.
+    only_with_lines = {
+        "subtotal_without_tax_cents": str(totals.subtotal_without_tax_cents),
+        "tax_cents": str(totals.tax_cents),
+    }
     return {
         "cart": {
             "id": str(cart.id),
@@ -100,27 +107,18 @@ def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
             "locale": cart.locale,
             "status": cart.status,
             "line_items": [_line(line, price) for line, price in loaded.lines],
-            "totals": _totals(cart.currency, cart_totals([price for _, price in loaded.lines])),
+            "totals": {
+                "currency": cart.currency,
+                "subtotal_with_tax_cents": str(totals.subtotal_with_tax_cents),
+                **(only_with_lines if loaded.lines else {}),
+                "total_cents": str(totals.total_cents),
+                "line_count": totals.line_count,
+                "item_count": totals.item_count,
+            },
             "expires_at": cart.expires_at,
             "created_at": cart.created_at,
             "updated_at": cart.updated_at,
         }
-    }
-
-
-def _totals(currency: str, totals: CartTotals) -> dict[str, Any]:
-    tax = {
-        "subtotal_without_tax_cents": str(totals.subtotal_without_tax_cents),
-        "tax_cents": str(totals.tax_cents),
-    }
-    return {
-        "currency": currency,
-        "subtotal_with_tax_cents": str(totals.subtotal_with_tax_cents),
-        # Left out for an empty cart, as the API specifies.
-        **(tax if totals.line_count else {}),
-        "total_cents": str(totals.total_cents),
-        "line_count": totals.line_count,
-        "item_count": totals.item_count,
     }
 
 

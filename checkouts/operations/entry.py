@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from accounts.archiving import hold_off_archiving
 from accounts.authentication import require_open
 from accounts.models import Market
-from carts.errors import CartNotActive
 from carts.models import Cart
+from carts.operations import require_active
 from carts.queries import LineRow, LoadedCart, get_cart
 from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
@@ -80,10 +80,7 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
         raise NotFound
     beside = vars(cart)
     require_open(beside["account_status"], kind="storefront")
-    if cart.status != Cart.Status.ACTIVE:
-        raise CartNotActive(cart_status=cart.status)
-    if cart.expires_at <= now:
-        raise CartNotActive(cart_status=Cart.Status.EXPIRED.value)
+    require_active(cart, now=now)
     if beside["market_status"] != Market.Status.ACTIVE:
         raise MarketNotActive
     cart.customer_id = beside["live_customer_id"]

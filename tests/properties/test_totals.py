@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carts.totals import cart_totals, price_line
+from carts.totals import compute_cart_totals, price_line
 from checkouts.totals import Charge, Line, compute_totals
 from commerce.money import taxed
 
@@ -56,7 +56,7 @@ def lines_of_either_mode(draw):
 
 @given(lines_of_either_mode(), st.booleans())
 def test_lines_of_both_modes_cost_in_the_checkout_what_the_cart_shows(lines, prices_include_tax):
-    cart = cart_totals(lines)
+    cart = compute_cart_totals(lines)
 
     totals = compute_totals(
         lines=[Line(line.with_tax_cents, line.without_tax_cents, line.tax_rate_bp) for line in lines],
@@ -98,7 +98,7 @@ def test_cart_totals_sum_the_lines(rows, includes_tax):
         for price, quantity, rate in rows
     ]
 
-    totals = cart_totals(lines)
+    totals = compute_cart_totals(lines)
 
     with_tax, without_tax = totals.subtotal_with_tax_cents, totals.subtotal_without_tax_cents
     assert without_tax + totals.tax_cents == with_tax == totals.total_cents
