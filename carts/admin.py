@@ -7,7 +7,8 @@ from unfold.decorators import display
 
 from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column, money_column, rate_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyAdmin
 
 from .models import Cart, CartLineItem
 

@@ -4,7 +4,8 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from commerce.backoffice.display import address_column, label_column, money_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.orders.admin import TOTALS, line_fields
 
 from .discount_trial import DiscountTrial

@@ -13,7 +13,7 @@ from unfold.forms import BaseDialogForm
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
-from commerce.backoffice.options import ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
 
 from .frames import message_frame
 from .models import EmailDelivery, EmailDeliveryEvent

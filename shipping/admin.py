@@ -9,7 +9,9 @@ from unfold.decorators import display
 
 from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column
-from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, RowsInline, is_saving
+from commerce.backoffice.forms import is_saving
+from commerce.backoffice.inlines import RowsInline
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.tenancy.locks import lock
 
 from . import operations

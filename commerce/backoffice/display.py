@@ -40,6 +40,7 @@ def money(cents: int | None, currency: str) -> str:
     """Format an amount in minor units: `money(1990, "EUR")` is `€19.90`."""
     if cents is None:
         return "-"
+    # Currencies differ in their minor units: yen have none, and Kuwaiti dinars have three digits.
     amount = Decimal(cents).scaleb(-get_currency_precision(currency))
     return format_currency(amount, currency, locale="en")
 
@@ -74,6 +75,7 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
 
     @display(description=title)
     def column(row: Any) -> str:
+        # A pickup point's snapshot is a dataclass, of which this makes a dictionary.
         address = as_text(getattr(row, field)) or {}
         lines = [" ".join(filter(None, map(address.get, names))) for names in _ADDRESS_LINES]
         return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line)) or "-"

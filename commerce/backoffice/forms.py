@@ -9,12 +9,14 @@ from typing import Any
 from django import forms
 from django.contrib.admin.utils import display_for_field
 from django.db import DatabaseError, DataError, IntegrityError, models
+from django.db.models import QuerySet
 from django.forms.utils import ErrorDict
 from django.http import HttpRequest
 
 from commerce.database_errors import refusal_from_database
 from commerce.errors import Refusal, ValidationFailed, constraint_of
 from commerce.rules import Fields
+from commerce.tenancy.locks import lock
 
 from .shown import MergingForm, Values, as_json
 
@@ -39,7 +41,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     rules: Fields | None = None
     refused: FormRefused | None = None
     # The values that the submitted page showed, by row; None if the page sent no token.
-    page: dict[str, Values] | None = {}
+    shown_rows: dict[str, Values] | None = {}
     # Whether the row was deleted after the page was opened.
     is_deleted = False
 
@@ -49,31 +51,35 @@ class RuledModelForm(MergingForm, forms.ModelForm):
             return
         self.row = copy(self.instance)
         self.key = key_of(self.instance, self.instance.pk)
-        now = {name: self.initial[name] for name in self.fields if name in self.initial}
-        fingerprints = as_json(now)
-        page = {self.key: fingerprints} if self.page is None else self.page
-        shown = page.get(self.key) if self.is_bound else None
+        stored = {name: self.initial[name] for name in self.fields if name in self.initial}
+        fingerprints = as_json(stored)
+        # A script that sends no token is taken to have seen what is stored.
+        shown_rows = {self.key: fingerprints} if self.shown_rows is None else self.shown_rows
+        shown = shown_rows.get(self.key) if self.is_bound else None
+        # Django counts a field as changed if it differs from `initial`, which must be what the page showed.
         self.initial = {**self.initial, **self._from_json(shown or {})}
-        self.merge(shown=shown, now=now, fingerprints=fingerprints)
+        self.merge(shown=shown, stored=stored, fingerprints=fingerprints)
 
     def mark_as_deleted(self, pk: str) -> None:
         """Mark the form's row as deleted meanwhile: nothing is saved, and an edit is refused."""
+        # Django doesn't validate an unedited form that may be empty.
         self.is_deleted = self.empty_permitted = True
         self.ignore_hidden_inputs()
         self.key = key_of(self.instance, pk)
-        self.fingerprints = (self.page or {}).get(self.key, {})
+        self.fingerprints = (self.shown_rows or {}).get(self.key, {})
         self.initial = self._from_json(self.fingerprints) | {self.instance._meta.pk.name: pk}
 
     def full_clean(self) -> None:
         super().full_clean()
         if self.is_deleted and self.has_changed():
+            # Errors of its fields don't matter any more.
             self._errors = ErrorDict()
             self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
 
-    def current_value(self, name: str) -> object:
+    def read_stored_value(self, name: str) -> object:
         return getattr(self.row, name)
 
-    def text_of_current(self, name: str) -> str:
+    def format_stored_value(self, name: str) -> str:
         value = getattr(self.row, name)
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -86,24 +92,22 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         if self.rules is not None:
-            self._apply(self.rules)
+            # Empty fields are left out: which may be empty was checked by Django, see `RuledFields.prepare`.
+            filled_in = {
+                self._column(name): _plain(self.cleaned_data[name])
+                for name in self.base_fields.keys() & self.cleaned_data.keys()
+                if self.cleaned_data[name] not in (None, "") and self._column(name) in self.rules.rules
+            }
+            try:
+                checked = self.rules.check(filled_in, partial=True)
+            except ValidationFailed as refusal:
+                show_refusal(self, refusal)
+            else:
+                # Rules may change a value, as the operation will before it stores it.
+                self.cleaned_data |= {name: checked[name] for name in self.base_fields if name in checked}
         if self.refused is not None and self.refused.prefix == self.prefix:
             show_refusal(self, self.refused.refusal)
         return cleaned
-
-    def _apply(self, rules: Fields) -> None:
-        """Check the submitted values, and replace them with the form in which the operation will store them."""
-        filled_in = {
-            self._column(name): _plain(self.cleaned_data[name])
-            for name in self.base_fields.keys() & self.cleaned_data.keys()
-            if self.cleaned_data[name] not in (None, "") and self._column(name) in rules.rules
-        }
-        try:
-            kept = rules.check(filled_in, partial=True)
-        except ValidationFailed as refusal:
-            show_refusal(self, refusal)
-        else:
-            self.cleaned_data |= {name: kept[name] for name in self.base_fields if name in kept}
 
     def _column(self, name: str) -> str:
         return self._meta.model._meta.get_field(name).attname
@@ -122,6 +126,7 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
         if field is None:
             text = f"{error.field}: {error.detail}" if error.field else error.detail
             form.add_error(None, forms.ValidationError(text, code=error.code))
+        # The form may have found the same error before the operation did.
         elif field not in form.errors:
             form.add_error(field, forms.ValidationError(detail, code=error.code))
     return named
@@ -155,13 +160,13 @@ def _plain(value: Any) -> object:
 class FormState:
     """What a request's form has to know: what its page showed, why saving was refused, and whether its rows are locked."""
 
-    shown: dict[str, Values] | None = dataclasses.field(default_factory=dict)
+    shown_rows: dict[str, Values] | None = dataclasses.field(default_factory=dict)
     refused: FormRefused | None = None
     locks_rows: bool = False
 
 
 def form_state(request: HttpRequest) -> FormState:
-    """Return the state kept on the request, since Django's admin passes nothing else on to its forms."""
+    """Return the state that is kept on the request, since Django's admin passes nothing else on to its forms."""
     state: FormState = getattr(request, "form_state", None) or FormState()
     request.form_state = state  # type: ignore[attr-defined]
     return state
@@ -177,12 +182,15 @@ class RuledFields:
     def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
         """Give the form class the rules, and what the request's page showed and had refused."""
         form_class.rules = self.rules
-        if self.rules is not None:
-            _require_fields(form_class, self.rules)
+        required = self.rules.required if self.rules is not None else {}
+        for name, field in form_class.base_fields.items():
+            # Rules may require a field whose column may be empty.
+            if form_class._meta.model._meta.get_field(name).attname in required:
+                field.required = True
         form_class.together = self.together
         state = form_state(request)
         form_class.refused = state.refused
-        form_class.page = state.shown
+        form_class.shown_rows = state.shown_rows
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object
@@ -193,11 +201,15 @@ class RuledFields:
         return field
 
 
-def _require_fields(form_class: type[RuledModelForm], rules: Fields) -> None:
-    """Mark the fields that the rules require, even if the column may be empty."""
-    for name, field in form_class.base_fields.items():
-        if form_class._meta.model._meta.get_field(name).attname in rules.required:
-            field.required = True
+def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
+    """Lock the rows if the request saves a form."""
+    # Only the rows of the page's own table: PostgreSQL can't lock the nullable side of an outer join.
+    return lock(rows, of=("self",)) if is_saving(request) else rows
+
+
+def is_saving(request: HttpRequest) -> bool:
+    """Whether the request saves a form of rows that exist, which are locked then."""
+    return form_state(request).locks_rows
 
 
 @contextmanager
@@ -216,8 +228,10 @@ def refusal_of(error: Refusal | DatabaseError) -> Refusal:
     refusal = refusal_from_database(error)
     if refusal is not None:
         return refusal
+    # A constraint that no refusal names. Staff may still be able to do something about their data.
     if isinstance(error, IntegrityError):
         return ValidationFailed(f"The shop's data doesn't allow this: {constraint_of(error)}.")
+    # Such as a number that is too large for its column.
     if isinstance(error, DataError):
         return ValidationFailed("One of the values can't be stored.")
     raise error

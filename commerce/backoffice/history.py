@@ -10,11 +10,20 @@ from .models import StaffAction
 
 
 def record(
-    request: HttpRequest, rows: Iterable[Model], kind: StaffAction.Kind, message: str | list[Any] = ""
+    request: HttpRequest,
+    rows: Iterable[Model],
+    kind: StaffAction.Kind,
+    message: str | list[dict[str, Any]] = "",
 ) -> None:
     """Log an action on each of the rows; `message` is text, or Django's list of changes by a form."""
     if not isinstance(message, str):
-        message = "; ".join(_part(verb, what) for part in message for verb, what in part.items())
+        parts = [
+            # Django's "object" is left out, because it may contain a person's name.
+            (verb, what.get("name", ""), ", ".join(what.get("fields", [])))
+            for part in message
+            for verb, what in part.items()
+        ]
+        message = "; ".join(" ".join(filter(None, words)) for words in parts)
     StaffAction.objects.bulk_create(
         StaffAction(
             username=request.user.get_username(),
@@ -43,9 +52,3 @@ def record_one(
 def find_actions_on(row: Model) -> QuerySet[StaffAction]:
     """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
-
-
-def _part(verb: str, what: dict[str, Any]) -> str:
-    # Django's "object" is left out, because it may contain a person's name.
-    words = [verb, what.get("name", ""), ", ".join(what.get("fields", []))]
-    return " ".join(word for word in words if word)

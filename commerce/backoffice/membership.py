@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-_WRITING_ROLES = frozenset({"owner", "staff"})
-
 
 @dataclass(frozen=True, slots=True)
 class Membership:
@@ -29,7 +27,7 @@ class Membership:
         """Whether the member may make changes: support staff may not, and in a suspended account only operators may."""
         if self.is_operator:
             return True
-        return self.status == "active" and self.role in ({"owner"} if owners_only else _WRITING_ROLES)
+        return self.status == "active" and self.role in ({"owner"} if owners_only else {"owner", "staff"})
 
 
 def membership_of(request: HttpRequest) -> Membership | None:

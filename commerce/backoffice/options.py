@@ -11,35 +11,21 @@ from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
 from django.db.models import Model, QuerySet
-from django.forms import BaseInlineFormSet, ModelForm
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.functional import cached_property
-from unfold.admin import ModelAdmin, TabularInline
-from unfold.forms import PaginationInlineFormSet
+from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from commerce.errors import Refusal, ValidationFailed
-from commerce.tenancy.locks import lock
 
 from .export import export_as_csv
-from .forms import (
-    FormRefused,
-    RuledFields,
-    RuledModelForm,
-    all_values,
-    attach_refusal_to,
-    changed_values,
-    form_state,
-    refusal_of,
-)
+from .forms import FormRefused, RuledFields, all_values, changed_values, form_state, lock_to_save, refusal_of
 from .history import find_actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
 from .shown import read_shown_values, sign_shown_values
-
-_SHOWN_ACTIONS = 200
 
 View = Callable[..., HttpResponse]
 
@@ -52,6 +38,7 @@ def run_atomically_or_explain(view: View) -> View:
         if request.method != "POST":
             return view(self, request, *args, **kwargs)
         try:
+            # A savepoint, since after an error PostgreSQL takes no further statement until a rollback.
             with transaction.atomic():
                 return view(self, request, *args, **kwargs)
         except (Refusal, DatabaseError) as error:
@@ -84,21 +71,12 @@ def copy_row(saved: Model, instance: Model) -> None:
     instance._state = saved._state  # noqa: SLF001  Django documents it
 
 
-def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
-    """Lock the rows if the request saves a form."""
-    return lock(rows, of=("self",)) if is_saving(request) else rows
-
-
-def is_saving(request: HttpRequest) -> bool:
-    """Whether the request saves a form of rows that exist, which are locked then."""
-    return form_state(request).locks_rows
-
-
 class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
     """The pages of one model, restricted to rows of the account in scope."""
 
     actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
+    # Otherwise every list counts its whole table as well.
     show_full_result_count = False
     ordering: Sequence[str] = ("-pk",)
 
@@ -120,9 +98,11 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         except FormRefused as refused:
             form_state(request).refused = refused
         except (Refusal, DatabaseError) as error:
+            # A GET changes nothing, so this is no refusal of a change.
             if request.method != "POST":
                 raise
             form_state(request).refused = FormRefused(refusal_of(error))
+        # Django has rolled the first run back. In this one, the refusal makes the form invalid, so nothing is saved.
         return super().changeform_view(request, *args, **kwargs)
 
     @run_atomically_or_explain
@@ -150,7 +130,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
             "title": f"History of {obj}",
             "object": obj,
             "opts": self.opts,
-            "staff_actions": find_actions_on(obj)[:_SHOWN_ACTIONS],
+            "staff_actions": find_actions_on(obj)[:200],
         }
         return TemplateResponse(request, "backoffice/history.html", context)
 
@@ -158,6 +138,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], done: str
     ) -> None:
         """Run a list action on each selected row, and log it for each row as `done`."""
+        # Operations lock their rows, which everyone does by id.
         rows = list(queryset.order_by("pk"))
         for row in rows:
             act(row)
@@ -193,18 +174,17 @@ class EditableAdmin(AccountModelAdmin):
         state = form_state(request)
         is_saving_row = request.method == "POST" and object_id is not None
         state.locks_rows = is_saving_row and self.has_write_permission(request)
-        state.shown = read_shown_values(request)
+        state.shown_rows = read_shown_values(request)
         try:
             return super().changeform_view(request, object_id, *args, **kwargs)
-        except PermissionDenied as denied:
-            raise self._reason_to_deny(request, object_id) or denied from None
-
-    def _reason_to_deny(self, request: HttpRequest, object_id: str | None) -> Refusal | None:
-        """Return why this row can't be changed, if the member may change others."""
-        if object_id is None or not self.has_write_permission(request):
-            return None
-        row = self.get_object(request, unquote(object_id))
-        return None if row is None else self.refusal_to_change(request, row)
+        except PermissionDenied:
+            if object_id is not None and self.has_write_permission(request):
+                # The member may change other rows: this one has ended since the page was opened, so say that.
+                row = self.get_object(request, unquote(object_id))
+                refusal = None if row is None else self.refusal_to_change(request, row)
+                if refusal is not None:
+                    raise refusal from None
+            raise
 
     def refusal_to_change(self, request: HttpRequest, row: Any) -> Refusal | None:
         """Return why the row can't be changed by a form, by anyone or by this member; None if it can."""
@@ -251,75 +231,6 @@ class EditableAdmin(AccountModelAdmin):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
         now = timezone.now()
+        # By id, as everyone locks rows.
         for row in queryset.order_by("pk"):
             self.delete_row(row, now)
-
-
-class RowsFormSet(PaginationInlineFormSet):
-    """Saves the rows of an inline through the operations of that inline."""
-
-    rows: "RowsInline"
-    _are_made = False
-
-    @cached_property
-    def forms(self) -> list[RuledModelForm]:
-        made = super().forms
-        self._are_made = self.is_bound
-        return made
-
-    def get_queryset(self) -> object:
-        """Return the rows of the submitted page once its forms exist: rows may have been added or deleted meanwhile."""
-        if self._are_made:
-            return [form.instance for form in self.initial_forms]
-        return super().get_queryset()
-
-    def add_fields(self, form: RuledModelForm, index: int | None) -> None:
-        super().add_fields(form, index)
-        is_shown = self.is_bound and index is not None and index < self.initial_form_count()
-        if is_shown and form.instance.pk is None:
-            form.mark_as_deleted(form[self._pk_field.name].data)
-
-    def save_new(self, form: ModelForm, commit: bool = True) -> Model:
-        with attach_refusal_to(form):
-            return self.rows.create_row(self.instance, all_values(form), timezone.now())
-
-    def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
-        with attach_refusal_to(form):
-            return self.rows.update_row(form.row, changed_values(form), timezone.now())
-
-    def delete_existing(self, obj: Model, commit: bool = True) -> None:
-        self.rows.delete_row(obj, timezone.now())
-
-
-class RowsInline(ByRole, RuledFields, TabularInline):
-    """Rows that are edited on their owner's page."""
-
-    extra = 0
-    deletable = True
-    formset = RowsFormSet
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
-        return lock_to_save(request, super().get_queryset(request))
-
-    def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
-        raise NotImplementedError
-
-    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
-        raise NotImplementedError
-
-    def delete_row(self, row: Any, now: datetime) -> None:
-        raise NotImplementedError
-
-    def get_formset(
-        self, request: HttpRequest, obj: Model | None = None, **kwargs: object
-    ) -> type[BaseInlineFormSet]:
-        formset_class = super().get_formset(request, obj, **kwargs)
-        formset_class.rows = self
-        self.prepare(formset_class.form, request)
-        return formset_class
-
-
-class ReadOnlyRows(ReadOnly, TabularInline):
-    extra = 0
-    can_delete = False
-    ordering = ("pk",)

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """`template` is included in the overview and reads `content` as `panel.content`."""
+    """A part of the overview: `template` is included in the overview and reads `content` as `panel.content`."""
 
     template: str
     content: dict[str, Any]

@@ -17,6 +17,7 @@ class ByRole:
         membership = membership_of(request)
         return membership is not None and membership.may_view(owners_only=self.owners_only)
 
+    # Named as Django's methods are: Unfold calls it for actions with `permissions=["write"]`.
     def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Whether the member may change rows of this model, by a form or an action."""
         membership = membership_of(request)
@@ -48,4 +49,5 @@ class ReadOnly(ByRole):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        # Django takes computed columns, such as `money_column`, as read-only fields alone.
         return flatten_fieldsets(self.get_fieldsets(request, obj))  # type: ignore[attr-defined]

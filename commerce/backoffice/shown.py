@@ -20,7 +20,6 @@ from django.utils.html import format_html, format_html_join
 from .display import preformatted
 from .texts import PlainTextField, is_text_input, render_unedited_text
 
-FIELD = "_shown"
 _SALT = "commerce.backoffice.shown"
 _OPEN_AGAIN = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
 
@@ -32,7 +31,7 @@ Values = dict[str, Any]
 
 
 def sign_shown_values(values: dict[str, Values]) -> str:
-    """Sign the values that a page shows, by row. Signed, because they decide which fields are written."""
+    """Sign the values that a page shows, by row. They decide which fields are written, so nobody may make them up."""
     return signing.dumps(values, salt=_SALT, compress=True)
 
 
@@ -41,7 +40,7 @@ def read_shown_values(request: HttpRequest) -> dict[str, Values] | None:
 
     None without a token, as from a script: its values are compared with the stored ones.
     """
-    token = request.POST.get(FIELD)
+    token = request.POST.get("_shown")
     if token is None:
         return None
     try:
@@ -61,11 +60,12 @@ class MergedField(PlainTextField):
 
     def value(self) -> object:
         if self.name in self.form.refreshed:
-            return self.field.prepare_value(self.form.now[self.name])
+            return self.field.prepare_value(self.form.stored[self.name])
         return super().value()
 
     def differs_from(self, value: object) -> bool:
         """Whether the submitted value differs from what an unedited page showing `value` would send."""
+        # The browser sends no more than the widget shows, which is whole seconds.
         if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
             value = value.replace(microsecond=0)
         if not is_text_input(self.field.widget):
@@ -73,13 +73,16 @@ class MergedField(PlainTextField):
         text = render_unedited_text(self.field, value)
         if text == self.data:
             return False
+        # The text differs, but the value may be the same, as of `07` typed over `7`.
         try:
             shown = self.field.to_python(text)
         except forms.ValidationError:
+            # The page showed a stored value that today's form wouldn't take.
             return True
         return self.field.has_changed(shown, self.data)
 
     def _has_changed(self) -> bool:
+        # Django's own comparison, for forms that aren't merged: it reads the hidden initial value.
         if self.field.show_hidden_initial:
             return super()._has_changed()  # type: ignore[misc]
         return self.differs_from(self.initial)
@@ -96,15 +99,16 @@ class MergingForm(forms.BaseForm):
     is_merged = False
     outdated: frozenset[str] = frozenset()
 
-    def merge(self, *, shown: Values | None, now: dict[str, Any], fingerprints: Values) -> None:
-        """Compare the `shown` values with `fingerprints`, which stand for the values stored `now`.
+    def merge(self, *, shown: Values | None, stored: dict[str, Any], fingerprints: Values) -> None:
+        """Compare the values that the page has `shown` with `fingerprints` of the `stored` ones.
 
-        A mark is the value as JSON; for a secret, it is something that changes together with it.
+        A fingerprint is the value as JSON. For a secret, it is something that changes together with it, because the
+        page carries it.
         """
         self.is_merged = True
         self.ignore_hidden_inputs()
         self.is_from_unknown_page = shown is None
-        self.now = now
+        self.stored = stored
         self.fingerprints = fingerprints
         if shown is not None:
             self.outdated = frozenset(name for name in fingerprints if shown.get(name) != fingerprints[name])
@@ -118,64 +122,52 @@ class MergingForm(forms.BaseForm):
     def changed_data(self) -> list[str]:
         """The edited fields, without those that somebody else set to the same value."""
         edited = super().changed_data
-        return [name for name in edited if name not in self.outdated or self._differs_from_now(name)]
+        return [
+            name
+            for name in edited
+            if name not in self.outdated or cast("MergedField", self[name]).differs_from(self.stored[name])
+        ]
 
     @cached_property
     def refreshed(self) -> frozenset[str]:
+        """The fields that show the stored value, since staff left them alone."""
         return self.outdated - set(self.changed_data) if self.is_bound else frozenset()
 
-    def _differs_from_now(self, name: str) -> bool:
-        return cast("MergedField", self[name]).differs_from(self.now[name])
-
     def _clean_fields(self) -> None:
+        # Here rather than in `clean`, which checks the fields together and must find the stored values among them.
         super()._clean_fields()  # type: ignore[misc]
         if not self.is_merged:
             return
         if self.is_from_unknown_page:
             self.add_error(None, _OPEN_AGAIN)
-        self._keep_current()
-        self._refuse_conflicts()
-
-    def _keep_current(self) -> None:
-        """Use the stored values of unedited fields: outdated ones, and texts, which browsers may send back altered."""
+        # Unedited fields keep their stored values: outdated ones, and texts, which browsers may send back altered.
         for name in self.fingerprints.keys() - set(self.changed_data):
             if name in self.outdated or is_text_input(self.fields[name].widget):
                 self.errors.pop(name, None)
-                self.cleaned_data[name] = self.current_value(name)
-
-    def _refuse_conflicts(self) -> None:
+                self.cleaned_data[name] = self.read_stored_value(name)
         for name in self.changed_data:
-            if others := self._find_outdated_with(name):
-                self.add_error(name, self._word_conflict(others))
+            tied = {name}.union(*(group for group in self.together if name in group))
+            if outdated := sorted(tied & self.outdated):
+                self.add_error(name, self._describe_conflict(outdated))
 
-    def _word_conflict(self, names: list[str]) -> str:
-        """Word the message about a conflict, followed by the values that are too long for a sentence."""
-        changes = " and ".join(self._word_change(name) for name in names)
-        sentence = f"After you opened this page, somebody else {changes}. Check and save again."
-        long = [text for name in names if _is_long(text := self.text_of_current(name))]
-        if not long:
+    def _describe_conflict(self, names: list[str]) -> str:
+        """Tell what others changed, in a sentence that is followed by the values that are too long for it."""
+        changes, long_texts = [], []
+        for name in names:
+            label, text = self[name].label, self.format_stored_value(name)
+            if len(text) > _MAX_QUOTED or len(text.splitlines()) > 1:
+                changes.append(f"changed “{label}” to the text below")
+                long_texts.append((preformatted(text),))
+            else:
+                changes.append(f"changed “{label}” to “{text}”" if text else f"emptied “{label}”")
+        sentence = f"After you opened this page, somebody else {' and '.join(changes)}. Check and save again."
+        if not long_texts:
             return sentence
-        below = format_html_join("", "{}", ((preformatted(text),) for text in long))
-        return format_html("{}{}", sentence, below)
+        return format_html("{}{}", sentence, format_html_join("", "{}", long_texts))
 
-    def _find_outdated_with(self, name: str) -> list[str]:
-        tied = {name}.union(*(group for group in self.together if name in group))
-        return sorted(tied & self.outdated)
-
-    def _word_change(self, name: str) -> str:
-        text = self.text_of_current(name)
-        label = self[name].label
-        if _is_long(text):
-            return f"changed “{label}” to the text below"
-        return f"changed “{label}” to “{text}”" if text else f"emptied “{label}”"
-
-    def current_value(self, name: str) -> object:
+    def read_stored_value(self, name: str) -> object:
         """Return the stored value in the form that cleaning the field would give."""
-        return self.now[name]
+        return self.stored[name]
 
-    def text_of_current(self, name: str) -> str:
+    def format_stored_value(self, name: str) -> str:
         raise NotImplementedError
-
-
-def _is_long(text: str) -> bool:
-    return len(text) > _MAX_QUOTED or len(text.splitlines()) > 1

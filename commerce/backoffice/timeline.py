@@ -20,6 +20,6 @@ class TimelineEntry:
 
 
 def list_staff_entries(row: Model) -> Iterator[TimelineEntry]:
-    """Yield the staff actions on the row; one statement."""
+    """Yield the staff actions on the row, with one statement."""
     for action in find_actions_on(row):
         yield TimelineEntry(at=action.created_at, title=f"By {action.username}", detail=action.summary)

@@ -15,7 +15,8 @@ from unfold.decorators import display
 from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column, money
 from commerce.backoffice.export import export_as_csv
-from commerce.backoffice.options import EditableAdmin, RowsInline
+from commerce.backoffice.inlines import RowsInline
+from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
 
 from . import operations, queries

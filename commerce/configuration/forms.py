@@ -27,10 +27,10 @@ class SettingsForm(MergingForm, forms.Form):
         fingerprints = {name: _as_typed(fingerprints.get(name)) for name in known}
         super().__init__(data, initial=_masked(fingerprints if shown is None else shown))
         self.fields |= {name: _field(setting) for name, setting in known.items()}
-        self.merge(shown=shown, now=_masked(fingerprints), fingerprints=fingerprints)
+        self.merge(shown=shown, stored=_masked(fingerprints), fingerprints=fingerprints)
 
-    def text_of_current(self, name: str) -> str:
-        return str(self.now[name] or "")
+    def format_stored_value(self, name: str) -> str:
+        return str(self.stored[name] or "")
 
 
 def _masked(fingerprints: Values) -> dict[str, object]:

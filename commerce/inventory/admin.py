@@ -12,7 +12,8 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.catalog.models import Variant
 
 from . import operations

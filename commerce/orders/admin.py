@@ -13,7 +13,8 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyAdmin
 
 from . import operations
 from .models import Order, OrderLineItem

@@ -14,7 +14,8 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import label_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyAdmin
 
 from . import operations
 from .models import WebhookDelivery, WebhookEndpoint

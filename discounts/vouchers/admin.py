@@ -20,7 +20,8 @@ from unfold.widgets import (
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import label_column, money_column
-from commerce.backoffice.options import ReadOnlyAdmin, ReadOnlyRows
+from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 

@@ -6,8 +6,9 @@ import pytest
 from django.contrib import admin
 
 from accounts.models import Account, Market, StaffMembership
+from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.models import StaffAction
-from commerce.backoffice.options import EditableAdmin, RowsInline
+from commerce.backoffice.options import EditableAdmin
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.configuration.models import AccountSetting
 from commerce.configuration.operations import change_settings

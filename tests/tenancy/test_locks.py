@@ -7,7 +7,8 @@ from django.db import connection, transaction
 
 from carts.models import Cart
 from checkouts.models import Checkout
-from commerce.backoffice.options import EditableAdmin, RowsInline
+from commerce.backoffice.inlines import RowsInline
+from commerce.backoffice.options import EditableAdmin
 from commerce.inventory.models import InventoryLevel
 from commerce.tenancy.locks import (
     LockOrderBroken,

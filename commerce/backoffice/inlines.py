@@ -1,0 +1,87 @@
+"""Rows that are shown or edited on the page of the row that they belong to."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.forms import BaseInlineFormSet, ModelForm
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import cached_property
+from unfold.admin import TabularInline
+from unfold.forms import PaginationInlineFormSet
+
+from .forms import RuledFields, RuledModelForm, all_values, attach_refusal_to, changed_values, lock_to_save
+from .roles import ByRole, ReadOnly
+
+
+class RowsFormSet(PaginationInlineFormSet):
+    """Saves the rows of an inline through the operations of that inline."""
+
+    rows: "RowsInline"
+    _has_forms = False
+
+    @cached_property
+    def forms(self) -> list[RuledModelForm]:
+        forms = super().forms
+        self._has_forms = self.is_bound
+        return forms
+
+    def get_queryset(self) -> object:
+        """Return the rows of the submitted page once its forms exist."""
+        # Django's admin pairs these rows with the forms one by one. Others may have added or deleted rows meanwhile.
+        if self._has_forms:
+            return [form.instance for form in self.initial_forms]
+        return super().get_queryset()
+
+    def add_fields(self, form: RuledModelForm, index: int | None) -> None:
+        super().add_fields(form, index)
+        is_shown = self.is_bound and index is not None and index < self.initial_form_count()
+        # The row isn't there any more. Django would pass over its form without a word.
+        if is_shown and form.instance.pk is None:
+            form.mark_as_deleted(form[self._pk_field.name].data)
+
+    def save_new(self, form: ModelForm, commit: bool = True) -> Model:
+        with attach_refusal_to(form):
+            return self.rows.create_row(self.instance, all_values(form), timezone.now())
+
+    def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
+        with attach_refusal_to(form):
+            return self.rows.update_row(form.row, changed_values(form), timezone.now())
+
+    def delete_existing(self, obj: Model, commit: bool = True) -> None:
+        self.rows.delete_row(obj, timezone.now())
+
+
+class RowsInline(ByRole, RuledFields, TabularInline):
+    """Rows that are edited on their owner's page."""
+
+    extra = 0
+    deletable = True
+    formset = RowsFormSet
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return lock_to_save(request, super().get_queryset(request))
+
+    def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def update_row(self, row: Any, changes: dict[str, Any], now: datetime) -> Model:
+        raise NotImplementedError
+
+    def delete_row(self, row: Any, now: datetime) -> None:
+        raise NotImplementedError
+
+    def get_formset(
+        self, request: HttpRequest, obj: Model | None = None, **kwargs: object
+    ) -> type[BaseInlineFormSet]:
+        formset_class = super().get_formset(request, obj, **kwargs)
+        formset_class.rows = self
+        self.prepare(formset_class.form, request)
+        return formset_class
+
+
+class ReadOnlyRows(ReadOnly, TabularInline):
+    extra = 0
+    can_delete = False
+    ordering = ("pk",)
