@@ -82,6 +82,7 @@ class ProductAdmin(EditableAdmin):
 
     def update_row(self, row: Product, changes: Mapping[str, object], now: datetime) -> Product:
         operations.update_product(product=row, changes=changes, now=now)
+        # Read again, as the operation may change more than the form did: `archived_at`.
         return queries.get_product(row.pk)
 
     @admin.action(description="Archive the selected products", permissions=["write"])
@@ -111,21 +112,24 @@ class PricingRows(RowsInline):
         return field
 
     def create_row(self, owner: Variant, fields: Mapping[str, object], now: datetime) -> VariantPricing:
+        # An empty field of the form stands for the market's currency, as None does for the operation.
         return operations.add_pricing(
             variant=owner, fields={**fields, "currency": fields["currency"] or None}
         )
 
     def update_row(self, row: VariantPricing, changes: Mapping[str, object], now: datetime) -> VariantPricing:
+        # `set_pricing` would add a price in the other market, and leave this one as it is.
         if "market_id" in changes:
             raise ValidationFailed.of(
                 "pricing",
                 "read_only_field",
                 "A price can't be moved to another market. Add a new one instead.",
             )
+        # The operation sets the whole price, so it needs the columns that weren't edited as well.
         columns = ("market_id", "currency", "price_cents", "compare_at_price_cents")
-        kept = {name: getattr(row, name) for name in columns} | dict(changes)
+        fields = {name: getattr(row, name) for name in columns} | dict(changes)
         return operations.set_pricing(
-            variant=row.variant, fields=kept | {"currency": kept["currency"] or None}
+            variant=row.variant, fields=fields | {"currency": fields["currency"] or None}
         )
 
 
@@ -148,6 +152,7 @@ class VariantAdmin(EditableAdmin):
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Variant | None = None) -> tuple[str, ...]:
+        # A variant can be given a product only as it is created: no operation moves it to another one.
         return ("product",) if obj else ()
 
     @display(description="Live", boolean=True)

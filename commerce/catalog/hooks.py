@@ -21,6 +21,7 @@ def register_currency_finder(finder: CurrencyFinder) -> CurrencyFinder:
 
 def find_market_currencies(market_ids: Iterable[int]) -> dict[int, str]:
     """Find the currency of each market that exists in the account in scope."""
+    # Markets belong to accounts, which imports the catalog and registers the one finder.
     (finder,) = _currency_finders
     return finder(market_ids)
 
@@ -31,7 +32,7 @@ def on_backorder_change(step: Step) -> Step:
     return step
 
 
-def change_backorder_rule(variant: Variant, *, now: datetime) -> None:
+def run_backorder_steps(variant: Variant, *, now: datetime) -> None:
     """Run the registered steps for a variant whose backorder rule has changed."""
     for step in _steps:
         step(variant, now)

@@ -48,6 +48,7 @@ class Variant(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "variants"
         constraints = [
+            # Only of live variants: archiving one frees its SKU for another.
             models.UniqueConstraint(
                 fields=["account", "sku"], condition=models.Q(archived_at__isnull=True), name="variants_sku"
             ),
@@ -67,6 +68,7 @@ class VariantPricing(AccountOwned):
     """A variant's price in a market: gross if the market's prices include tax, else net."""
 
     variant = AccountForeignKey(Variant, related_name="pricing")
+    # By name, because accounts imports the catalog.
     market = AccountForeignKey("accounts.Market", related_name="+")
     currency = models.CharField(max_length=3)
     price_cents = models.BigIntegerField()

@@ -27,20 +27,22 @@ MAX_WEIGHT_GRAMS = 100_000_000
 # Of one request.
 MAX_VARIANTS = 100
 MAX_PRICES = 100
-# A product is archived only after it was made.
+# A product is archived only after it was created.
 NEW_STATUSES = (Product.Status.DRAFT, Product.Status.ACTIVE)
 
-_AMOUNTS = {"price_cents": cents(max_value=MAX_PRICE_CENTS)}
-_PRICING_OPTIONS = {
-    # The market's, if none is given.
-    "currency": nullable(currency),
-    "compare_at_price_cents": nullable(cents(max_value=MAX_PRICE_CENTS)),
-}
-PRICING = Fields(required={"market_id": row_id} | _AMOUNTS, optional=_PRICING_OPTIONS)
+PRICING = Fields(
+    required={"market_id": row_id, "price_cents": cents(max_value=MAX_PRICE_CENTS)},
+    optional={
+        # The market's, if none is given.
+        "currency": nullable(currency),
+        "compare_at_price_cents": nullable(cents(max_value=MAX_PRICE_CENTS)),
+    },
+)
 
 
-def _prices(value: object) -> list[dict[str, object]]:
+def _check_prices(value: object) -> list[dict[str, object]]:
     prices = items(PRICING, max_length=MAX_PRICES)(value)
+    # The unique key would refuse them as well, without naming the field.
     if len({price["market_id"] for price in prices}) < len(prices):
         refuse("duplicate", "A market may have only one price.")
     return prices
@@ -55,7 +57,7 @@ _VARIANT_OPTIONS = {
     "allow_backorder": boolean,
 }
 VARIANT = Fields(required=_SKU, optional=_VARIANT_OPTIONS)
-NEW_VARIANT = Fields(required=_SKU, optional=_VARIANT_OPTIONS | {"pricing": _prices})
+NEW_VARIANT = Fields(required=_SKU, optional=_VARIANT_OPTIONS | {"pricing": _check_prices})
 
 _PRODUCT = {"handle": handle, "title": text(MAX_TITLE)}
 _DESCRIPTION = {"description": text(MAX_DESCRIPTION, may_be_blank=True)}

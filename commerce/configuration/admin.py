@@ -36,9 +36,19 @@ class AccountSettingAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        form = self._form(request)
-        if form.is_bound and self._is_saved(request, form):
-            return redirect(request.path)
+        if request.method != "POST":
+            form = SettingsForm(_read_fingerprints())
+        else:
+            if not self.has_write_permission(request):
+                raise PermissionDenied
+            # Before the stored values are compared with the shown ones, so that nobody changes them in between.
+            lock_settings()
+            fingerprints, shown = _read_fingerprints(), read_shown_values(request)
+            form = SettingsForm(
+                fingerprints, request.POST, fingerprints if shown is None else shown.get(_PAGE)
+            )
+            if form.is_valid() and self._save(request, form):
+                return redirect(request.path)
         context = {
             **self.admin_site.each_context(request),
             "title": "Settings",
@@ -49,18 +59,8 @@ class AccountSettingAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "backoffice/settings.html", context)
 
-    def _form(self, request: HttpRequest) -> SettingsForm:
-        if request.method != "POST":
-            return SettingsForm(_read_fingerprints())
-        if not self.has_write_permission(request):
-            raise PermissionDenied
-        lock_settings()
-        fingerprints, shown = _read_fingerprints(), read_shown_values(request)
-        return SettingsForm(fingerprints, request.POST, fingerprints if shown is None else shown.get(_PAGE))
-
-    def _is_saved(self, request: HttpRequest, form: SettingsForm) -> bool:
-        if not form.is_valid():
-            return False
+    def _save(self, request: HttpRequest, form: SettingsForm) -> bool:
+        """Save the changed settings. If that is refused, add the reasons to the form and return False."""
         try:
             operations.change_settings(changes={name: form.cleaned_data[name] for name in form.changed_data})
         except ValidationFailed as refusal:
@@ -72,6 +72,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
             subject=self.opts.label_lower,
             subject_id=current_account_id(),
             kind=StaffAction.Kind.CHANGED,
+            # The names alone: values may be secrets.
             summary=", ".join(form.changed_data),
         )
         self.message_user(request, "The settings are saved.", messages.SUCCESS)
@@ -79,7 +80,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
 
 
 def _read_fingerprints() -> Values:
-    """The account's own values; of a secret, only the time of its last change."""
+    """Return the account's own values; of a secret, only the time of its last change."""
     known = known_settings()
     own = AccountSetting.objects.filter(name__in=known).values_list("name", "value", "updated_at")
     return {name: str(at) if value and known[name].is_secret else value for name, value, at in own}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
@@ -21,38 +22,41 @@ class SettingsForm(MergingForm, forms.Form):
     `fingerprints` are the values, and of secrets the time of their last change.
     """
 
-    def __init__(self, fingerprints: Values, data: Any = None, shown: Values | None = None) -> None:
+    def __init__(
+        self, fingerprints: Values, data: QueryDict | None = None, shown: Values | None = None
+    ) -> None:
         known = known_settings()
         self.together = [{setting.name, *setting.sent_by} for setting in known.values() if setting.sent_by]
-        fingerprints = {name: _as_typed(fingerprints.get(name)) for name in known}
-        super().__init__(data, initial=_masked(fingerprints if shown is None else shown))
-        self.fields |= {name: _field(setting) for name, setting in known.items()}
-        self.merge(shown=shown, stored=_masked(fingerprints), fingerprints=fingerprints)
+        fingerprints = {name: _to_input(fingerprints.get(name)) for name in known}
+        super().__init__(data, initial=_mask_secrets(fingerprints if shown is None else shown))
+        self.fields |= {name: _make_field(setting) for name, setting in known.items()}
+        self.merge(shown=shown, stored=_mask_secrets(fingerprints), fingerprints=fingerprints)
 
     def format_stored_value(self, name: str) -> str:
         return str(self.stored[name] or "")
 
 
-def _masked(fingerprints: Values) -> dict[str, object]:
-    """The values, with secrets masked."""
+def _mask_secrets(fingerprints: Values) -> dict[str, object]:
     known = known_settings()
-    return {name: MASK if mark and known[name].is_secret else mark for name, mark in fingerprints.items()}
+    return {name: MASK if value and known[name].is_secret else value for name, value in fingerprints.items()}
 
 
-def _as_typed(value: Value | None) -> str | int | None:
+def _to_input(value: Value | None) -> str | int | None:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _field(setting: Setting) -> forms.Field:
+def _make_field(setting: Setting) -> forms.Field:
     shared: dict[str, Any] = {"label": setting.name, "help_text": setting.help, "required": False}
     if setting.is_secret:
+        # Shows the mask, so that staff see whether there is a secret. Sent back, it leaves the secret as it is.
         widget = UnfoldAdminPasswordWidget(render_value=True)
         return forms.CharField(empty_value=None, widget=widget, **shared)
-    inherited = f"The installation's: {_as_typed(installation_value(setting.name))}"
+    inherited = f"The installation's: {_to_input(installation_value(setting.name))}"
+    # No checkbox: a flag can be true, false, or the installation's.
     if isinstance(setting, Flag):
-        return _choice(("true", "false"), inherited, coerce=lambda text: text == "true", **shared)
+        return _make_choice_field(("true", "false"), inherited, coerce=lambda text: text == "true", **shared)
     if isinstance(setting, Choice):
-        return _choice(setting.choices, inherited, **shared)
+        return _make_choice_field(setting.choices, inherited, **shared)
     if isinstance(setting, Integer):
         widget = UnfoldAdminIntegerFieldWidget(attrs={"placeholder": inherited})
         return forms.IntegerField(
@@ -62,7 +66,7 @@ def _field(setting: Setting) -> forms.Field:
     return forms.CharField(empty_value=None, widget=widget, **shared)
 
 
-def _choice(values: tuple[str, ...], inherited: str, **options: Any) -> forms.Field:
+def _make_choice_field(values: tuple[str, ...], inherited: str, **options: Any) -> forms.Field:
     choices = [("", inherited), *((value, value) for value in values)]
     return forms.TypedChoiceField(
         choices=choices, empty_value=None, widget=UnfoldAdminSelectWidget, **options

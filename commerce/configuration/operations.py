@@ -14,9 +14,19 @@ def change_settings(*, changes: dict[str, object]) -> None:
     A request that changes where a secret is sent must give the secret again, or remove it. Raises `ValidationFailed`
     with an error for each unknown name, invalid value and missing secret.
     """
+    # Two changes at once could each pass the check for secrets, and together send one elsewhere.
     lock_settings()
-    changes = {name: value for name, value in changes.items() if not _is_masked(name, value)}
-    own = {name: value for name, value in _checked(changes).items() if value is not None}
+    known = known_settings()
+    # A client may send back all settings as it has read them, with masks instead of secrets: those stay unchanged.
+    changes = {
+        name: value
+        for name, value in changes.items()
+        if not (value == MASK and name in known and known[name].is_secret)
+    }
+    errors = [error for name, value in changes.items() if (error := _find_error(name, value))]
+    if errors:
+        raise ValidationFailed(errors=tuple(errors))
+    own: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     _require_secrets(changes)
     AccountSetting.objects.filter(name__in=changes.keys() - own.keys()).delete()
     AccountSetting.objects.bulk_create(
@@ -29,16 +39,25 @@ def change_settings(*, changes: dict[str, object]) -> None:
 
 
 def _require_secrets(changes: dict[str, Any]) -> None:
-    """Raise unless each secret whose destination changes is given again. Call it with the settings locked."""
+    """Raise unless each secret whose destination changes is given again. Call it with the settings locked.
+
+    Otherwise whoever may change settings could learn a stored password, by naming a server of their own as its host.
+    """
     secrets = [setting for setting in known_settings().values() if setting.sent_by]
-    if not any(secret.name in changes or _moves(secret, changes) for secret in secrets):
+    # Most changes concern no secret, and need no further statement.
+    if not any(secret.name in changes or _list_moves(secret, changes) for secret in secrets):
         return
     before = read_own_settings()
     after = before | changes
     errors = []
     for secret in secrets:
         is_kept = bool(before.get(secret.name)) and secret.name not in changes
-        moved = [name for name in _moves(secret, changes) if _used(name, before) != _used(name, after)]
+        # Setting a default explicitly moves nothing.
+        moved = [
+            name
+            for name in _list_moves(secret, changes)
+            if _get_used_value(name, before) != _get_used_value(name, after)
+        ]
         if is_kept and moved:
             detail = f"Changing {', '.join(moved)} changes where this secret is sent: give it again, or null."
             errors.append(FieldError(f"settings.{secret.name}", "secret_required", detail))
@@ -46,36 +65,23 @@ def _require_secrets(changes: dict[str, Any]) -> None:
         raise ValidationFailed(errors=tuple(errors))
 
 
-def _moves(secret: Setting, changes: Mapping[str, object]) -> list[str]:
+def _list_moves(secret: Setting, changes: Mapping[str, object]) -> list[str]:
     return [name for name in secret.sent_by if name in changes]
 
 
-def _used(name: str, own: dict[str, Any]) -> Value:
-    """The value used with an account's own secret, which is never one of the installation's."""
+def _get_used_value(name: str, own: dict[str, Any]) -> Value:
+    """Return the value that is used with an account's own secret, which is never one of the installation's."""
     return known_settings()[name].default if own.get(name) is None else own[name]
 
 
-def _is_masked(name: str, value: object) -> bool:
-    """Whether a client sends a masked secret back, which leaves the secret unchanged."""
-    setting = known_settings().get(name)
-    return value == MASK and setting is not None and setting.is_secret
-
-
-def _checked(changes: dict[str, object]) -> dict[str, Any]:
-    errors = [error for name, value in changes.items() if (error := _error_of(name, value))]
-    if errors:
-        raise ValidationFailed(errors=tuple(errors))
-    return changes
-
-
-def _error_of(name: str, value: object) -> FieldError | None:
+def _find_error(name: str, value: object) -> FieldError | None:
     setting = known_settings().get(name)
     if setting is None:
         return FieldError(f"settings.{name}", "unknown_setting", "There is no setting of this name.")
     if value is None:
         return None
     try:
-        setting.checked(value)
+        setting.check(value)
     except InvalidValue as error:
         return FieldError(f"settings.{name}", error.code, str(error))
     return None

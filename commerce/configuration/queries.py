@@ -8,25 +8,27 @@ from .registry import MASK, Value, installation_value, known_settings
 
 
 def read_setting(name: str) -> Value:
-    """A setting's effective value: the account's own, else the environment's, else the default."""
+    """Read a setting's value: the account's own, else the environment's, else the default."""
     own = AccountSetting.objects.filter(name=name).values_list("value", flat=True).first()
     return installation_value(name) if own is None else own
 
 
 def read_own_settings() -> dict[str, Value]:
-    """The values that the account in scope has set itself, by name."""
+    """Read the values that the account in scope has set itself, by name."""
+    # A setting that no app declares any more may still have a row.
     return dict(AccountSetting.objects.filter(name__in=known_settings()).values_list("name", "value"))
 
 
 def lock_settings() -> None:
     """Lock the account's settings against changes until the end of the transaction."""
+    # The account's row stands for them, because a setting without a value of its own has no row to lock.
     about_to_lock(Resource.ACCOUNT)
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 
 
 def read_settings() -> dict[str, Value]:
-    """All settings with their effective values, in one statement."""
+    """Read all settings with the values that `read_setting` gives, in one statement."""
     own = dict(AccountSetting.objects.values_list("name", "value"))
     return {name: own.get(name, installation_value(name)) for name in known_settings()}
 

@@ -18,8 +18,7 @@ Value = str | int | bool
 # Shown in place of a secret.
 MASK = "********"
 
-_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
-
+# Also reads the file that `<variable>_FILE` names, as container platforms mount secrets.
 _env = environ.FileAwareEnv()
 
 
@@ -53,19 +52,19 @@ class Setting(ABC):
         return self.name.upper().replace(".", "_")
 
     @abstractmethod
-    def checked(self, value: object) -> Value:
+    def check(self, value: object) -> Value:
         """Validate a JSON value; raises `InvalidValue`."""
 
-    def parsed(self, text: str) -> Value:
+    def parse(self, text: str) -> Value:
         """Parse the text of an environment variable; raises `InvalidValue`."""
-        return self.checked(text)
+        return self.check(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Setting):
     choices: tuple[str, ...]
 
-    def checked(self, value: object) -> Value:
+    def check(self, value: object) -> Value:
         if value not in self.choices:
             raise InvalidValue("invalid_choice", f"Must be one of: {', '.join(self.choices)}.")
         return value
@@ -76,34 +75,39 @@ class Integer(Setting):
     min_value: int
     max_value: int
 
-    def checked(self, value: object) -> Value:
+    def check(self, value: object) -> Value:
+        # In Python, true and false are integers too.
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidValue("invalid", "A JSON integer is required.")
         if not self.min_value <= value <= self.max_value:
             raise InvalidValue("out_of_range", f"Must be from {self.min_value} to {self.max_value}.")
         return value
 
-    def parsed(self, text: str) -> Value:
+    def parse(self, text: str) -> Value:
+        # `int()` raises errors of its own for text that is no number or has thousands of digits.
         is_short_number = text.isascii() and text.isdigit() and len(text) < 10
-        return self.checked(int(text) if is_short_number else text)
+        return self.check(int(text) if is_short_number else text)
+
+
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "on": True, "off": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag(Setting):
-    def checked(self, value: object) -> Value:
+    def check(self, value: object) -> Value:
         if not isinstance(value, bool):
             raise InvalidValue("invalid", "Must be true or false.")
         return value
 
-    def parsed(self, text: str) -> Value:
-        return self.checked(_TRUTHS.get(text.lower(), text))
+    def parse(self, text: str) -> Value:
+        return self.check(_TRUTHS.get(text.lower(), text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Setting):
     max_length: int = 255
 
-    def checked(self, value: object) -> Value:
+    def check(self, value: object) -> Value:
         if not isinstance(value, str) or not (value.isprintable() and len(value) <= self.max_length):
             raise InvalidValue(
                 "invalid", f"Must be a printable text of at most {self.max_length} characters."
@@ -115,8 +119,8 @@ class Text(Setting):
 class Email(Text):
     """An email address, or empty."""
 
-    def checked(self, value: object) -> Value:
-        address = Text.checked(self, value)
+    def check(self, value: object) -> Value:
+        address = Text.check(self, value)  # Not `super()`, which fails in a dataclass with slots.
         try:
             if address:
                 validate_email(str(address))
@@ -215,7 +219,10 @@ _declared: list[Callable[[], Iterable[Setting]]] = [lambda: _OWN]
 
 
 def register_settings(settings: Callable[[], Iterable[Setting]]) -> None:
-    """Add settings to the registry. Apps call it in their `ready()`; the callable is called at each use."""
+    """Add settings to the registry. Apps call it in their `ready()`.
+
+    The callable is called at each use, because the settings may depend on modules that can't be imported that early.
+    """
     _declared.append(settings)
 
 
@@ -224,14 +231,16 @@ def known_settings() -> dict[str, Setting]:
     return {setting.name: setting for settings in _declared for setting in settings()}
 
 
+# The environment of a process doesn't change, and every request reads some settings.
 @cache
 def installation_value(name: str) -> Value:
-    """The environment's value, else the default; raises `ImproperlyConfigured`."""
+    """Return the environment's value, else the default; raises `ImproperlyConfigured`."""
     setting = known_settings()[name]
     text = _env.str(setting.variable, default=None)
     if text is None:
         return setting.default
     try:
-        return setting.parsed(text.strip())
+        # Files that hold secrets usually end with a newline.
+        return setting.parse(text.strip())
     except InvalidValue as error:
         raise ImproperlyConfigured(f"{setting.variable}: {error}") from None

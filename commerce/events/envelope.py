@@ -4,13 +4,14 @@ from commerce.versions import ApiVersion, event_data_for
 
 
 def make_envelope(event: Event, version: ApiVersion) -> dict[str, object]:
-    """An event as it is shown to readers of a version, in the feed and in webhooks.
+    """Return an event as readers of a version see it, in the feed and in webhooks.
 
     An event that is older than the version stays in its own, which `api_version` names.
     """
     return {
         "id": text_id(event.pk),
         "type": event.type,
+        # Names of versions are dates, so the smaller one is the older one.
         "api_version": min(event.api_version, version.name),
         "account_id": text_id(event.account_id),
         "occurred_at": timestamp(event.occurred_at),

@@ -10,7 +10,7 @@ class Event(AccountOwned):
     type = models.CharField(max_length=64)
     data = models.JSONField()
     occurred_at = models.DateTimeField()
-    # What `data` was made for. Code from before the column publishes events of the first version.
+    # What `data` was made for. The database's default is for processes of a release that doesn't know the column.
     api_version = models.CharField(max_length=16, default=current_version_name, db_default="2026-01")
 
     class Meta(AccountOwned.Meta):

@@ -17,6 +17,7 @@ def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  
     Events are stored as clients read them: ids and cents become text here.
     """
     event = Event.objects.create(type=EventType(type).value, data=as_text(data), occurred_at=now)
+    # An event of a transaction that is rolled back has never happened.
     transaction.on_commit(partial(count_events, {type: 1}))
     return event
 

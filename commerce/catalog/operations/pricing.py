@@ -12,8 +12,8 @@ def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
 
     Raises `ValidationFailed`, and `NotFound` for an unknown market.
     """
-    fields = _with_currency(PRICING.check(fields))
-    pricing = VariantPricing(variant=variant, **fields)
+    pricing = VariantPricing(variant=variant, **_check_pricing(fields))
+    # One statement, so that of two requests for a new price neither fails on the unique key.
     VariantPricing.objects.bulk_create(
         [pricing],
         update_conflicts=True,
@@ -25,8 +25,9 @@ def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
 
 def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
     """Set the first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
-    fields = _with_currency(PRICING.check(fields))
+    fields = _check_pricing(fields)
     market_id = fields.pop("market_id")
+    # Not an upsert: it would overwrite a price that somebody else has added since the page was opened.
     pricing, is_new = VariantPricing.objects.get_or_create(
         variant=variant, market_id=market_id, defaults=fields
     )
@@ -39,8 +40,10 @@ def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
     return pricing
 
 
-def _with_currency(fields: dict[str, Any]) -> dict[str, Any]:
-    market_currency = find_market_currencies([fields["market_id"]]).get(fields["market_id"])
+def _check_pricing(fields: Mapping[str, object]) -> dict[str, Any]:
+    """Check the fields of a price, and fill in the market's currency if none is given."""
+    checked = PRICING.check(fields)
+    market_currency = find_market_currencies([checked["market_id"]]).get(checked["market_id"])
     if market_currency is None:
         raise NotFound
-    return fields | {"currency": fields.get("currency") or market_currency}
+    return checked | {"currency": checked.get("currency") or market_currency}

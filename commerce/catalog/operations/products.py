@@ -22,10 +22,16 @@ def create_product(*, fields: Mapping[str, object], variants: Sequence[Mapping[s
 
 
 def update_product(*, product: Product, changes: Mapping[str, object], now: datetime) -> None:
-    """Change a product; its status takes it to the archive, and back. Raises as `create_product` does."""
+    """Change a product. Its status archives it with its variants, or restores both. Raises as `create_product` does."""
     changes = PRODUCT.check(changes, partial=True)
     locked = lock(Product.objects.all()).get(pk=product.pk)
-    _archive_variants(locked, changes.get("status", locked.status), now)
+    is_archived = changes.get("status", locked.status) == Product.Status.ARCHIVED
+    archived_at = (locked.archived_at or now) if is_archived else None
+    if archived_at != locked.archived_at:
+        # Variants archived together with the product have its time stamp. Those archived on their own stay as they are.
+        together = locked.variants.filter(archived_at=locked.archived_at)
+        together.update(archived_at=archived_at, updated_at=now)
+        locked.archived_at = archived_at
     for name, value in changes.items():
         setattr(locked, name, value)
     locked.save(update_fields=[*changes, "archived_at", "updated_at"])
@@ -35,13 +41,3 @@ def archive_product(*, product: Product, now: datetime) -> None:
     """Take a product and its variants off sale. Carts and orders still refer to them. Repeated, nothing changes."""
     if product.status != Product.Status.ARCHIVED:
         update_product(product=product, changes={"status": Product.Status.ARCHIVED}, now=now)
-
-
-def _archive_variants(product: Product, status: str, now: datetime) -> None:
-    """Archive or restore the variants with their product, except those that were archived on their own."""
-    archived_at = (product.archived_at or now) if status == Product.Status.ARCHIVED else None
-    if archived_at != product.archived_at:
-        # Variants archived together with the product have its time stamp.
-        together = product.variants.filter(archived_at=product.archived_at)
-        together.update(archived_at=archived_at, updated_at=now)
-        product.archived_at = archived_at

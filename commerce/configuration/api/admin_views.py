@@ -13,7 +13,7 @@ SETTINGS_ANSWER = inline_serializer("SettingsAnswer", {"settings": serializers.D
 
 
 class SettingsInput(Input):
-    """Values by dotted name; null takes the account's own value away."""
+    """Values by dotted name; null removes the account's own value."""
 
     settings = fields.ObjectField()
 

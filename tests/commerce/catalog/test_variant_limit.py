@@ -18,7 +18,7 @@ def skus(shop, product):
 
 
 def test_variant_past_the_limit_is_refused(shop, monkeypatch):
-    monkeypatch.setattr(variants, "MAX_VARIANTS", 1)
+    monkeypatch.setattr(variants, "MAX_VARIANTS_PER_PRODUCT", 1)
     product = factories.make_product(shop)
     first = add(shop, product, "A").json()["variant"]
 
@@ -32,7 +32,7 @@ def test_variant_past_the_limit_is_refused(shop, monkeypatch):
 
 @pytest.mark.django_db(transaction=True)
 def test_variants_added_at_once_stay_within_the_limit(shop, monkeypatch):
-    monkeypatch.setattr(variants, "MAX_VARIANTS", 2)
+    monkeypatch.setattr(variants, "MAX_VARIANTS_PER_PRODUCT", 2)
     product = factories.make_product(shop)
 
     statuses = run_threads(6, lambda index: add(shop, product, f"SKU{index}").status_code)

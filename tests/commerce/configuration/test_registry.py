@@ -27,7 +27,7 @@ def environment(monkeypatch):
 
 @pytest.mark.parametrize("setting", known_settings().values(), ids=known_settings())
 def test_every_default_is_a_value_that_its_setting_takes(setting):
-    assert setting.checked(setting.default) == setting.default
+    assert setting.check(setting.default) == setting.default
 
 
 def test_the_environment_wins_over_the_default(shop, environment):
@@ -94,12 +94,12 @@ def test_a_bad_variable_is_refused_and_reported_at_the_start(environment, variab
 
 @pytest.mark.parametrize(("text", "value"), [("TRUE", True), ("on", True), ("0", False), ("false", False)])
 def test_a_flag_is_spelled_in_many_ways(text, value):
-    assert known_settings()["commerce.payments.test_card"].parsed(text) is value
+    assert known_settings()["commerce.payments.test_card"].parse(text) is value
 
 
 def test_a_json_value_is_not_spelled():
     with pytest.raises(InvalidValue):
-        known_settings()[TTL].checked("60")
+        known_settings()[TTL].check("60")
 
 
 def test_an_account_has_one_value_of_a_name(shop):
