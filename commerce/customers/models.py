@@ -6,6 +6,7 @@ from commerce.tenancy.models import AccountOwned
 
 def normalise_email(email: str) -> str:
     """Trim and lower-case an address. Two addresses are the same if this form is."""
+    # RFC 5321 lets the part before the @ depend on case, but people type their own address in any case.
     return email.strip().lower()
 
 
@@ -21,6 +22,7 @@ class Customer(AccountOwned):
     locale = models.CharField(max_length=16, null=True, blank=True)
     tags = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     country_code = models.CharField(max_length=2, null=True, blank=True)
+    # Created by an order rather than by the shop.
     is_guest = models.BooleanField(default=False)
     notification_preferences = models.JSONField(default=dict, blank=True)
     orders_count = models.PositiveIntegerField(default=0)
@@ -32,6 +34,7 @@ class Customer(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "customers"
         constraints = [
+            # Redacted customers have no address, and nulls are never equal.
             models.UniqueConstraint(fields=["account", "normalised_email"], name="customers_email"),
             models.CheckConstraint(
                 condition=models.Q(redacted_at__isnull=True)

@@ -1,11 +1,8 @@
-from collections.abc import Collection
-
 from django.db.models import QuerySet
 
 from commerce.queries import get_or_not_found
 
 from .models import Customer, Segment, normalise_email
-from .segments import matches
 
 
 def customers(*, email: str | None = None) -> QuerySet[Customer]:
@@ -33,9 +30,3 @@ def segments() -> QuerySet[Segment]:
 def get_segment(segment_id: int) -> Segment:
     """A segment of the account in scope; raises `NotFound`."""
     return get_or_not_found(segments(), pk=segment_id)
-
-
-def find_segments_of(customer: Customer, *, among: Collection[int]) -> set[int]:
-    """Which of these segments the customer belongs to, in one statement."""
-    named = segments().filter(pk__in=among)
-    return {segment.pk for segment in named if matches(segment.filter, customer)}

@@ -16,5 +16,6 @@ def register_eraser(eraser: Eraser) -> Eraser:
 
 
 def erase_person(customer_id: int, *, now: datetime) -> None:
+    """Run all erasers."""
     for eraser in _erasers:
         eraser(customer_id, now)

@@ -62,15 +62,15 @@ _VALUES: dict[str, Rule] = {
 }
 
 
-def _given(value: object) -> object:
-    """A value whose type depends on another field; checked once that one is known."""
+def _require_value(value: object) -> object:
+    """Refuse null. The value's type depends on another field: `_check_condition` checks it once that one is known."""
     if value is None:
         refuse("null", "This field may not be null.")
     return value
 
 
-def _condition(condition: dict[str, Any]) -> dict[str, object]:
-    """One of the operators of the field, with a value of the field's type."""
+def _check_condition(condition: dict[str, Any]) -> dict[str, object]:
+    """Check that the field takes the operator, and that the value has the field's type."""
     operators = FIELDS[condition["field"]]
     if condition["op"] not in operators:
         raise ValidationFailed.of("op", "op_not_allowed", f"This field takes: {', '.join(operators)}.")
@@ -84,7 +84,8 @@ def _condition(condition: dict[str, Any]) -> dict[str, object]:
 
 
 _CONDITION = Fields(
-    required={"field": choice(FIELDS), "op": choice(OPERATORS), "value": _given}, then=_condition
+    required={"field": choice(FIELDS), "op": choice(OPERATORS), "value": _require_value},
+    then=_check_condition,
 )
 FILTER = within_bytes(
     Fields(required={"all": items(_CONDITION, max_length=MAX_CONDITIONS)}), MAX_FILTER_BYTES
@@ -93,7 +94,7 @@ SEGMENT = Fields(required={"handle": handle, "name": text(MAX_SEGMENT_NAME), "fi
 
 
 def require_known_templates(preferences: dict[str, bool]) -> None:
-    """Raises `ValidationFailed` for keys of templates that customers can't switch off."""
+    """Raise `ValidationFailed` for keys that aren't those of templates."""
     errors = tuple(
         FieldError(f"notification_preferences.{key}", "unknown_template", "There is no such template.")
         for key in preferences

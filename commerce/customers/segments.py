@@ -6,6 +6,7 @@ from typing import Any
 
 from .models import Customer
 
+# A customer's values of a field.
 Facts = Sequence[Any]
 
 EQUALITY = ("eq", "neq", "in")
@@ -23,6 +24,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 _OPERATORS: dict[str, Callable[[Facts, Any], bool]] = {
     "eq": lambda facts, value: value in facts,
+    # So an unknown value differs from all others.
     "neq": lambda facts, value: value not in facts,
     "in": lambda facts, values: any(fact in values for fact in facts),
     "gte": lambda facts, value: any(fact >= value for fact in facts),
@@ -32,17 +34,9 @@ _OPERATORS: dict[str, Callable[[Facts, Any], bool]] = {
 
 def matches(conditions: dict[str, Any], customer: Customer) -> bool:
     """Whether a customer matches a filter. An empty filter matches everybody."""
-    facts = _facts_of(customer)
-    return all(
-        _OPERATORS[condition["op"]](facts[condition["field"]], _value_of(condition))
-        for condition in conditions["all"]
-    )
-
-
-def _facts_of(customer: Customer) -> dict[str, Facts]:
-    """The customer's values of a field: several tags, one of most fields, none if unknown."""
     _, _, domain = (customer.normalised_email or "").rpartition("@")
-    return {
+    # Several tags, and one value of the other fields, or none if it is unknown.
+    facts: dict[str, Facts] = {
         "tag": customer.tags,
         "email_domain": [domain] if domain else [],
         "country_code": [customer.country_code] if customer.country_code else [],
@@ -50,10 +44,14 @@ def _facts_of(customer: Customer) -> dict[str, Facts]:
         "total_spent_cents": [customer.total_spent_cents],
         "created_at": [customer.created_at],
     }
+    return all(
+        _OPERATORS[condition["op"]](facts[condition["field"]], _read_value(condition))
+        for condition in conditions["all"]
+    )
 
 
-def _value_of(condition: dict[str, Any]) -> Any:
-    """The value to compare with. Filters store timestamps as text."""
+def _read_value(condition: dict[str, Any]) -> Any:
+    """Return the value to compare with. Filters store timestamps as text."""
     value = condition["value"]
     if condition["field"] != "created_at":
         return value

@@ -56,6 +56,7 @@ class StockingForm(AdjustmentForm):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
+        # Here rather than in the class, which is made before any account is in scope.
         self.fields["location"].queryset = Location.objects.order_by("priority", "pk")
 
     def clean_variant(self) -> Variant:
@@ -113,7 +114,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
         icon="swap_vert",
     )
     def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, object]) -> str:
-        return _adjusted(level.variant_id, level.location_id, fields)
+        return _adjust(level.variant_id, level.location_id, fields)
 
     @dialog_action(
         "Add stock",
@@ -123,10 +124,10 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
         icon="add",
     )
     def stock(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
-        return _adjusted(fields["variant"].pk, fields["location"].pk, fields)
+        return _adjust(fields["variant"].pk, fields["location"].pk, fields)
 
 
-def _adjusted(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
+def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
     level = operations.adjust_level(
         variant_id=variant_id,
         location_id=location_id,

@@ -27,7 +27,10 @@ _INSERT_MISSING = """
 
 
 def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: datetime) -> None:
-    """Create missing levels at a location, with no units. Call it before locking any level."""
+    """Create missing levels at a location, with no units. Call it before locking any level.
+
+    It locks variants, which come first in the order of locks.
+    """
     about_to_lock(Resource.VARIANT)
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_MISSING, [location_id, now, current_account_id(), sorted(variant_ids)])

@@ -82,6 +82,7 @@ class Reservation(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "inventory_reservations"
         constraints = [
+            # A checkout that releases its units and reserves again reuses its row.
             models.UniqueConstraint(
                 fields=["account", "checkout_id", "level"], name="inventory_reservations_once"
             ),

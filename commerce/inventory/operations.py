@@ -34,23 +34,20 @@ def adjust_level(
     Raises `ValidationFailed`, also for unknown ids, and `StockBelowCommitted`.
     """
     ADJUSTMENT.check({"variant_id": variant_id, "location_id": location_id, "delta": delta, "reason": reason})
-    _require_place(variant_id, location_id)
+    places = {
+        "variant_id": Variant.objects.filter(pk=variant_id),
+        "location_id": Location.objects.filter(pk=location_id),
+    }
+    unknown = [field for field, rows in places.items() if not rows.exists()]
+    if unknown:
+        raise ValidationFailed.unknown(*unknown)
     ensure_levels(location_id=location_id, variant_ids=[variant_id], now=now)
     (level,) = lock_levels(Q(location_id=location_id, variant_id=variant_id))
     on_hand = level.on_hand + delta
+    # The constraints would refuse it as well, but couldn't tell the client the numbers.
     if not level.may_hold(on_hand):
         raise StockBelowCommitted(on_hand=level.on_hand, reserved=level.reserved, committed=level.committed)
     level.on_hand = on_hand
     level.save(update_fields=["on_hand", "updated_at"])
     InventoryAdjustment.objects.create(level=level, delta=delta, reason=reason, on_hand_after=on_hand)
     return level
-
-
-def _require_place(variant_id: int, location_id: int) -> None:
-    known = {
-        "variant_id": Variant.objects.filter(pk=variant_id).exists(),
-        "location_id": Location.objects.filter(pk=location_id).exists(),
-    }
-    unknown = [field for field, is_known in known.items() if not is_known]
-    if unknown:
-        raise ValidationFailed.unknown(*unknown)

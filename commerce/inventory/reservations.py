@@ -19,8 +19,8 @@ from .models import InventoryLevel, Reservation
 
 Status = Reservation.Status
 
-# The wanted variants that are tracked, the location to take stock from, whether it has a
-# level of the variant, and whether the checkout already holds the units.
+# The wanted variants that are tracked, the location to take stock from, whether it has a level of the variant, and whether
+# the checkout already holds the units. In order of variants, in which levels are locked.
 _PLAN = """
     SELECT v.id, v.allow_backorder, place.id, l.id IS NOT NULL,
            EXISTS (SELECT FROM inventory_reservations r
@@ -56,8 +56,6 @@ _MOVE = """
       FROM sums
      WHERE l.account_id = %s AND l.id = sums.level_id
 """
-
-
 # These units are being shipped, so a lower count must have been wrong: correct it first.
 _COUNT_UP = """
     WITH counted AS (
@@ -96,18 +94,27 @@ def reserve(
     Untracked variants are skipped; backorders may exceed the stock. What the checkouts in `instead_of`
     hold is released first, under the same locks. Raises `InsufficientInventory`.
     """
-    lines = _lines(checkout_id, wanted)
+    lines = _plan_lines(checkout_id, wanted)
+    # All lines have the same location.
     location_id = lines[0].location_id if lines else None
+    # Backorders need a level to be counted in. Without one, other variants have nothing to sell anyway.
     absent = [line.variant_id for line in lines if line.allow_backorder and not line.has_level]
     if location_id is not None and absent:
         ensure_levels(location_id=location_id, variant_ids=absent, now=now)
     here = Q(location_id=location_id, variant_id__in=[line.variant_id for line in lines])
     if instead_of:
+        # Together with the levels that are locked below: in two steps, they would be locked out of order.
         lock_levels(here | Q(pk__in=list(_level_ids(instead_of, Status.RESERVED))))
         release(checkout_ids=instead_of)
     if lines:
         levels = {level.variant_id: level for level in lock_levels(here)}
-        _refuse_shortage(lines, levels)
+        short = [
+            _describe_shortage(line.variant_id, line.quantity, level.available if level else 0)
+            for line in lines
+            if line.is_short(level := levels.get(line.variant_id))
+        ]
+        if short:
+            raise InsufficientInventory(items=short)
         _hold(checkout_id, lines, levels, now)
 
 
@@ -127,7 +134,21 @@ def commit(*, checkout_id: int) -> None:
 def fulfill(*, checkout_id: int) -> None:
     """Take an order's units out of stock. Raises `InsufficientInventory` for backorders that aren't in stock yet."""
     _lock([checkout_id], Status.COMMITTED)
-    if _has_too_few(checkout_id):
+    taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
+    short = [
+        reservation
+        for reservation in taken.select_related("level__variant").order_by("level__variant_id")
+        if reservation.level.on_hand < reservation.quantity
+    ]
+    items = [
+        _describe_shortage(reservation.level.variant_id, reservation.quantity, reservation.level.on_hand)
+        for reservation in short
+        if reservation.level.variant.track_inventory
+    ]
+    if items:
+        raise InsufficientInventory(items=items)
+    # All that are short are of variants that are no longer tracked.
+    if short:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_UP, [current_account_id(), checkout_id])
     changes = "on_hand = l.on_hand - sums.quantity, committed = l.committed - sums.quantity"
@@ -135,13 +156,13 @@ def fulfill(*, checkout_id: int) -> None:
 
 
 def restock(*, checkout_id: int) -> None:
-    """Free an order's units that haven't been shipped."""
+    """Free an order's units that haven't been shipped, because the order was cancelled."""
     _lock([checkout_id], Status.COMMITTED)
     _move([checkout_id], Status.COMMITTED, Status.RELEASED, "committed = l.committed - sums.quantity")
 
 
-def _lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
-    """What to reserve, ordered by variant; empty if the checkout already holds it."""
+def _plan_lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
+    """Find what to reserve, ordered by variant; empty if the checkout already holds it."""
     with connection.cursor() as cursor:
         cursor.execute(_PLAN, [checkout_id, current_account_id(), list(wanted)])
         rows = cursor.fetchall()
@@ -152,38 +173,8 @@ def _lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
     ]
 
 
-def _refuse_shortage(lines: list[_Line], levels: dict[int, InventoryLevel]) -> None:
-    short = [
-        _item(line.variant_id, line.quantity, level.available if level else 0)
-        for line in lines
-        if line.is_short(level := levels.get(line.variant_id))
-    ]
-    if short:
-        raise InsufficientInventory(items=short)
-
-
-def _has_too_few(checkout_id: int) -> bool:
-    """Whether an untracked variant has fewer units on hand than the order takes.
-
-    Raises `InsufficientInventory` for tracked variants.
-    """
-    taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
-    short = [
-        reservation
-        for reservation in taken.select_related("level__variant").order_by("level__variant_id")
-        if reservation.level.on_hand < reservation.quantity
-    ]
-    items = [
-        _item(reservation.level.variant_id, reservation.quantity, reservation.level.on_hand)
-        for reservation in short
-        if reservation.level.variant.track_inventory
-    ]
-    if items:
-        raise InsufficientInventory(items=items)
-    return bool(short)
-
-
-def _item(variant_id: int, requested: int, available: int) -> dict[str, int]:
+def _describe_shortage(variant_id: int, requested: int, available: int) -> dict[str, int]:
+    # Backorders make it negative, which means nothing to a shopper.
     return {"variant_id": variant_id, "requested": requested, "available": max(available, 0)}
 
 

@@ -9,7 +9,7 @@ MAX_PRIORITY = 2_147_483_647
 MAX_DELTA = 1_000_000_000
 
 
-def _delta(value: object) -> int:
+def _check_delta(value: object) -> int:
     delta = integer(min_value=-MAX_DELTA, max_value=MAX_DELTA)(value)
     if delta == 0:
         refuse("zero", "Must not be 0.")
@@ -25,7 +25,7 @@ ADJUSTMENT = Fields(
     required={
         "variant_id": row_id,
         "location_id": row_id,
-        "delta": _delta,
+        "delta": _check_delta,
         "reason": choice(InventoryAdjustment.Reason.values),
     }
 )

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# PostgreSQL's error classes for connections and for the server as a whole.
-_OF_THE_SERVER = ("08", "53", "57P")
+# The power is bounded, as it would overflow after some hundred failures. The last line names the account, by which a
+# sharded table is distributed.
 _POSTPONE = """
     INSERT INTO postponed_rows AS p (account_id, loop, row_id, failures, retry_at, last_error, created_at)
     VALUES (%s, %s, %s, 1, clock_timestamp() + interval '1 minute', %s, clock_timestamp())
@@ -44,6 +44,7 @@ def continue_after_failure(loop: str, **ids: object) -> Iterator[None]:
 
 
 def note_failure(loop: str, error: Exception, **ids: object) -> None:
+    """Log and count a failure. The ids say what the loop goes on without."""
     count_loop_failure(loop)
     named = ", ".join(f"{name} {value}" for name, value in ids.items())
     logger.error("%s goes on without %s", loop, named, exc_info=error)
@@ -65,6 +66,7 @@ def handle_rows(
         if len(row_ids) == 1:
             postpone(loop, account_id=account_id, row_id=row_ids[0], error=error)
             return []
+    # Halves rather than single rows: one failing row among many costs few further transactions.
     middle = len(row_ids) // 2
     halves = (row_ids[:middle], row_ids[middle:])
     return [
@@ -75,10 +77,11 @@ def handle_rows(
 
 
 def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> None:
-    """Skip a row for a while. Call it outside of any scope."""
+    """Skip a row for a while. Call it outside of any scope, as the row's own transaction is rolled back."""
     note_failure(loop, error, account=account_id, row=row_id)
     # Only the error's name: its text may contain personal data.
     reason = type(error).__name__
+    # What made the row fail may make this fail as well, and the loop is to go on even then.
     with continue_after_failure(loop, account=account_id, row=row_id), account_scope(account_id):
         _execute(_POSTPONE, [account_id, loop, row_id, reason])
 
@@ -92,6 +95,7 @@ def prune_in_batches(
     loop: str, prune: Callable[[int, int], tuple[int, Sequence[object]]], *, batch: int, batches: int
 ) -> None:
     """Call `prune(batch, passed_over)` until nothing is left to delete, past rows that can't be deleted."""
+    # Rows are taken oldest first, so those that can't be deleted are the first of each batch.
     passed_over = 0
     for _ in range(batches):
         deleted, failed = prune(batch, passed_over)
@@ -99,6 +103,7 @@ def prune_in_batches(
             count_loop_failure(loop)
             logger.error("%s goes on without row %s, which can't be deleted", loop, row_id)
         passed_over += len(failed)
+        # It found fewer rows than it was to delete, so there are no more.
         if deleted + len(failed) < batch:
             break
 
@@ -108,7 +113,9 @@ def is_server_failure(error: BaseException) -> bool:
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     sqlstate = getattr(error.__cause__, "sqlstate", None)
-    return sqlstate is None or sqlstate.startswith(_OF_THE_SERVER)
+    # Without a state, the client found the connection broken. Classes of PostgreSQL's appendix A: connection exceptions,
+    # insufficient resources, and shutdowns. Others, such as a lock time-out, may concern one row alone.
+    return sqlstate is None or sqlstate.startswith(("08", "53", "57P"))
 
 
 def _execute(sql: str, parameters: list[Any]) -> None:

@@ -11,9 +11,8 @@ from commerce.customers.rules import CUSTOMER, require_known_templates
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 
-_MAX_CENTS = 2**63 - 1
-
-# A known customer is returned unchanged: a guest who types an address must not change its owner's data.
+# A known customer is returned unchanged: a guest who types an address must not change its owner's data. Something has to
+# be updated, though, as `DO NOTHING` would return no row.
 _UPSERT_GUEST = """
     INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
                            is_guest, tags, notification_preferences, orders_count, total_spent_cents,
@@ -35,6 +34,7 @@ def update_customer(*, customer: Customer, changes: Mapping[str, object], now: d
     changes = CUSTOMER.check(changes, partial=True)
     if "email" in changes:
         changes = changes | {"normalised_email": normalise_email(changes["email"])}
+    # A condition of the update, so that no personal data comes back after a redaction at the same time.
     live = Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True)
     if not live.update(updated_at=now, **changes):
         raise CustomerRedacted
@@ -47,6 +47,7 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
 
     Repeated, nothing changes.
     """
+    # The other apps first: workers, too, lock dispatches and deliveries before the customer.
     erase_person(customer.pk, now=now)
     Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True).update(
         email=None,
@@ -68,6 +69,7 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
 def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
     """Set which messages a customer wants; other preferences stay. Raises `ValidationFailed`, `CustomerRedacted`."""
     require_known_templates(preferences)
+    # Locked, so that of two changes at once neither undoes the other.
     locked = lock(Customer.objects.all()).get(pk=customer.pk)
     if locked.redacted_at is not None:
         raise CustomerRedacted
@@ -87,13 +89,14 @@ def resolve_customer(
     country_code: str | None = None,
     now: datetime,
 ) -> Customer:
-    """The customer of an order: the given one, else the one with this address, else a new guest.
+    """Find the customer of an order: the given one, else the one with this address, else a new guest.
 
     Two guests who complete at once with the same address become one customer.
     """
-    named = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
-    if named is not None:
-        return named
+    # A redacted customer gets no further orders.
+    known = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
+    if known is not None:
+        return known
     about_to_lock(Resource.CUSTOMER)
     person = [email.strip(), normalise_email(email), first_name, last_name, phone, locale, country_code]
     (guest,) = Customer.objects.raw(_UPSERT_GUEST, [current_account_id(), *person, now, now])
@@ -103,11 +106,11 @@ def resolve_customer(
 def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
     """Add an order and its total (cents) to the customer's figures, by which segments filter."""
     about_to_lock(Resource.CUSTOMER)
+    largest = 2**63 - 1
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
-        # Capped at the column's maximum.
-        total_spent_cents=Least(F("total_spent_cents"), _cents(_MAX_CENTS - total_cents))
-        + _cents(total_cents),
+        # Capped at the column's maximum: an overflow would refuse the order.
+        total_spent_cents=Least(F("total_spent_cents"), _cents(largest - total_cents)) + _cents(total_cents),
         updated_at=now,
     )
 

@@ -20,7 +20,7 @@ def update_segment(*, segment: Segment, changes: Mapping[str, object]) -> Segmen
 
 
 def delete_segment(*, segment_id: int) -> None:
-    """Delete a segment. Discounts for it no longer match anyone by it. Raises `NotFound`."""
+    """Delete a segment. Discounts that are limited to it no longer apply to anyone because of it. Raises `NotFound`."""
     deleted, _ = Segment.objects.filter(pk=segment_id).delete()
     if not deleted:
         raise NotFound

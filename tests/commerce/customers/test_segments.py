@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from commerce.customers.models import Customer, Segment
 from commerce.customers.operations import redact_customer
-from commerce.customers.queries import find_segments_of
 from commerce.customers.segments import matches
 from tests.commerce.refusals import refused_constraint
 from tests.factories import make_customer
@@ -78,24 +77,6 @@ def test_what_is_unknown_equals_nothing(shop, ada):
         assert matches({"all": [{"field": field, "op": "eq", "value": value}]}, redacted) is False
         assert matches({"all": [{"field": field, "op": "in", "value": [value]}]}, redacted) is False
         assert matches({"all": [{"field": field, "op": "neq", "value": value}]}, redacted) is True
-
-
-def test_segments_with_a_customer_in_one_statement(shop, ada, django_assert_num_queries):
-    with shop.scope():
-        everybody, vips, germans = (
-            Segment.objects.create(handle=handle, name=handle, filter={"all": conditions})
-            for handle, conditions in (
-                ("everybody", []),
-                ("vips", [{"field": "tag", "op": "eq", "value": "vip"}]),
-                ("germans", [{"field": "country_code", "op": "eq", "value": "DE"}]),
-            )
-        )
-        with django_assert_num_queries(1):
-            found = find_segments_of(ada, among=[everybody.pk, vips.pk, germans.pk, 999_999])
-        without = find_segments_of(ada, among=[germans.pk])
-
-    assert found == {everybody.pk, vips.pk}
-    assert without == set()
 
 
 def test_a_segment_handle_is_unique_in_its_account(shop):
