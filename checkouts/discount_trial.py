@@ -22,9 +22,9 @@ from commerce.backoffice.display import money
 from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
-from discounts.in_force import rules_on_trial
+from discounts.in_force import load_rules_on_trial
 from discounts.rules import normalise_code
-from discounts.shoppers import shopper_for
+from discounts.shoppers import load_shopper
 
 
 class CartForm(forms.Form):
@@ -84,7 +84,7 @@ class DiscountTrial(ModelAdmin):
 def _tables(
     *, cart: LoadedCart, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
 ) -> list[dict[str, Any]]:
-    rules = rules_on_trial(codes=codes, discount_id=discount)
+    rules = load_rules_on_trial(codes=codes, discount_id=discount)
     basket = _basket(cart, shipping_cents=shipping_cents)
     evaluated = _evaluate(cart, basket, rules, email=email)
     by_id = {rule.id: rule for rule in rules}
@@ -104,7 +104,7 @@ def _tables(
 
 
 def _evaluate(cart: LoadedCart, basket: Basket, rules: list[Rule], *, email: str) -> Evaluation:
-    shopper = shopper_for(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None)
+    shopper = load_shopper(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None)
     return evaluate(
         basket,
         automatic=[rule for rule in rules if rule.code is None],

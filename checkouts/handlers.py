@@ -6,8 +6,8 @@ from functools import partial
 from django.utils import timezone
 
 from checkouts.models import CheckoutPaymentAttempt
-from checkouts.operations.attempts import payment_of, record_refund, settle_attempt
-from checkouts.operations.payment import ask
+from checkouts.operations.attempts import describe_payment, record_refund, settle_attempt
+from checkouts.operations.payment import ask_gateway
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.connectors import get_gateway
@@ -26,7 +26,7 @@ class _Case:
     payment: Payment
 
     @property
-    def is_known_though_failed(self) -> bool:
+    def may_have_open_page(self) -> bool:
         return (
             self.attempt.status == CheckoutPaymentAttempt.Status.FAILED and self.payment.reference is not None
         )
@@ -45,7 +45,7 @@ def settle_payment(dispatch: OutboxDispatch) -> Outcome:
 def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
     """Close the page of a payment that is no longer needed."""
     case = _case_of(dispatch)
-    if case is None or not (case.attempt.is_open or case.is_known_though_failed):
+    if case is None or not (case.attempt.is_open or case.may_have_open_page):
         return _SKIPPED
     return _ask_gateway(case, is_cancelled=True)
 
@@ -67,7 +67,7 @@ def _case_of(dispatch: OutboxDispatch) -> _Case | None:
         attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()
         if attempt is None:
             return None
-        gateway, payment = get_gateway(attempt.payment_method), payment_of(attempt.checkout, attempt)
+        gateway, payment = get_gateway(attempt.payment_method), describe_payment(attempt.checkout, attempt)
     # If the answer to the first call was lost, an event may bring the gateway's reference.
     reference = payment.reference or dispatch.payload.get("reference")
     return _Case(attempt.checkout.token, attempt, gateway, replace(payment, reference=reference))
@@ -76,7 +76,7 @@ def _case_of(dispatch: OutboxDispatch) -> _Case | None:
 def _ask_gateway(case: _Case, *, is_cancelled: bool) -> Outcome:
     # A failed attempt must not take money, so an approval isn't captured; settling it cancels it instead.
     may_capture = case.attempt.is_open
-    report = ask(case.gateway, case.payment, is_cancelled=is_cancelled, may_capture=may_capture)
+    report = ask_gateway(case.gateway, case.payment, is_cancelled=is_cancelled, may_capture=may_capture)
     record = partial(
         settle_attempt, token=case.token, attempt_id=case.attempt.pk, report=report, now=timezone.now()
     )

@@ -45,7 +45,7 @@ class LoadedCheckout:
 def get_checkout(token: str) -> LoadedCheckout:
     """Load the checkout with this token in the account in scope, with its lines; raises `NotFound`."""
     checkout = find_checkout(token)
-    return LoadedCheckout(checkout, lines_of(checkout))
+    return LoadedCheckout(checkout, load_lines(checkout))
 
 
 def find_checkout(token: str) -> Checkout:
@@ -53,7 +53,7 @@ def find_checkout(token: str) -> Checkout:
     return _fetch(_CHECKOUT, token)
 
 
-def lines_of(checkout: Checkout) -> list[CheckoutLineItem]:
+def load_lines(checkout: Checkout) -> list[CheckoutLineItem]:
     return list(CheckoutLineItem.objects.raw(_LINES, [checkout.account_id, checkout.pk]))
 
 
@@ -74,14 +74,14 @@ def lock_checkout_for(operation: str, token: str, *, now: datetime) -> Checkout:
 
 
 def require_phase(checkout: Checkout, operation: str, *, now: datetime) -> None:
-    if phase_shown(checkout, now=now) == Phase.ABANDONED:
+    if effective_phase(checkout, now=now) == Phase.ABANDONED:
         raise CheckoutExpired
     allowed = ALLOWED_PHASES[operation]
     if checkout.phase not in allowed:
         raise InvalidPhase(phase=checkout.phase, allowed=[phase.value for phase in allowed])
 
 
-def phase_shown(checkout: Checkout, *, now: datetime) -> str:
+def effective_phase(checkout: Checkout, *, now: datetime) -> str:
     """Return the phase to show: an overdue checkout is abandoned, even before the sweeper handles it.
 
     Not if it is paid, or its payment is at a gateway and may be paid there: the sweeper asks the gateway first.
@@ -99,7 +99,7 @@ def is_at_gateway(checkout: Checkout) -> bool:
     return is_under_way and has_gateway(checkout.payment_method)
 
 
-def parcel_of(loaded: LoadedCheckout) -> Parcel:
+def build_parcel(loaded: LoadedCheckout) -> Parcel:
     """Build the parcel to quote for: destination, weight, units, and the goods' price before discounts.
 
     Uses the frozen prices, so that entering a VAT number doesn't change the options.
@@ -122,13 +122,13 @@ def parcel_of(loaded: LoadedCheckout) -> Parcel:
     )
 
 
-def parcel_to_quote(token: str) -> Parcel:
+def build_parcel_to_quote(token: str) -> Parcel:
     """Build the parcel of a checkout that has an address. Raises `NotFound` and `InvalidPhase`."""
     loaded = get_checkout(token)
     if loaded.checkout.shipping_address is None:
         allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
         raise InvalidPhase("The checkout has no address yet.", phase=loaded.checkout.phase, allowed=allowed)
-    return parcel_of(loaded)
+    return build_parcel(loaded)
 
 
 def payments(

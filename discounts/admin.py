@@ -23,7 +23,7 @@ from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import DISCOUNT
 from .forms import DiscountForm
 from .models import Discount, DiscountRedemption
-from .registry import mechanics, with_shared_column
+from .registry import mechanics, mechanics_with_shared_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
 
@@ -126,7 +126,7 @@ class DiscountAdmin(EditableAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Discount | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
-        if not with_shared_column():
+        if not mechanics_with_shared_column():
             return fieldsets
         (title, first), *others = fieldsets
         names = [*first["fields"]]

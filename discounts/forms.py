@@ -9,7 +9,7 @@ from .field_rules import check_config
 from .formfields import ConfigField, shared_config_field
 from .mechanics.bulk_pricing import BULK_TIERS, BulkPricing
 from .mechanics.buy_x_get_y import BOGO, BuyXGetY
-from .registry import mechanic_of, with_shared_column
+from .registry import get_mechanic, mechanics_with_shared_column
 from .rules import require_sound, set_fields
 
 
@@ -21,7 +21,7 @@ class DiscountForm(RuledModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        shared = with_shared_column()
+        shared = mechanics_with_shared_column()
         if self.instance.pk is not None:
             shared = [each for each in shared if each.type == self.instance.type] or shared
             if "type" in self.fields:
@@ -31,7 +31,7 @@ class DiscountForm(RuledModelForm):
 
     def clean(self) -> dict[str, Any]:
         chosen = self.cleaned_data.get("type") or ""
-        mechanic = mechanic_of(chosen)
+        mechanic = get_mechanic(chosen)
         shared = self.fields.get(SHARED_COLUMN)
         if isinstance(shared, ConfigField) and len(shared.sections) > 1:
             self.cleaned_data[SHARED_COLUMN] = (self.cleaned_data.get(SHARED_COLUMN) or {}).get(chosen)

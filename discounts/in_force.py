@@ -9,8 +9,8 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-from .evaluation import COLUMNS, CONFIG_COLUMNS, Rule, rule_of
-from .registry import mechanic_of
+from .evaluation import COLUMNS, CONFIG_COLUMNS, Rule, build_rule
+from .registry import get_mechanic
 from .rules import normalise_code
 
 _COLUMNS = ", ".join(COLUMNS)
@@ -44,7 +44,7 @@ _BY_CODE = f"""
 """  # noqa: S608  the columns are constant
 
 
-def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
+def load_rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
     """Load the automatic discounts in force, and the entered ones in their order, in one statement."""
     rules = _fetch(_IN_FORCE, entered_ids=list(entered_ids), now=now)
     by_id = {rule.id: rule for rule in rules if rule.code is not None}
@@ -52,13 +52,13 @@ def rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[R
     return automatic, [by_id[discount_id] for discount_id in entered_ids if discount_id in by_id]
 
 
-def rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> list[Rule]:
+def load_rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> list[Rule]:
     """Load automatic discounts in any state, those with the codes, and the given one, in one statement."""
     entered = [normalise_code(code).upper() for code in codes]
     return _fetch(_ON_TRIAL, codes=entered, discount_id=discount_id)
 
 
-def rule_by_code(code: str) -> Rule | None:
+def find_rule_by_code(code: str) -> Rule | None:
     """Find a discount by its code, trimmed and ignoring case: a live one, or else the one archived last.
 
     Codes of gift cards belong to vouchers and aren't found. The row is locked, so that the discount keeps its code
@@ -78,4 +78,4 @@ def _rule(columns: dict[str, Any]) -> Rule:
     for name in CONFIG_COLUMNS:
         if columns[name] is not None:
             columns[name] = orjson.loads(columns[name])
-    return rule_of(columns, mechanic_of(columns["type"]))
+    return build_rule(columns, get_mechanic(columns["type"]))

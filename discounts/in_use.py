@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-Question = Callable[[int], bool]
+EnteredCheck = Callable[[int], bool]
 
-_questions: list[Question] = []
+_checks: list[EnteredCheck] = []
 
 
-def tells_entered(question: Question) -> Question:
+def register_entered_check(check: EnteredCheck) -> EnteredCheck:
     """Register a check whether a discount id is entered; apps import the registering module in `ready()`."""
-    _questions.append(question)
-    return question
+    _checks.append(check)
+    return check
 
 
 def is_entered(discount_id: int) -> bool:
-    return any(question(discount_id) for question in _questions)
+    return any(check(discount_id) for check in _checks)

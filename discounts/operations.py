@@ -45,7 +45,7 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
     changes = DISCOUNT.check(changes, partial=True)
     loses_code = "code" in changes and changes["code"] is None
     # Locked so that concurrent changes can't make its fields contradict. Only the full lock also makes shoppers who are
-    # entering the code wait (`rule_by_code`).
+    # entering the code wait (`find_rule_by_code`).
     discount = get_or_not_found(lock(Discount.objects.all(), keys_too=loses_code), pk=discount_id)
     if discount.status == Discount.Status.ARCHIVED:
         raise DiscountArchived

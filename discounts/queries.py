@@ -8,7 +8,7 @@ from commerce.customers.models import Customer, Segment
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
 
-from .evaluation import Mechanic, ids_in
+from .evaluation import Mechanic, list_ids
 from .models import Discount, DiscountRedemption
 from .rules import normalise_code
 
@@ -42,7 +42,7 @@ def require_known_ids(fields: dict[str, Any], mechanic: Mechanic) -> None:
     """Raise `ValidationFailed` for ids unknown in this account. One statement for each kind of id."""
     lists = [(kind, kind, fields.get(kind) or []) for kind in _MODELS]
     if mechanic.column and mechanic.config and (config := fields.get(mechanic.column)):
-        lists += ids_in(mechanic.config, config, mechanic.column)
+        lists += list_ids(mechanic.config, config, mechanic.column)
     unknown = [
         path
         for kind in _MODELS

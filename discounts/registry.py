@@ -16,7 +16,7 @@ def mechanics() -> dict[str, Mechanic]:
     return _load(tuple(settings.DISCOUNT_MECHANICS))
 
 
-def mechanic_of(discount_type: str) -> Mechanic:
+def get_mechanic(discount_type: str) -> Mechanic:
     """The mechanic of a type; `Unavailable` if this installation doesn't have it any more."""
     return mechanics().get(discount_type) or Unavailable(discount_type)
 
@@ -25,7 +25,7 @@ def type_choices() -> list[tuple[str, str]]:
     return [(each.type, each.label) for each in mechanics().values()]
 
 
-def with_shared_column() -> list[Mechanic]:
+def mechanics_with_shared_column() -> list[Mechanic]:
     """The mechanics whose config is in the column that they share."""
     return [each for each in mechanics().values() if each.column == SHARED_COLUMN]
 

@@ -84,7 +84,7 @@ class History:
         return limit is not None and used >= limit
 
 
-def history_of(
+def load_history(
     discounts: Iterable[_Limited], *, customer_id: int | None, email: str, checkout_id: int | None
 ) -> History:
     """Load the history that these discounts depend on, without what this checkout holds itself.
@@ -111,11 +111,11 @@ def history_of(
     return History(has_ordered, dict(zip(discount_ids, numbers, strict=True)))
 
 
-def shopper_for(
+def load_shopper(
     rules: Sequence[Rule], *, customer_id: int | None, email: str, checkout_id: int | None
 ) -> Shopper:
     """Load the shopper's data that these rules depend on: at most three statements, none if they need no data."""
-    history = history_of(rules, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    history = load_history(rules, customer_id=customer_id, email=email, checkout_id=checkout_id)
     customer = _customer(customer_id, email) if any(_asks_for_customer(rule) for rule in rules) else None
     return Shopper(
         customer_id=customer.pk if customer else None,

@@ -17,7 +17,7 @@ from commerce.tenancy.scope import current_account_id
 
 from .errors import DiscountExhausted
 from .models import Discount
-from .shoppers import history_of, is_for_first_order
+from .shoppers import is_for_first_order, load_history
 
 _ADD_USES = """
     UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %s AND id = ANY(%s)
@@ -134,7 +134,7 @@ def hold_uses(
     if held < len(by_id):
         raise _exhausted(by_id[first_order_id or min(by_id)])
     # Read after holding, so that an order is seen for which this payment had to wait.
-    history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    history = load_history(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
     for discount in discounts:
         if _is_spent(discount) or history.forbids(discount):
             raise _exhausted(by_id[discount.pk])
@@ -145,7 +145,7 @@ def hold_uses(
 def is_any_spent(uses: Sequence[Use], *, checkout_id: int, customer_id: int | None, email: str) -> bool:
     """Whether one of these discounts couldn't be held now, for a checkout that holds none. At most two statements."""
     discounts = list(Discount.objects.filter(pk__in=[use.discount_id for use in uses])) if uses else []
-    history = history_of(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
+    history = load_history(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
     return any(_is_spent(discount) or history.forbids(discount) for discount in discounts)
 
 

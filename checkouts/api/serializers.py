@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, phase_shown
+from checkouts.queries import LoadedCheckout, effective_phase
 from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.api.serializers import (
     AutomaticDiscountOutput,
@@ -189,7 +189,7 @@ def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
             "id": str(checkout.pk),
             "token": checkout.token,
             "cart_token": checkout.cart_token,
-            "phase": phase_shown(checkout, now=now),
+            "phase": effective_phase(checkout, now=now),
             "market_id": str(checkout.market_id),
             "customer_id": text_id(checkout.customer_id),
             "email": checkout.email,

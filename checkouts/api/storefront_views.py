@@ -55,7 +55,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_QUOTES)
     def shipping_quote(self, request: Request, token: str) -> Response:
-        options = quote(queries.parcel_to_quote(token))
+        options = quote(queries.build_parcel_to_quote(token))
         return Response({"quotes": [quote_answer(option) for option in options]})
 
     @answers(_CHECKOUT, request=shapes.ShippingInput)

@@ -27,7 +27,7 @@ PAID_TOO_LATE = "paid_too_late"
 REPLACED = "replaced"
 
 
-def payment_of(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
+def describe_payment(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Payment:
     """Describe an attempt for its gateway."""
     return Payment(
         key=str(attempt.gateway_key),

@@ -8,22 +8,22 @@ from django.db.models import Q
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
-from checkouts.queries import LoadedCheckout, lines_of, lock_checkout_for
+from checkouts.queries import LoadedCheckout, load_lines, lock_checkout_for
 from commerce.errors import Refusal
 from commerce.formats import text_id
 from commerce.orders.snapshots import AppliedCode
 from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
-from discounts.in_force import rule_by_code, rules_in_force
-from discounts.in_use import tells_entered
+from discounts.in_force import find_rule_by_code, load_rules_in_force
+from discounts.in_use import register_entered_check
 from discounts.models import Discount
 from discounts.rules import is_same_code, normalise_code
-from discounts.shoppers import shopper_for
-from discounts.vouchers.codes import canonical_code
-from discounts.vouchers.holds import usable_voucher
+from discounts.shoppers import load_shopper
+from discounts.vouchers.codes import parse_voucher_code
+from discounts.vouchers.holds import find_usable_voucher
 from discounts.vouchers.queries import is_voucher_code
 
-from .discounting import basket_of, entered_discount_ids
+from .discounting import build_basket, list_entered_ids
 from .pricing import PRICED, reprice
 
 _REFUSALS: dict[str, type[Refusal]] = {
@@ -42,7 +42,7 @@ _REFUSALS: dict[str, type[Refusal]] = {
 }
 
 
-@tells_entered
+@register_entered_check
 def is_entered(discount_id: int) -> bool:
     """Whether the discount's code is entered in an open checkout."""
     is_named = Q(discount_codes__contains=[{"discount_id": discount_id}])
@@ -57,10 +57,10 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     The checkout shows a code as it was entered. If the discount has got a new code since, entering that one updates
     the shown code. If another discount has the old code now, entering it replaces the old entry.
 
-    Raises the refusals of discounts/errors.py, and whatever `usable_voucher` and `lock_checkout_for` raise.
+    Raises the refusals of discounts/errors.py, and whatever `find_usable_voucher` and `lock_checkout_for` raise.
     """
     loaded = _lock_and_load(token, now=now)
-    rule = rule_by_code(code)
+    rule = find_rule_by_code(code)
     if rule is None or (rule.status == Discount.Status.ARCHIVED and is_voucher_code(code)):
         _enter_gift_card(loaded.checkout, code, now=now)
     else:
@@ -82,7 +82,7 @@ def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
 
 def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
     """Find the applied code with this text. A gift card's code may be typed in any form."""
-    text, card_code = normalise_code(code), canonical_code(code)
+    text, card_code = normalise_code(code), parse_voucher_code(code)
     codes = checkout.discount_codes
     shown = (applied for applied in codes if is_same_code(applied.code, text))
     cards = (applied for applied in codes if applied.voucher_id is not None and applied.code == card_code)
@@ -91,7 +91,7 @@ def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
 
 def _lock_and_load(token: str, *, now: datetime) -> LoadedCheckout:
     checkout = lock_checkout_for("discount", token, now=now)
-    return LoadedCheckout(checkout, lines_of(checkout))
+    return LoadedCheckout(checkout, load_lines(checkout))
 
 
 def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckout:
@@ -102,15 +102,15 @@ def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckou
 
 def _enter_discount(loaded: LoadedCheckout, rule: Rule, *, now: datetime) -> None:
     checkout = loaded.checkout
-    entered_ids = entered_discount_ids(checkout)
+    entered_ids = list_entered_ids(checkout)
     if rule.id in entered_ids:
         _show_code(checkout, rule)
         return
-    shopper = shopper_for(
+    shopper = load_shopper(
         [rule], customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
     )
-    _require_applicable(rule, basket_of(checkout, loaded.lines), shopper, now=now)
-    others = rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
+    _require_applicable(rule, build_basket(checkout, loaded.lines), shopper, now=now)
+    others = load_rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
     kept_ids = {kept.id for kept in combine(others, rule)}
     checkout.discount_codes = [
         applied
@@ -143,7 +143,7 @@ def _require_applicable(rule: Rule, basket: Basket, shopper: Shopper, *, now: da
 
 
 def _enter_gift_card(checkout: Checkout, code: str, *, now: datetime) -> None:
-    card = usable_voucher(code=code, currency=checkout.currency, now=now)
+    card = find_usable_voucher(code=code, currency=checkout.currency, now=now)
     if card is None:
         raise errors.DiscountNotFound
     if card.id not in [applied.voucher_id for applied in checkout.discount_codes]:

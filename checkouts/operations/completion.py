@@ -9,7 +9,7 @@ from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentN
 from checkouts.lines import charged_lines, untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, lines_of, lock_checkout, require_phase
+from checkouts.queries import LoadedCheckout, load_lines, lock_checkout, require_phase
 from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
@@ -57,7 +57,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
         return _replay_completion(checkout, key)
     _require_ready(checkout, now=now)
     checkout.completion_key = key
-    lines = lines_of(checkout)
+    lines = load_lines(checkout)
     customer = _resolve_customer(checkout, now=now)
     lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
@@ -97,7 +97,7 @@ def _replay_completion(checkout: Checkout, key: str | None) -> LoadedCheckout:
             raise CheckoutAlreadyCompleted(order_id=checkout.order_id)
         checkout.completion_key = key
         checkout.save(update_fields=["completion_key"])
-    return LoadedCheckout(checkout, lines_of(checkout), is_replayed)
+    return LoadedCheckout(checkout, load_lines(checkout), is_replayed)
 
 
 def _require_ready(checkout: Checkout, *, now: datetime) -> None:

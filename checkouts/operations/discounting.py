@@ -11,9 +11,9 @@ from checkouts.models import Checkout, CheckoutLineItem
 from commerce.orders.snapshots import AutomaticDiscount
 from commerce.tenancy.scope import current_account_id
 from discounts.evaluation import Basket, Evaluation, Line, Rule, evaluate
-from discounts.in_force import rules_in_force
-from discounts.shoppers import shopper_for
-from discounts.vouchers.holds import usable_vouchers
+from discounts.in_force import load_rules_in_force
+from discounts.shoppers import load_shopper
+from discounts.vouchers.holds import load_vouchers_in_currency
 
 _SAVE_LINES = """
     UPDATE checkout_line_items l SET discount_cents = new.discount_cents
@@ -26,12 +26,12 @@ def apply_discounts(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None, now: datetime
 ) -> None:
     """Evaluate all discounts again. Saves the lines' shares of the discounts; the caller saves the checkout."""
-    automatic, entered = rules_in_force(entered_ids=entered_discount_ids(checkout), now=now)
+    automatic, entered = load_rules_in_force(entered_ids=list_entered_ids(checkout), now=now)
     rules = [*automatic, *entered]
-    shopper = shopper_for(
+    shopper = load_shopper(
         rules, customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
     )
-    basket = basket_of(checkout, lines, shipping_cents=shipping_cents)
+    basket = build_basket(checkout, lines, shipping_cents=shipping_cents)
     evaluated = evaluate(basket, automatic=automatic, entered=entered, shopper=shopper, now=now)
     _list_discounts(checkout, rules, evaluated)
     _share_out(checkout, lines, evaluated)
@@ -44,7 +44,7 @@ def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> 
     ]
     if not voucher_ids:
         return 0
-    cards = usable_vouchers(ids=voucher_ids, currency=checkout.currency, now=now)
+    cards = load_vouchers_in_currency(ids=voucher_ids, currency=checkout.currency, now=now)
     payable = {card.id: card.payable_cents for card in cards}
     left_cents = total_cents
     codes = []
@@ -58,7 +58,7 @@ def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> 
     return total_cents - left_cents
 
 
-def basket_of(
+def build_basket(
     checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None = None
 ) -> Basket:
     """Build the basket for discounts: gross or net like the market's prices, net under a reverse charge.
@@ -77,7 +77,7 @@ def basket_of(
     )
 
 
-def entered_discount_ids(checkout: Checkout) -> list[int]:
+def list_entered_ids(checkout: Checkout) -> list[int]:
     return [applied.discount_id for applied in checkout.discount_codes if applied.discount_id is not None]
 
 

@@ -4,7 +4,7 @@ from carts.merging import Merge, on_merge
 from checkouts.errors import CheckoutInPayment
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES, Phase
-from checkouts.queries import phase_shown
+from checkouts.queries import effective_phase
 from commerce.tenancy.locks import lock
 
 from .abandonment import abandon_checkouts
@@ -21,7 +21,7 @@ def end_open_checkouts(merge: Merge) -> None:
     ).order_by("pk")
     checkouts = list(lock(of_both))
     for checkout in checkouts:
-        if phase_shown(checkout, now=merge.now) == Phase.PROCESSING:
+        if effective_phase(checkout, now=merge.now) == Phase.PROCESSING:
             raise CheckoutInPayment(checkout_token=checkout.token)
     is_stale = {merge.source.pk: True, merge.target.pk: merge.moved_lines > 0}
     abandon_checkouts([checkout for checkout in checkouts if is_stale[checkout.cart_id]], now=merge.now)

@@ -23,10 +23,10 @@ from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import ALLOWED_PHASES, Phase
 from checkouts.queries import (
     LoadedCheckout,
-    lines_of,
+    effective_phase,
+    load_lines,
     lock_checkout,
     lock_checkout_for,
-    phase_shown,
     require_phase,
 )
 from commerce.errors import FieldError, ValidationFailed, constraint_of
@@ -46,7 +46,7 @@ from commerce.tenancy.scope import current_account_id
 from commerce.tokens import opaque_token
 from commerce.waiting import Call, waiting_call
 
-from .attempts import give_up_attempts, payment_of, settle, settle_attempt
+from .attempts import describe_payment, give_up_attempts, settle, settle_attempt
 from .holds import has_spent_discount, hold_scarce
 from .pricing import PRICED, apply_totals, reprice
 
@@ -74,7 +74,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     connector = get_offered_connector(payment_method)
     if not connector.accepts(checkout.shipping_method):
         refuse_method("This payment method isn't available for the chosen shipping method.")
-    loaded = LoadedCheckout(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, load_lines(checkout))
     checkout.payment_method = payment_method
     is_first = checkout.phase == Phase.SHIPPING
     price = reprice if is_first or has_spent_discount(checkout) else apply_totals
@@ -120,12 +120,12 @@ def _start(
         with scope():
             checkout = lock_checkout(token)
             attempt = _find_resumable(checkout, urls, key=key, now=now)
-            loaded = LoadedCheckout(checkout, lines_of(checkout), is_replayed=attempt is not None)
+            loaded = LoadedCheckout(checkout, load_lines(checkout), is_replayed=attempt is not None)
             if attempt is None:
                 attempt = _open_attempt(loaded, urls, key=key, now=now)
             if attempt.gateway_key is None or attempt.status != Status.PENDING:
                 return loaded, attempt
-            gateway, payment = get_gateway(attempt.payment_method), payment_of(checkout, attempt)
+            gateway, payment = get_gateway(attempt.payment_method), describe_payment(checkout, attempt)
             _reserve_call(gateway, waiting)
         report = _start_at_gateway(gateway, payment)
     settled, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
@@ -146,16 +146,16 @@ def confirm_payment(
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout_for("confirm", token, now=now)
-            loaded = LoadedCheckout(checkout, lines_of(checkout))
+            loaded = LoadedCheckout(checkout, load_lines(checkout))
             attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
             if attempt.gateway_key is None:
                 settle(checkout, attempt, _PAID, now=now)
             if not attempt.is_open:
                 return loaded, attempt
-            gateway, payment = get_gateway(attempt.payment_method), payment_of(checkout, attempt)
+            gateway, payment = get_gateway(attempt.payment_method), describe_payment(checkout, attempt)
             _reserve_call(gateway, waiting)
         try:
-            report = ask(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
+            report = ask_gateway(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
         except GatewayError as error:
             raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
     return _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
@@ -167,7 +167,7 @@ def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
         waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
 
-def ask(
+def ask_gateway(
     gateway: Gateway, payment: Payment, *, is_cancelled: bool = False, may_capture: bool = True
 ) -> Report:
     """Ask for the state of a payment, starting it first if that may not have happened.
@@ -199,7 +199,7 @@ def _find_resumable(
 
     Raises `IdempotencyKeyReused` if that request had other addresses, and whatever `require_phase` raises.
     """
-    phase = phase_shown(checkout, now=now)
+    phase = effective_phase(checkout, now=now)
     if key is not None and phase in (Phase.PROCESSING, Phase.COMPLETED):
         attempts = CheckoutPaymentAttempt.objects.filter(checkout=checkout, start_key=key)
         attempt = attempts.exclude(status=Status.FAILED).first()
@@ -262,7 +262,7 @@ def _settle_and_load(
     """Apply a report and load the rows. A payment is recorded even if the checkout has ended meanwhile."""
     with scope():
         checkout, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
-        loaded = LoadedCheckout(checkout, lines_of(checkout))
+        loaded = LoadedCheckout(checkout, load_lines(checkout))
     _require_not_abandoned(checkout)
     return loaded, attempt
 

@@ -7,7 +7,7 @@ from typing import Any
 from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, lines_of, lock_checkout_for, parcel_of
+from checkouts.queries import LoadedCheckout, build_parcel, load_lines, lock_checkout_for
 from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from shipping.matching import Option
@@ -56,7 +56,7 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     checkout.customer_note = address.get("customer_note", checkout.customer_note) or ""
     checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
-    loaded = LoadedCheckout(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, load_lines(checkout))
     # Another email may belong to another customer, who is entitled to other discounts.
     reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_ADDRESS_COLUMNS)
@@ -71,8 +71,8 @@ def set_shipping(
     Raises whatever `choose_option`, `choose_pickup_point` and `lock_checkout_for` raise.
     """
     checkout = lock_checkout_for("shipping", token, now=now)
-    loaded = LoadedCheckout(checkout, lines_of(checkout))
-    parcel = parcel_of(loaded)
+    loaded = LoadedCheckout(checkout, load_lines(checkout))
+    parcel = build_parcel(loaded)
     option = choose_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
     point = choose_pickup_point(parcel, option=option, pickup_point_id=pickup_point_id)
     _snapshot_shipping(checkout, option, point)

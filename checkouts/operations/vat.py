@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 
-from checkouts.queries import LoadedCheckout, find_checkout, lines_of, lock_checkout_for, require_phase
+from checkouts.queries import LoadedCheckout, find_checkout, load_lines, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import VatNumber, parse_vat_number
@@ -51,7 +51,7 @@ def _validate(number: VatNumber, asker: Asker, *, now: datetime) -> VatSnapshot:
 
 def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> LoadedCheckout:
     checkout = lock_checkout_for("vat", token, now=now)
-    loaded = LoadedCheckout(checkout, lines_of(checkout))
+    loaded = LoadedCheckout(checkout, load_lines(checkout))
     checkout.vat = vat
     reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=["updated_at", *PRICED])

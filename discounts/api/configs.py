@@ -12,7 +12,7 @@ from commerce.rest.shapes import Input, Output
 from discounts.evaluation import SHARED_COLUMN, Choice, Group, Ids, Number, Part, Rows
 from discounts.field_rules import MAX_CONFIG_BYTES, MAX_CONFIG_NODES, MAX_IDS, config_rule
 from discounts.models import Discount
-from discounts.registry import type_choices, with_shared_column
+from discounts.registry import mechanics_with_shared_column, type_choices
 
 
 class TypeField(serializers.ChoiceField):
@@ -37,7 +37,7 @@ class WithConfig(
 ):  # has a field for the column that types share, if there are such types
     @classmethod
     def more_fields(cls) -> dict[str, serializers.Field]:
-        groups = tuple(each.config for each in with_shared_column() if each.config)
+        groups = tuple(each.config for each in mechanics_with_shared_column() if each.config)
         if not groups:
             return {}
         if issubclass(cls, Input):

@@ -6,7 +6,7 @@ from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 from discounts.vouchers.rules import MAX_CODE, MAX_REASON
-from discounts.vouchers.statuses import status_shown
+from discounts.vouchers.statuses import effective_status
 
 
 class VoucherInput(Input):
@@ -48,7 +48,7 @@ class ShownStatusField(serializers.ChoiceField):
         super().__init__(Voucher.Status.values, source="*", **kwargs)
 
     def to_representation(self, value: Any) -> str:
-        return status_shown(value, self.context["now"])
+        return effective_status(value, self.context["now"])
 
 
 class VoucherOutput(Output):

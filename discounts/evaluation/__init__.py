@@ -2,12 +2,12 @@
 
 from .basket import Basket, Line, Shopper
 from .checks import Obstacle, Reason, check, find_obstacle
-from .config import VALUE, Choice, Group, Ids, Number, Part, Rows, ids_in
-from .cuts import Cut, cents_off
+from .config import VALUE, Choice, Group, Ids, Number, Part, Rows, list_ids
+from .cuts import Cut, compute_cents_off
 from .engine import Applied, Evaluation, Verdict, evaluate
 from .mechanic import SHARED_COLUMN, ByQuantity, Mechanic, Stage, Terms, Unavailable
 from .remaining import Remaining
-from .rules import COLUMNS, CONFIG_COLUMNS, Rule, Target, rule_of
+from .rules import COLUMNS, CONFIG_COLUMNS, Rule, Target, build_rule
 from .stacking import combine
 
 __all__ = [
@@ -38,11 +38,11 @@ __all__ = [
     "Terms",
     "Unavailable",
     "Verdict",
-    "cents_off",
+    "build_rule",
     "check",
     "combine",
+    "compute_cents_off",
     "evaluate",
     "find_obstacle",
-    "ids_in",
-    "rule_of",
+    "list_ids",
 ]

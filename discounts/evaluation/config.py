@@ -66,7 +66,7 @@ VALUE = (
 )
 
 
-def ids_in(group: Group, config: dict[str, Any], path: str) -> Iterator[tuple[str, str, list[int]]]:
+def list_ids(group: Group, config: dict[str, Any], path: str) -> Iterator[tuple[str, str, list[int]]]:
     """Each list of ids: its name, the path to it, and the ids."""
     for part in group.parts:
         value, below = config[part.name], f"{path}.{part.name}"
@@ -74,7 +74,7 @@ def ids_in(group: Group, config: dict[str, Any], path: str) -> Iterator[tuple[st
             case Ids():
                 yield part.name, below, value
             case Group():
-                yield from ids_in(part, value, below)
+                yield from list_ids(part, value, below)
             case Rows():
                 for index, row in enumerate(value):
-                    yield from ids_in(part.row, row, f"{below}.{index}")
+                    yield from list_ids(part.row, row, f"{below}.{index}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Cut = dict[int, int]
 
 
-def cents_off(price_cents: int, mode: str | None, amount: int | None, *, units: int = 1) -> int:
+def compute_cents_off(price_cents: int, mode: str | None, amount: int | None, *, units: int = 1) -> int:
     """What a value takes off the price of some units, where cents are by the unit. Never more than the price.
 
     A value that lacks its amount takes nothing off.
@@ -38,5 +38,5 @@ def split(rule: "Rule", lines: Sequence[Line], remaining: Sequence[int]) -> Cut:
     """One value off the sum of the target lines, split by what remains of each."""
     positions = rule.target.positions(lines)
     weights = [remaining[position] for position in positions]
-    off_cents = cents_off(sum(weights), rule.value_mode, rule.value_amount)
+    off_cents = compute_cents_off(sum(weights), rule.value_mode, rule.value_amount)
     return dict(zip(positions, allocate(off_cents, weights), strict=True)) if off_cents else {}

@@ -8,7 +8,7 @@ from .basket import Basket, Shopper
 from .checks import Obstacle, Reason, find_obstacle
 from .remaining import Remaining
 from .rules import Rule
-from .stacking import excluded, in_order
+from .stacking import find_excluded, sort_rules
 
 SHIPPING_NOT_CHOSEN = Obstacle(
     Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, which is not chosen yet."
@@ -56,7 +56,7 @@ def evaluate(
     basket: Basket, *, automatic: Sequence[Rule], entered: Sequence[Rule], shopper: Shopper, now: datetime
 ) -> Evaluation:
     """What the rules take off a basket. The trace has each rule once, in the order in which they apply."""
-    rules = in_order(automatic, entered)
+    rules = sort_rules(automatic, entered)
     obstacles = _obstacles(rules, entered, basket, shopper=shopper, now=now)
     remaining = Remaining(basket)
     trace = tuple(_verdict(rule, obstacles.get(rule.id), remaining) for rule in rules)
@@ -80,7 +80,7 @@ def _obstacles(
     allowed_codes = [rule for rule in entered if rule.id not in failed]
     clashing = {
         rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount does not apply beside {other.name}.")
-        for rule_id, other in excluded(allowed, allowed_codes).items()
+        for rule_id, other in find_excluded(allowed, allowed_codes).items()
     }
     early = [rule for rule in rules if rule.is_on_shipping and basket.shipping_cents is None]
     return {rule.id: SHIPPING_NOT_CHOSEN for rule in early} | clashing | failed

@@ -1,5 +1,5 @@
 from .basket import Basket
-from .cuts import Cut, cents_off
+from .cuts import Cut, compute_cents_off
 from .rules import Rule
 
 
@@ -30,7 +30,7 @@ class Remaining:
     def apply(self, rule: Rule) -> int:
         """Subtract what the rule is worth. Returns the cents."""
         if rule.is_on_shipping:
-            off_cents = cents_off(self.shipping_cents, rule.value_mode, rule.value_amount)
+            off_cents = compute_cents_off(self.shipping_cents, rule.value_mode, rule.value_amount)
             self.shipping_cents -= off_cents
             return off_cents
         if rule.mechanic.column and rule.config is None:

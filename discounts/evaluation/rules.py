@@ -128,7 +128,7 @@ TYPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def rule_of(row: Mapping[str, Any], mechanic: Mechanic) -> Rule:
+def build_rule(row: Mapping[str, Any], mechanic: Mechanic) -> Rule:
     """The rule of a row, which has at least the values of `COLUMNS`, and of the mechanic of its type."""
     config = row[mechanic.column] if mechanic.column else None
     return Rule(

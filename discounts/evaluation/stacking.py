@@ -19,7 +19,7 @@ def combine(entered: Sequence[Rule], new: Rule) -> list[Rule]:
     return [*(rule for rule in entered if rule.stackable), new]
 
 
-def excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, Rule]:
+def find_excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, Rule]:
     """The code beside which a rule doesn't apply, by the rule's id, among rules that otherwise all may apply.
 
     The codes are combined anew: one that stacked when it was entered may not do so any more.
@@ -34,7 +34,7 @@ def excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, Rule]:
     }
 
 
-def in_order(automatic: Sequence[Rule], entered: Sequence[Rule]) -> list[Rule]:
+def sort_rules(automatic: Sequence[Rule], entered: Sequence[Rule]) -> list[Rule]:
     """Every rule once, as they apply: by stage, then those that apply by themselves, by id, then as entered."""
     rules = [*sorted(automatic, key=lambda rule: rule.id), *entered]
     return sorted({rule.id: rule for rule in rules}.values(), key=_stage)

@@ -15,7 +15,7 @@ from discounts.evaluation import (
     Rows,
     Rule,
     Stage,
-    cents_off,
+    compute_cents_off,
 )
 from discounts.evaluation.config import MAX_QUANTITY, VALUE_MODES
 
@@ -102,5 +102,7 @@ class BulkPricing(ByQuantity):
             tier = config.reached(together if config.scope == "order" else units)
             if tier:
                 price_cents = remaining.line_cents[position]
-                cut[position] = cents_off(price_cents, tier.value_mode, tier.value_amount, units=units)
+                cut[position] = compute_cents_off(
+                    price_cents, tier.value_mode, tier.value_amount, units=units
+                )
         return cut

@@ -16,7 +16,7 @@ from discounts.evaluation import (
     Rule,
     Stage,
     Target,
-    cents_off,
+    compute_cents_off,
 )
 from discounts.evaluation.config import MAX_COUNT, MAX_QUANTITY
 
@@ -96,8 +96,8 @@ class BuyXGetY(ByQuantity):
 
     def cut(self, rule: Rule, config: Bogo, remaining: Remaining) -> Cut:
         lines, unused = remaining.basket.lines, remaining.unused_units
-        deal = best_deal(config, lines, unused)
-        cut = remaining.limit(deal_cut(config, lines, deal))
+        deal = find_best_deal(config, lines, unused)
+        cut = remaining.limit(compute_deal_cut(config, lines, deal))
         # A deal that is worth nothing leaves its units to the next one.
         if any(cut.values()):
             for units_by_position in (deal.bought, deal.rewarded):
@@ -114,7 +114,7 @@ class Deal:
     rewarded: Units
 
 
-def best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
+def find_best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
     """As many complete applications as the unused units allow: the cheapest are rewarded, the dearest bought."""
     buyable = {position: unused[position] for position in bogo.buy.positions(lines)}
     gettable = {position: unused[position] for position in bogo.get.positions(lines)}
@@ -129,10 +129,12 @@ def best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
     return Deal(bought=_take(count * bogo.buy_quantity, dearest_first, left), rewarded=rewarded)
 
 
-def deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
+def compute_deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
     """What the rewarded units cost less, in cents; a percentage is rounded once for each line."""
     return {
-        position: cents_off(lines[position].price_of(units), bogo.value_mode, bogo.value_amount, units=units)
+        position: compute_cents_off(
+            lines[position].price_of(units), bogo.value_mode, bogo.value_amount, units=units
+        )
         for position, units in deal.rewarded.items()
     }
 

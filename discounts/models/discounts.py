@@ -8,7 +8,7 @@ from django.db.models.functions import Upper
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from discounts.evaluation import Mechanic
-from discounts.registry import mechanic_of, type_choices
+from discounts.registry import get_mechanic, type_choices
 
 # The status of a gift card's discount by the status of the gift card.
 _OF_VOUCHER = {
@@ -129,7 +129,7 @@ class Discount(AccountOwned):
 
     @property
     def mechanic(self) -> Mechanic:
-        return mechanic_of(self.type)
+        return get_mechanic(self.type)
 
     def effective_status(self, now: datetime) -> EffectiveStatus:
         """The status at this time: an active discount may not have started, or may be over or used up."""

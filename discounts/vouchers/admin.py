@@ -26,13 +26,13 @@ from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 
 from . import operations
-from .codes import canonical_code
+from .codes import parse_voucher_code
 from .rules import MAX_REASON
-from .statuses import status_shown, with_status
+from .statuses import effective_status, matches_status
 
 
 def _status_now(voucher: Voucher) -> str:
-    return status_shown(voucher, timezone.now())
+    return effective_status(voucher, timezone.now())
 
 
 class LedgerRows(ReadOnlyRows):
@@ -114,7 +114,7 @@ class StatusFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
         value = self.value()
-        return queryset if value is None else queryset.filter(with_status(value, timezone.now()))
+        return queryset if value is None else queryset.filter(matches_status(value, timezone.now()))
 
 
 @admin.register(Voucher)
@@ -155,7 +155,7 @@ class VoucherAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Voucher], search_term: str
     ) -> tuple[models.QuerySet[Voucher], bool]:
-        code = canonical_code(search_term)
+        code = parse_voucher_code(search_term)
         if code is not None:
             return queryset.filter(code=code), False
         return super().get_search_results(request, queryset, search_term)

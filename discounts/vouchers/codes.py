@@ -12,7 +12,7 @@ def new_voucher_code() -> str:
     return group("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
 
 
-def canonical_code(typed: str) -> str | None:
+def parse_voucher_code(typed: str) -> str | None:
     """Convert a typed code to the stored form; None if it can't be a code."""
     symbols = typed.upper().replace("-", "").replace(" ", "")
     return group(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None

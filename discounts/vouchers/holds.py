@@ -15,10 +15,10 @@ from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 
 from .attempts import record_refusal
-from .codes import canonical_code
+from .codes import parse_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalanceHeld, VoucherNotActive
 from .occurrences import Occurrence, redeemed
-from .statuses import Status, shown
+from .statuses import Status, compute_status
 
 _SELECT = """
     SELECT id, code, currency, balance_cents - held_cents, status, expires_at
@@ -148,9 +148,9 @@ class Funds:
         return self.available_cents if self.status == Status.ACTIVE else 0
 
 
-def usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
+def find_usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
     """Find the gift card of a typed code, if any. Raises `VoucherNotActive` and `CurrencyMismatch`."""
-    canonical = canonical_code(code)
+    canonical = parse_voucher_code(code)
     found = _funds(_BY_CODE, canonical, now=now) if canonical else []
     if not found:
         return None
@@ -161,7 +161,7 @@ def usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
     return funds
 
 
-def usable_vouchers(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
+def load_vouchers_in_currency(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
     """Load those gift cards that are in this currency, in the given order, including inactive ones."""
     found = {funds.id: funds for funds in _funds(_OF_CURRENCY, list(ids), currency, now=now)}
     return [found[id_] for id_ in ids if id_ in found]
@@ -258,7 +258,7 @@ def _funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
     with connection.cursor() as cursor:
         cursor.execute(sql, [current_account_id(), *parameters])
         return [
-            Funds(id_, code, currency, available_cents, shown(status, expires_at, now))
+            Funds(id_, code, currency, available_cents, compute_status(status, expires_at, now))
             for id_, code, currency, available_cents, status, expires_at in cursor.fetchall()
         ]
 

@@ -13,12 +13,12 @@ from commerce.tenancy.scope import current_account_id
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
 from .attempts import record_refusal
-from .codes import canonical_code, new_voucher_code
+from .codes import new_voucher_code, parse_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
 from .notifications import enqueue_voucher_email
 from .occurrences import ended, issued, redeemed
 from .rules import REDEMPTION, REVOCATION, check_voucher
-from .statuses import FINAL, Status, status_shown
+from .statuses import FINAL, Status, effective_status
 
 # Codes are unique across accounts. A code that is taken inserts no row, and the caller draws another one.
 _INSERT = """
@@ -121,7 +121,7 @@ def redeem_voucher(
     order = None
     if order_id is not None:
         order = lock(Order.objects.filter(pk=order_id)).first()
-    voucher = _lock(code=canonical_code(code))
+    voucher = _lock(code=parse_voucher_code(code))
     if order_id is not None and order is None:
         raise ValidationFailed.unknown("order_id")
     with record_refusal(voucher_id=voucher.pk, amount_cents=amount_cents, order_id=order_id, actor=actor):
@@ -178,7 +178,7 @@ def _lock(**lookup: object) -> Voucher:
 
 
 def _require_active(voucher: Voucher, now: datetime) -> None:
-    status = status_shown(voucher, now)
+    status = effective_status(voucher, now)
     if status != Status.ACTIVE:
         raise VoucherNotActive(voucher_status=status)
 

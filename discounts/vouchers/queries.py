@@ -5,8 +5,8 @@ from django.db.models import QuerySet
 from commerce.queries import get_or_not_found
 from discounts.models import Voucher, VoucherRedemption
 
-from .codes import canonical_code
-from .statuses import with_status
+from .codes import parse_voucher_code
+from .statuses import matches_status
 
 
 def vouchers(
@@ -20,9 +20,9 @@ def vouchers(
     """Filter the account's gift cards. `status` is the effective one at `now`; code and email ignore case."""
     found = Voucher.objects.all()
     if status is not None:
-        found = found.filter(with_status(status, now))
+        found = found.filter(matches_status(status, now))
     if code is not None:
-        found = found.filter(code=canonical_code(code))
+        found = found.filter(code=parse_voucher_code(code))
     if recipient_email is not None:
         found = found.filter(recipient_email__iexact=recipient_email)
     if currency is not None:
@@ -37,7 +37,7 @@ def get_voucher(voucher_id: int) -> Voucher:
 
 def is_voucher_code(code: str) -> bool:
     """Whether the code, in any spelling, belongs to one of the account's gift cards."""
-    canonical = canonical_code(code)
+    canonical = parse_voucher_code(code)
     return canonical is not None and Voucher.objects.filter(code=canonical).exists()
 
 

@@ -12,18 +12,18 @@ Status = Voucher.Status
 FINAL = (Status.DISABLED, Status.REVOKED)
 
 
-def status_shown(voucher: Voucher, now: datetime) -> str:
+def effective_status(voucher: Voucher, now: datetime) -> str:
     """The effective status: an active gift card past its expiry is expired."""
-    return shown(voucher.status, voucher.expires_at, now)
+    return compute_status(voucher.status, voucher.expires_at, now)
 
 
-def shown(status: str, expires_at: datetime | None, now: datetime) -> str:
-    """Like `status_shown`, from column values."""
+def compute_status(status: str, expires_at: datetime | None, now: datetime) -> str:
+    """Like `effective_status`, from column values."""
     is_over = status == Status.ACTIVE and expires_at is not None and expires_at <= now
     return Status.EXPIRED if is_over else status
 
 
-def with_status(status: str, now: datetime) -> Q:
+def matches_status(status: str, now: datetime) -> Q:
     """Match gift cards with this effective status."""
     overdue = Q(status=Status.ACTIVE, expires_at__lte=now)
     if status == Status.EXPIRED:

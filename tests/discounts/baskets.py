@@ -4,8 +4,8 @@ from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 
 from discounts.evaluation import CONFIG_COLUMNS, Basket, Evaluation, Line, Rule, Shopper, evaluate
-from discounts.evaluation import rule_of as rule_of_mechanic
-from discounts.registry import mechanic_of
+from discounts.evaluation import build_rule as rule_of_mechanic
+from discounts.registry import get_mechanic
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOBODY = Shopper()
@@ -13,8 +13,8 @@ UNTOUCHED = {field.name: field.default for field in fields(Rule) if field.defaul
 UNTOUCHED |= dict.fromkeys(CONFIG_COLUMNS)
 
 
-def rule_of(row):
-    return rule_of_mechanic(row, mechanic_of(row["type"]))
+def build_rule(row):
+    return rule_of_mechanic(row, get_mechanic(row["type"]))
 
 
 def line(unit_price_cents, quantity=1, *, product_id=1, variant_id=11):
@@ -27,7 +27,7 @@ def basket(*lines, shipping_cents=None, currency="EUR", market_id=7):
 
 def rule(rule_id=1, *, type="automatic_discount", **columns):  # noqa: A002 (the column's name)
     """Build a rule like from a row: with the table's defaults and stored JSON."""
-    return rule_of(UNTOUCHED | {"id": rule_id, "type": type} | columns)
+    return build_rule(UNTOUCHED | {"id": rule_id, "type": type} | columns)
 
 
 def percentage(rule_id, rate_bp, **columns):

@@ -7,8 +7,8 @@ from discounts.evaluation.rules import AppliesTo, Eligibility, ValueMode
 from discounts.mechanics.bulk_pricing import BulkTiers, Tier
 from discounts.mechanics.buy_x_get_y import Bogo
 from discounts.models import Discount
-from discounts.registry import mechanic_of
-from tests.discounts.baskets import NOW, rule_of
+from discounts.registry import get_mechanic
+from tests.discounts.baskets import NOW, build_rule
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_columns_are_those_of_the_table_but_for_what_rules_do_not_use():
 
 
 def test_rule_has_the_defaults_of_the_table():
-    assert rule_of(vars(Discount(account_id=1, id=1, type="discount_code"))) == Rule(
-        id=1, mechanic=mechanic_of("discount_code")
+    assert build_rule(vars(Discount(account_id=1, id=1, type="discount_code"))) == Rule(
+        id=1, mechanic=get_mechanic("discount_code")
     )
 
 
@@ -70,11 +70,11 @@ def test_rule_of_a_row_has_its_values():
         )
     )
 
-    rule = rule_of(row)
+    rule = build_rule(row)
 
     assert rule == Rule(
         id=4,
-        mechanic=mechanic_of("bulk_pricing"),
+        mechanic=get_mechanic("bulk_pricing"),
         code="BULK",
         title="By the dozen",
         value_mode=ValueMode.PERCENTAGE,

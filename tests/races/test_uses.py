@@ -13,7 +13,7 @@ from checkouts.reconciliation import differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.loops.models import PostponedRow
 from commerce.orders.models import Order
-from discounts.in_force import rule_by_code
+from discounts.in_force import find_rule_by_code
 from discounts.models import Discount, DiscountHold, DiscountRedemption
 from discounts.uses import Use, hold_uses, redeem_uses, release_uses, return_uses
 from tests import factories
@@ -77,7 +77,7 @@ def test_steps_of_uses_at_once_do_not_wait_for_each_other_in_a_circle(shop, choi
             uses = [Use(discounts[index].pk, f"C{index}", 100) for index in chosen]
             checkout_id = 1000 * number + turn
             with shop.scope():
-                rule_by_code("C1")
+                find_rule_by_code("C1")
                 stay_in_the_transaction()
             with shop.scope():
                 hold_uses(

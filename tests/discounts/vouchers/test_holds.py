@@ -13,12 +13,12 @@ from discounts.vouchers.errors import CurrencyMismatch, InsufficientBalanceHeld,
 from discounts.vouchers.holds import (
     Funds,
     capture_holds,
+    find_usable_voucher,
     hold_vouchers,
+    load_vouchers_in_currency,
     lock_held,
     release_holds,
     reverse_redemptions,
-    usable_voucher,
-    usable_vouchers,
 )
 from discounts.vouchers.operations import disable_voucher, redeem_voucher, revoke_voucher
 from tests.discounts.vouchers.cards import (
@@ -77,7 +77,7 @@ def test_voucher_is_found_by_its_code_in_any_form(shop):
     hold((voucher, 2500))
 
     typed = voucher.code.replace("-", "").lower()
-    funds = usable_voucher(code=f" {typed} ", currency="EUR", now=timezone.now())
+    funds = find_usable_voucher(code=f" {typed} ", currency="EUR", now=timezone.now())
 
     assert funds == Funds(voucher.pk, voucher.code, "EUR", 7500, "active")
     assert funds.payable_cents == 7500
@@ -89,16 +89,16 @@ def test_voucher_is_found_by_its_code_in_any_form(shop):
 def test_code_of_no_voucher_finds_none(shop, code):
     make_voucher(shop)
 
-    assert usable_voucher(code=code, currency="EUR", now=timezone.now()) is None
+    assert find_usable_voucher(code=code, currency="EUR", now=timezone.now()) is None
 
 
 def test_voucher_that_is_not_active_or_in_another_currency_is_refused_by_its_code(shop):
     overdue_voucher, dollars = make_voucher(shop, is_overdue=True), make_voucher(shop, currency="USD")
 
     with pytest.raises(VoucherNotActive) as not_active:
-        usable_voucher(code=overdue_voucher.code, currency="EUR", now=timezone.now())
+        find_usable_voucher(code=overdue_voucher.code, currency="EUR", now=timezone.now())
     with pytest.raises(CurrencyMismatch) as mismatch:
-        usable_voucher(code=dollars.code, currency="EUR", now=timezone.now())
+        find_usable_voucher(code=dollars.code, currency="EUR", now=timezone.now())
 
     assert not_active.value.extras == {"voucher_code": overdue_voucher.code, "voucher_status": "expired"}
     assert mismatch.value.extras == {"currency": "EUR", "voucher_currency": "USD"}
@@ -108,7 +108,9 @@ def test_funds_come_in_the_order_asked_for_and_say_what_can_be_paid(shop):
     first, second, dollars = make_voucher(shop), make_voucher(shop), make_voucher(shop, currency="USD")
     revoke_voucher(voucher_id=first.pk, reason="Stolen", now=timezone.now())
 
-    funds = usable_vouchers(ids=[second.pk, dollars.pk, first.pk], currency="EUR", now=timezone.now())
+    funds = load_vouchers_in_currency(
+        ids=[second.pk, dollars.pk, first.pk], currency="EUR", now=timezone.now()
+    )
 
     assert [(card.id, card.status, card.available_cents, card.payable_cents) for card in funds] == [
         (second.pk, "active", 10_000, 10_000),
@@ -307,7 +309,7 @@ def test_reversal_of_a_depleted_voucher_past_its_time_leaves_it_expired(shop):
 
     reverse(order)
 
-    (funds,) = usable_vouchers(ids=[voucher.pk], currency="EUR", now=timezone.now())
+    (funds,) = load_vouchers_in_currency(ids=[voucher.pk], currency="EUR", now=timezone.now())
     assert (funds.status, funds.available_cents, funds.payable_cents) == ("expired", 10_000, 0)
 
 
@@ -341,7 +343,7 @@ def test_number_of_statements_does_not_depend_on_the_number_of_vouchers(
     ids = [voucher.pk for voucher in vouchers]
 
     with django_assert_num_queries(1) as reads:
-        usable_vouchers(ids=ids, currency="EUR", now=timezone.now())
+        load_vouchers_in_currency(ids=ids, currency="EUR", now=timezone.now())
     with django_assert_num_queries(2) as held:
         hold(*[(voucher, 100) for voucher in vouchers])
     with django_assert_num_queries(2) as released:

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from discounts.vouchers import codes, operations
-from discounts.vouchers.codes import SYMBOLS, canonical_code, new_voucher_code
+from discounts.vouchers.codes import SYMBOLS, new_voucher_code, parse_voucher_code
 from discounts.vouchers.operations import issue_vouchers
 from tests.discounts.vouchers.cards import event_types, ledger, make_voucher
 
@@ -37,7 +37,7 @@ def test_codes_have_thirty_two_symbols_none_of_which_looks_like_another():
     ],
 )
 def test_code_is_read_in_any_form(typed, canonical):
-    assert canonical_code(typed) == canonical
+    assert parse_voucher_code(typed) == canonical
 
 
 def test_code_that_another_account_has_is_drawn_again(shop, other_shop, monkeypatch):

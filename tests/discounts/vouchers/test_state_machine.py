@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 from commerce.errors import Refusal
 from discounts.vouchers import holds as holding
 from discounts.vouchers import operations
-from discounts.vouchers.statuses import status_shown
+from discounts.vouchers.statuses import effective_status
 from discounts.vouchers.sweeping import expire_vouchers
 from tests.discounts.vouchers import cards
 
@@ -156,7 +156,7 @@ class LifeOfAVoucher(RuleBasedStateMachine):
             balance, held_cents, _ = cards.state(self.shop, self.voucher)
             holds, entries = cards.holds(self.shop, self.voucher), cards.ledger(self.shop, self.voucher)
         assert (balance, held_cents) == (self.balance, sum(self.held.values()))
-        assert status_shown(self.voucher, self.now) == self.shown
+        assert effective_status(self.voucher, self.now) == self.shown
         assert holds == self.held
         assert [after for *_, after in entries] == list(accumulate(cents for _, cents, _ in entries))
         assert entries[-1][-1] == self.balance
