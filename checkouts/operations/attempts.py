@@ -61,7 +61,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
         _undo(attempt, report, now=now)
     elif attempt.status == Status.SUCCEEDED:
         return
-    elif report.is_unpaid:
+    elif report.may_be_paid:
         _note_page(attempt, report)
     elif report.state is State.FAILED:
         # A failure without a reference means that no page was opened. It must not fail a page opened by another call.
@@ -151,7 +151,7 @@ def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> 
     """Reverse what happened to a failed attempt: refund a charge, close a page that turned out to be open."""
     if report.is_charged:
         _give_back(attempt, report, now=now)
-    elif report.is_unpaid:
+    elif report.may_be_paid:
         attempt.provider_reference = report.reference
         attempt.save(update_fields=["provider_reference"])
         _enqueue("cancel_payment", attempt, now=now)

@@ -183,7 +183,7 @@ def ask_gateway(
         payment = replace(payment, reference=started.reference)
     if is_cancelled:
         report = gateway.cancel(payment)
-        if report.is_unpaid:
+        if report.may_be_paid:
             raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
         return report
     report = gateway.report(payment)

@@ -171,6 +171,7 @@ class OrderAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
         number = search_term.strip().removeprefix("#")
+        # 18 digits always fit the column.
         if number.isascii() and number.isdigit() and len(number) < 19:
             return queryset.filter(number=int(number)), False
         return super().get_search_results(request, queryset, search_term)

@@ -24,8 +24,8 @@ _steps: list[Step] = []
 def on_cancellation(step: Step) -> Step:
     """Register a step of every cancellation. Apps import the registering module in their `ready()`.
 
-    Steps run in the transaction of the cancellation, before stock is freed, which most checkouts wait for. They hold
-    the order's lock, so they run once for each order. If a step raises, everything is rolled back.
+    Steps run in the transaction of the cancellation, before stock is freed, for whose locks most checkouts wait. They run
+    under the order's lock, so once for each order. If a step raises an exception, everything is rolled back.
     """
     _steps.append(step)
     return step

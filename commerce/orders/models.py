@@ -11,7 +11,7 @@ from .snapshots import AppliedCode, AutomaticDiscount, PickupPointSnapshot, Ship
 
 
 class Totals(models.Model):
-    """The amounts of a checkout or order, in minor units of its currency. The database checks their sums too.
+    """The amounts of a checkout or order, in minor units of its currency. The database checks their sums as well.
 
     Subtotals are before discounts; `shipping_cents` is what is charged after shipping discounts;
     `tax_cents` is all tax: lines after discount, shipping and the cash-on-delivery fee.
@@ -162,6 +162,7 @@ class Order(Totals, AccountOwned):
         indexes = [
             models.Index(fields=["account", "customer"], name="orders_customer"),
             models.Index(fields=["account", "placed_at"], name="orders_placed"),
+            # Upper case, since that is what Django's `iexact` compares.
             models.Index(F("account"), Upper("email"), name="orders_email"),
         ]
 

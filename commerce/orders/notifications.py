@@ -10,7 +10,6 @@ from commerce.taxes.vat import VatNumber
 
 from .models import FrozenLine, Order
 from .shapes import totals_answer
-from .snapshots import VatSnapshot
 
 
 class OrderVariables(TypedDict):
@@ -29,7 +28,7 @@ def enqueue_confirmation(
     order: Order, lines: Sequence[FrozenLine], *, account: dict[str, str], now: datetime
 ) -> None:
     """Enqueue the confirmation, in the transaction that places the order."""
-    variables = order_variables(order, lines)
+    variables = _make_variables(order, lines)
     variables["account"] = account
     _enqueue(CONFIRMATION, order, variables, now=now)
 
@@ -37,11 +36,16 @@ def enqueue_confirmation(
 def enqueue_notice(kind: EmailKind[OrderVariables], order: Order, *, now: datetime) -> None:
     """Enqueue another email about an order, at most once for each kind."""
     lines = list(order.line_items.order_by("position"))
-    _enqueue(kind, order, order_variables(order, lines), now=now)
+    _enqueue(kind, order, _make_variables(order, lines), now=now)
 
 
-def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables:
-    """Amounts are decimal strings of cents, as in the API."""
+def _make_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables:
+    """Return the variables of all order emails. Amounts are decimal strings of cents, as in the API."""
+    vat = None
+    if order.vat is not None:
+        # With its prefix, which invoices must show under the reverse charge (Directive 2006/112/EC, articles 215 and 226).
+        number = VatNumber(order.vat.country_code, order.vat.number)
+        vat = {"number": str(number), "reverse_charge": order.vat.reverse_charge}
     return {
         "order": {
             "number": str(order.number),
@@ -52,27 +56,30 @@ def order_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
             "payment_method": order.payment_method,
             "payment_status": order.payment_status,
             "prices_include_tax": order.prices_include_tax,
-            "line_items": [_line(line) for line in lines],
+            "line_items": [
+                {
+                    "sku": line.sku,
+                    "title": line.title,
+                    "quantity": line.quantity,
+                    "unit_price_with_tax_cents": str(line.unit_price_with_tax_cents),
+                    "unit_price_without_tax_cents": str(line.unit_price_without_tax_cents),
+                    "line_total_with_tax_cents": str(line.line_total_with_tax_cents),
+                    "line_total_without_tax_cents": str(line.line_total_without_tax_cents),
+                }
+                for line in lines
+            ],
             "totals": totals_answer(order),
             "shipping_address": order.shipping_address,
             "billing_address": order.billing_address,
             "shipping_method": as_text(order.shipping_method),
             "pickup_point": as_text(order.pickup_point),
             "discount_codes": as_text(order.discount_codes),
-            "vat": _vat(order.vat),
+            "vat": vat,
             "carrier": order.carrier,
             "tracking_number": order.tracking_number,
             "tracking_url": order.tracking_url,
         },
     }
-
-
-def _vat(vat: VatSnapshot | None) -> dict[str, object] | None:
-    """The buyer's VAT number with its prefix, which an invoice under the reverse charge must show."""
-    if vat is None:
-        return None
-    number = VatNumber(vat.country_code, vat.number)
-    return {"number": str(number), "reverse_charge": vat.reverse_charge}
 
 
 def _enqueue(
@@ -85,18 +92,7 @@ def _enqueue(
         locale=order.locale,
         variables=variables,
         reference_id=order.pk,
+        # By the token, so that an order gets an email of each kind once.
         idempotency_key=f"{kind.key}/{order.token}",
         now=now,
     )
-
-
-def _line(line: FrozenLine) -> dict[str, object]:
-    return {
-        "sku": line.sku,
-        "title": line.title,
-        "quantity": line.quantity,
-        "unit_price_with_tax_cents": str(line.unit_price_with_tax_cents),
-        "unit_price_without_tax_cents": str(line.unit_price_without_tax_cents),
-        "line_total_with_tax_cents": str(line.line_total_with_tax_cents),
-        "line_total_without_tax_cents": str(line.line_total_without_tax_cents),
-    }

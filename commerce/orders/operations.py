@@ -18,7 +18,7 @@ Status = Order.Status
 PaymentStatus = Order.PaymentStatus
 FulfillmentStatus = Order.FulfillmentStatus
 
-# Everything else is frozen.
+# The columns that a step may save. Everything else is frozen.
 _CHANGING = (
     "status",
     "payment_status",
@@ -46,9 +46,11 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
         return order
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
+    # In this order, which is that of the locks: order, customer, discounts and gift cards, stock.
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
     run_cancellation_steps(Cancellation(order=order, actor=actor, now=now))
     restock(checkout_id=order.checkout_id)
+    # What the shop refunds by hand counts as refunded at once. A gateway's refund is recorded once it has been made.
     if order.payment_status == PaymentStatus.PAID and order.is_refunded_by_hand:
         _note_refund(order, now=now)
     order.status = Status.CANCELLED
@@ -77,6 +79,7 @@ def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PENDING:
         raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
+    # An open order would still be shipped.
     if order.status == Status.OPEN:
         raise OrderStillOpen("Cancel the order first.")
     if order.payment_status == PaymentStatus.PAID:

@@ -24,6 +24,7 @@ _COPY_LINES = """
 
 def place_order(*, customer: Customer, is_paid: bool, now: datetime, **frozen: Any) -> Order:
     """Create an order from what its checkout has frozen. It is numbered, which locks the account's counter."""
+    # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)
     return Order.objects.create(
         token=opaque_token(),

@@ -15,7 +15,7 @@ def orders(
     placed_at_max: datetime | None = None,
     **equal: Any,
 ) -> QuerySet[Order]:
-    """The account's orders with their lines, filtered.
+    """The account's orders with their lines, filtered. `equal` are columns and the values that they must have.
 
     Emails are compared case-insensitively; both bounds of `placed_at` are inclusive.
     """

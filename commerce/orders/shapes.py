@@ -1,4 +1,4 @@
-"""How frozen lines and totals leave: the same for checkouts, orders and their emails."""
+"""Frozen lines and totals as clients get them: the same for checkouts, orders and their emails."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _LINE_AMOUNTS = [field.name for field in FrozenLine._meta.local_fields if field.
 
 
 def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, object]:
-    """The totals object: cents as decimal strings, and the counters where the lines are given."""
+    """Return the totals object: cents as decimal strings, and the counters if the lines are given."""
     amounts = {name: str(getattr(priced, name)) for name in _AMOUNTS}
     counters = (
         {}

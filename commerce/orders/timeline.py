@@ -19,13 +19,13 @@ def register_timeline_source(source: TimelineSource) -> TimelineSource:
 
 
 def build_timeline(order: Order) -> list[TimelineEntry]:
-    """All entries, oldest first."""
+    """Return all entries, oldest first."""
     entries = [entry for source in _sources for entry in source(order)]
     return sorted(entries, key=lambda entry: entry.at)
 
 
 @register_timeline_source
-def _steps(order: Order) -> Iterator[TimelineEntry]:
+def _list_steps(order: Order) -> Iterator[TimelineEntry]:
     tracking = " ".join(filter(None, [order.carrier, order.tracking_number]))
     steps = [
         (order.placed_at, "Placed", order.email),

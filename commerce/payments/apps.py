@@ -12,10 +12,10 @@ class PaymentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        register_settings(_settings_of_connectors)
+        register_settings(_list_settings)
 
 
-def _settings_of_connectors() -> Iterable[Setting]:
+def _list_settings() -> Iterable[Setting]:
     # Connectors may import models, so they are loaded once all apps are.
     from .connectors import all_connectors
 

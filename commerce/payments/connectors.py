@@ -58,11 +58,12 @@ BANK_TRANSFER = Connector(code="bank_transfer")
 
 def all_connectors() -> Mapping[str, Connector]:
     """The payment methods of the installation by their codes, whether or not an account offers them."""
-    return _load(tuple(django_settings.PAYMENT_METHODS))
+    return _load_connectors(tuple(django_settings.PAYMENT_METHODS))
 
 
+# By the names, so that another value of the setting, as in a test, gets its own connectors.
 @cache
-def _load(names: tuple[str, ...]) -> Mapping[str, Connector]:
+def _load_connectors(names: tuple[str, ...]) -> Mapping[str, Connector]:
     connectors: list[Connector] = [import_string(name) for name in names]
     return {connector.code: connector for connector in connectors}
 
@@ -88,15 +89,19 @@ def list_cod_fee_methods() -> list[str]:
 
 
 def get_offered_connector(code: str) -> Connector:
-    """A payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
+    """Return a payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
     connector = get_connector(code)
+    # Most methods are always offered, and need no statement for the account's settings.
     if connector is None or not (connector.is_offered is _always or connector.is_offered(read_settings())):
         refuse_method("There is no such payment method.")
     return connector
 
 
 def get_gateway(code: str) -> Gateway:
-    """A payment method's gateway, with the keys of the account in scope, even if the account no longer offers the method."""
+    """Return a payment method's gateway, with the keys of the account in scope.
+
+    The account need no longer offer the method: payments that it has started are still to be ended or refunded.
+    """
     connector = all_connectors()[code]
     if connector.gateway is None:
         raise LookupError(f"There is no gateway behind {code!r}.")

@@ -30,7 +30,7 @@ class GatewayEvent:
 def make_event_view(
     read: Callable[[HttpRequest, str], GatewayEvent | None], *, secret_setting: str
 ) -> Callable[..., HttpResponse]:
-    """A view that takes a gateway's notifications, for a URL that names the account.
+    """Make a view that takes a gateway's notifications, for a URL that names the account.
 
     `read` gets the request and the account's secret. It verifies the request, and returns its event; None if it is
     about something else. It may raise refusals. The payment is settled by a dispatch, which asks the gateway, even if
@@ -41,9 +41,10 @@ def make_event_view(
     def receive(request: HttpRequest, account_id: int) -> HttpResponse:
         try:
             with account_scope(account_id):
+                # An account that doesn't exist would otherwise get the installation's secret.
                 secret = read_setting(secret_setting) if _is_account(account_id) else ""
                 if not secret:
-                    # Unknown accounts and those without a secret are refused like a wrong signature.
+                    # As for a wrong signature, so that nobody learns which accounts exist and use the gateway.
                     raise InvalidSignature
                 event = read(request, str(secret))
                 if event is not None:

@@ -52,8 +52,8 @@ class Report:
     is_charged: bool = False
 
     @property
-    def is_unpaid(self) -> bool:
-        """Whether it may still be paid."""
+    def may_be_paid(self) -> bool:
+        """Whether the customer may still pay."""
         return self.state in {State.OPEN, State.APPROVED}
 
 

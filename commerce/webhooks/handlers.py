@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
 
 from django.conf import settings
 from django.utils import timezone
@@ -21,7 +22,6 @@ from .queries import endpoints
 from .recording import record_delivery, record_ping
 
 _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
-_GONE = 410
 
 
 # Events that couldn't be delivered are still in the feed, and a ping may be lost.
@@ -50,14 +50,17 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     )
     if answer.is_success:
         return Outcome(record=record)
+    # The outbox records the result of a successful run only. A failed one is logged here.
     with open_scope(dispatch):
         record()
-    raise _failure(answer)
+    if answer.status == HTTPStatus.GONE:
+        raise PermanentFailure("The endpoint says that it is gone for good.")
+    raise DeliveryFailed(answer.error or f"The endpoint answered {answer.status}.")
 
 
 @handles("ping_webhook", share=1 / 8, keeps_dead=False, area="events")
 def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
-    """Send a ping once, and log the result."""
+    """Send a ping once, whatever the answer, and log the result."""
     payload = dispatch.payload
     with open_scope(dispatch):
         endpoint = endpoints().filter(pk=payload["endpoint_id"]).first()
@@ -79,17 +82,12 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
 
 
 def _send(endpoint: WebhookEndpoint, message: Message) -> Answer:
+    # Signed for each try: receivers refuse old time stamps.
     now = timezone.now()
-    headers = signed_headers(message, keys=endpoint.secrets(now), now=now)
+    headers = signed_headers(message, keys=endpoint.list_signing_secrets(now), now=now)
     return post(
         endpoint.url,
         body=message.body,
         headers=headers | {"Content-Type": "application/json", "User-Agent": "Commerce-Webhooks/1.0"},
         allow_private=settings.OUTSIDE_ALLOW_PRIVATE,
     )
-
-
-def _failure(answer: Answer) -> Exception:
-    if answer.status == _GONE:
-        return PermanentFailure("The endpoint says that it is gone for good.")
-    return DeliveryFailed(answer.error or f"The endpoint answered {answer.status}.")

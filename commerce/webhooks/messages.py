@@ -19,7 +19,6 @@ from commerce.versions import ApiVersion
 PING = "webhook_endpoint.ping"
 
 _PREFIX = "whsec_"
-_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +31,38 @@ class Message:
 
 
 def make_secret() -> str:
-    return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    # The standard asks for 24 to 64 bytes.
+    return _PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def make_message(event: Event, version: ApiVersion) -> Message:
-    return _message(make_envelope(event, version))
+    return _pack(make_envelope(event, version))
 
 
 def make_ping(
     *, message_id: str, account_id: int, endpoint_id: int, version: ApiVersion, now: datetime
 ) -> Message:
-    """A message for trying an endpoint. It has an event's form, but no event is stored."""
+    """Make a message for trying an endpoint. It has an event's form, but no event is stored."""
     event = Event(
         account_id=account_id, type=PING, data={"webhook_endpoint_id": text_id(endpoint_id)}, occurred_at=now
     )
-    return _message(make_envelope(event, version) | {"id": message_id})
+    return _pack(make_envelope(event, version) | {"id": message_id})
 
 
 def signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:
-    """The headers of one try, with a signature for each secret, in this order."""
+    """Return the headers of one try, with a signature for each secret, in this order."""
     timestamp = str(int(now.timestamp()))
     signed = f"{message.id}.{timestamp}.".encode() + message.body
+    signatures = []
+    for key in keys:
+        digest = hmac.new(base64.b64decode(key.removeprefix(_PREFIX)), signed, hashlib.sha256).digest()
+        signatures.append("v1," + base64.b64encode(digest).decode())
     return {
         "webhook-id": message.id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(_signature(signed, key) for key in keys),
+        "webhook-signature": " ".join(signatures),
     }
 
 
-def _message(document: dict[str, Any]) -> Message:
+def _pack(document: dict[str, Any]) -> Message:
     return Message(id=document["id"], type=document["type"], body=orjson.dumps(document))
-
-
-def _signature(signed: bytes, key: str) -> str:
-    digest = hmac.new(base64.b64decode(key.removeprefix(_PREFIX)), signed, hashlib.sha256).digest()
-    return "v1," + base64.b64encode(digest).decode()

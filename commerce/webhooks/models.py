@@ -76,13 +76,13 @@ class WebhookEndpoint(AccountOwned):
     def __str__(self) -> str:
         return self.url
 
-    def secrets(self, now: datetime) -> list[str]:
-        """The secrets to sign messages with, newest first."""
+    def list_signing_secrets(self, now: datetime) -> list[str]:
+        """Return the secrets to sign messages with, newest first."""
         until = self.previous_secret_until
         return [self.secret, self.previous_secret] if until is not None and until > now else [self.secret]
 
     def find_end_of_rest(self, now: datetime) -> datetime | None:
-        """The end of the current rest; None if it isn't resting."""
+        """Return the end of the current rest; None if the endpoint isn't resting."""
         return self.rests_until if self.rests_until is not None and self.rests_until > now else None
 
 

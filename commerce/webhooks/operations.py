@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import connection
 from django.db.models import F
@@ -21,6 +20,7 @@ from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints, get_endpoint
 from .rules import ENDPOINT, ROTATION
 
+# Each event of an account may be sent to all of them.
 MAX_ENDPOINTS = 20
 
 Status = WebhookEndpoint.Status
@@ -34,7 +34,10 @@ def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> Web
     Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` by its constraint.
     """
     fields = ENDPOINT.check(fields)
-    _lock_account()
+    # One request at a time counts and adds endpoints. An endpoint that isn't there yet can't be locked, the account can.
+    about_to_lock(Resource.ACCOUNT)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
     return WebhookEndpoint.objects.create(secret=make_secret(), api_version=version.name, **fields)
@@ -49,7 +52,11 @@ def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: dat
     changes = ENDPOINT.check(changes, partial=True)
     endpoint = get_or_not_found(lock(endpoints()), pk=endpoint_id)
     if changes.get("status", endpoint.status) != endpoint.status:
-        changes = changes | _fields_of(changes["status"], now)
+        is_active = changes["status"] == Status.ACTIVE
+        changes = changes | {"disabled_reason": "", "paused_at": None if is_active else now}
+        if is_active:
+            changes = changes | _HEALTHY
+    # The failures were another server's.
     if changes.get("url", endpoint.url) != endpoint.url:
         changes = changes | _HEALTHY
     for name, value in changes.items():
@@ -83,6 +90,7 @@ def rotate_secret(*, endpoint_id: int, grace_seconds: int, now: datetime) -> Web
     """
     ROTATION.check({"grace_seconds": grace_seconds})
     has_grace = grace_seconds > 0
+    # One statement, so that the old secret that is kept is the one that is replaced.
     endpoints().filter(pk=endpoint_id).update(
         previous_secret=F("secret") if has_grace else "",
         previous_secret_until=now + timedelta(seconds=grace_seconds) if has_grace else None,
@@ -93,7 +101,7 @@ def rotate_secret(*, endpoint_id: int, grace_seconds: int, now: datetime) -> Web
 
 
 def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
-    """Enqueue a message for trying the endpoint, even a paused one. It is sent once. Returns its id. Raises `NotFound`."""
+    """Enqueue a message for trying the endpoint, even a paused one. It is sent once. Returns its id; raises `NotFound`."""
     endpoint = get_endpoint(endpoint_id)
     message_id = f"ping_{base62(22)}"
     payload = {"endpoint_id": endpoint.pk, "message_id": message_id, "occurred_at": timestamp(now)}
@@ -112,17 +120,3 @@ def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) ->
             [max_age.total_seconds(), batch, passed_over],
         )
         return cursor.fetchone()
-
-
-def _lock_account() -> None:
-    """Let one request at a time count and add endpoints."""
-    about_to_lock(Resource.ACCOUNT)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
-
-
-def _fields_of(status: str, now: datetime) -> dict[str, Any]:
-    """The fields that change with a status."""
-    if status == Status.ACTIVE:
-        return {"disabled_reason": "", "paused_at": None} | _HEALTHY
-    return {"disabled_reason": "", "paused_at": now}

@@ -5,6 +5,7 @@ changes, at the end of a transaction.
 """
 
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -20,15 +21,13 @@ from .messages import Message
 from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints
 
-# So that an endpoint with few events isn't disabled after two failures.
+# So that an endpoint that gets few events isn't disabled after two failures.
 MIN_FAILURES = 12
 # Each try of an endpoint that doesn't answer takes a worker's time, so the tries become rarer.
 FIRST_REST = timedelta(seconds=30)
 LONGEST_REST = timedelta(minutes=10)
 # An endpoint that takes this long to answer rests as well.
 SLOW_MS = 5_000
-_MAX_ERROR_LENGTH = 500
-_GONE = 410
 
 Status = WebhookEndpoint.Status
 Reason = WebhookEndpoint.DisabledReason
@@ -48,31 +47,10 @@ def record_delivery(
     """Log a try to deliver an event, and disable an endpoint that is gone or has failed for too long."""
     if not _log(endpoint_id, message, attempt=attempt, answer=answer, now=now):
         return
-    if answer.is_success:
-        _note_success(endpoint_id, answer, now=now)
-    else:
+    if not answer.is_success:
         _note_failure(endpoint_id, answer, now=now)
-
-
-def record_ping(*, endpoint_id: int, message: Message, answer: Answer, now: datetime) -> None:
-    """Log a ping. It doesn't count for the endpoint's health, as paused endpoints are pinged too."""
-    _log(endpoint_id, message, attempt=1, answer=answer, now=now)
-
-
-def _log(endpoint_id: int, message: Message, *, attempt: int, answer: Answer, now: datetime) -> bool:
-    """False if the endpoint has been deleted meanwhile."""
-    outcome = WebhookDelivery.Status.SUCCEEDED if answer.is_success else WebhookDelivery.Status.FAILED
-    values: list[Any] = [
-        *(message.id, message.type, attempt, outcome, answer.status),
-        *(answer.excerpt, answer.error[:_MAX_ERROR_LENGTH], answer.duration_ms, now),
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(_LOG, [*values, current_account_id(), endpoint_id])
-        return cursor.rowcount == 1
-
-
-def _note_success(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
-    """Reset failures. The row of a healthy endpoint is neither written nor locked."""
+        return
+    # Conditions of the updates: the row of a healthy endpoint is neither written nor locked.
     active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
     active.filter(consecutive_failures__gt=0).update(
         consecutive_failures=0, failing_since=None, rests_until=None
@@ -81,35 +59,51 @@ def _note_success(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
         active.update(rests_until=now + FIRST_REST)
 
 
+def record_ping(*, endpoint_id: int, message: Message, answer: Answer, now: datetime) -> None:
+    """Log a ping. It doesn't count for the endpoint's health, as paused endpoints are pinged too."""
+    _log(endpoint_id, message, attempt=1, answer=answer, now=now)
+
+
+def _log(endpoint_id: int, message: Message, *, attempt: int, answer: Answer, now: datetime) -> bool:
+    """Insert a row into the log. Return False if the endpoint has been deleted meanwhile."""
+    outcome = WebhookDelivery.Status.SUCCEEDED if answer.is_success else WebhookDelivery.Status.FAILED
+    values: list[Any] = [
+        *(message.id, message.type, attempt, outcome, answer.status),
+        *(answer.excerpt, answer.error[:500], answer.duration_ms, now),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_LOG, [*values, current_account_id(), endpoint_id])
+        return cursor.rowcount == 1
+
+
 def _note_failure(endpoint_id: int, answer: Answer, *, now: datetime) -> None:
     active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
     if not active.update(
         consecutive_failures=F("consecutive_failures") + 1, failing_since=Coalesce("failing_since", now)
     ):
+        # It was paused or disabled while this message was on its way.
         return
     endpoint = endpoints().get(pk=endpoint_id)
     is_to_rest = answer.status is None or _is_slow(answer)
-    rests_until = now + _rest_after(endpoint.consecutive_failures) if is_to_rest else None
+    rests_until = now + _choose_rest(endpoint.consecutive_failures) if is_to_rest else None
     if rests_until != endpoint.rests_until:
         active.update(rests_until=rests_until)
-    reason = Reason.GONE if answer.status == _GONE else _failing(endpoint, now)
-    if reason is not None:
-        _disable(endpoint, reason, now=now)
+    patience = timedelta(hours=settings.WEBHOOKS_DISABLE_AFTER_HOURS)
+    is_old = endpoint.failing_since is not None and now - endpoint.failing_since >= patience
+    if answer.status == HTTPStatus.GONE:
+        _disable(endpoint, Reason.GONE, now=now)
+    elif is_old and endpoint.consecutive_failures >= MIN_FAILURES:
+        _disable(endpoint, Reason.FAILING, now=now)
 
 
 def _is_slow(answer: Answer) -> bool:
     return answer.duration_ms >= SLOW_MS
 
 
-def _rest_after(failures: int) -> timedelta:
+def _choose_rest(failures: int) -> timedelta:
+    # Bounded, because a power of thousands of failures would overflow.
     doublings = min(failures - 1, 10)
     return min(FIRST_REST * 2**doublings, LONGEST_REST)
-
-
-def _failing(endpoint: WebhookEndpoint, now: datetime) -> Reason | None:
-    patience = timedelta(hours=settings.WEBHOOKS_DISABLE_AFTER_HOURS)
-    is_old = endpoint.failing_since is not None and now - endpoint.failing_since >= patience
-    return Reason.FAILING if is_old and endpoint.consecutive_failures >= MIN_FAILURES else None
 
 
 def _disable(endpoint: WebhookEndpoint, reason: Reason, *, now: datetime) -> None:

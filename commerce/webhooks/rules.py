@@ -12,9 +12,6 @@ MAX_GRACE_S = 2_592_000
 # Endpoints are disabled by their failures alone.
 STATUSES = (WebhookEndpoint.Status.ACTIVE, WebhookEndpoint.Status.PAUSED)
 
-_description = text(MAX_DESCRIPTION, may_be_blank=True)
-_topics = items(choice(EventType.values), max_length=len(EventType))
-
 
 def endpoint_url(value: object) -> str:
     url = http_url(value)
@@ -23,11 +20,14 @@ def endpoint_url(value: object) -> str:
     return url
 
 
+_check_description = text(MAX_DESCRIPTION, may_be_blank=True)
+_check_topics = items(choice(EventType.values), max_length=len(EventType))
 ENDPOINT = Fields(
     required={"url": endpoint_url},
     optional={
-        "description": lambda value: _description("" if value is None else value),
-        "topics": lambda value: sorted(set(_topics(value))),
+        # Null empties it.
+        "description": lambda value: _check_description("" if value is None else value),
+        "topics": lambda value: sorted(set(_check_topics(value))),
         "status": choice(STATUSES),
     },
 )

@@ -164,6 +164,7 @@ _AS_STORED = (
 
 def order_answer(order: Order) -> dict[str, object]:
     """An order as `OrderOutput` describes it; its lines are prefetched."""
+    # They are prefetched in any order.
     lines: list[OrderLineItem] = sorted(order.line_items.all(), key=lambda line: line.position)
     return {
         "id": str(order.pk),

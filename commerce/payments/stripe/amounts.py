@@ -16,7 +16,7 @@ class NotChargeable(ValueError):
 
 
 def to_stripe_amount(amount_cents: int, currency: str) -> int:
-    """Convert from ISO 4217 minor units to Stripe's; raises `NotChargeable`."""
+    """Convert an amount from ISO 4217 minor units to Stripe's; raises `NotChargeable`."""
     if currency in _HUNDREDTHS_AT_STRIPE:
         return amount_cents * 100
     step = 100 if currency in _WHOLE_AT_STRIPE else 10 if currency in _TENS_AT_STRIPE else 1

@@ -6,7 +6,8 @@ SECRET_KEY = "commerce.payments.stripe_secret_key"  # noqa: S105  the setting's 
 WEBHOOK_SECRET = "commerce.payments.stripe_webhook_secret"  # noqa: S105  as above
 
 
-def _gateway(settings: Settings) -> Gateway:
+def _make_gateway(settings: Settings) -> Gateway:
+    # It imports Stripe's library, which only processes that take payments need.
     from .gateway import StripeCheckout
 
     return StripeCheckout(secret_key=str(settings[SECRET_KEY]))
@@ -15,7 +16,7 @@ def _gateway(settings: Settings) -> Gateway:
 STRIPE = Connector(
     code="stripe",
     is_offered=lambda settings: bool(settings[SECRET_KEY]),
-    gateway=_gateway,
+    gateway=_make_gateway,
     settings=(
         Text(
             name=SECRET_KEY,
@@ -30,6 +31,6 @@ STRIPE = Connector(
             help="Verifies Stripe's events. Without it they are refused.",
         ),
     ),
-    urls="commerce.payments.stripe.urls",
+    urls="commerce.payments.stripe.webhook",
     documents="commerce.payments.stripe.webhook_document.DOCUMENTS",
 )

@@ -34,45 +34,62 @@ TOTAL_TIMEOUT_S = 10
 # Stripe's minimum is half an hour. If the checkout ends earlier, its session is cancelled then.
 SHORTEST_SESSION = timedelta(minutes=45)
 
-_LOCKED_OUT = (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError)
-
 
 class StripeCheckout(Gateway):
     def __init__(self, *, secret_key: str) -> None:
         self._secret_key = secret_key
 
     def start(self, payment: Payment) -> Report:
-        parameters = _session_parameters(payment)
-        session = _answer_of(
+        # Built from the frozen attempt only: Stripe refuses other parameters under the same idempotency key.
+        price = {
+            "currency": payment.currency.lower(),
+            "unit_amount": _to_charge(payment),
+            "product_data": {"name": "Order"},
+        }
+        parameters = {
+            "mode": "payment",
+            "payment_method_types": ["card"],
+            "line_items": [{"price_data": price, "quantity": 1}],
+            # Otherwise Stripe may convert to the currency of the customer's country.
+            "adaptive_pricing": {"enabled": False},
+            "customer_email": payment.email,
+            "client_reference_id": str(payment.attempt_id),
+            "success_url": payment.return_url,
+            "cancel_url": payment.cancel_url,
+            "expires_at": int(max(payment.expires_at, payment.started_at + SHORTEST_SESSION).timestamp()),
+            "metadata": _metadata(payment),
+            "payment_intent_data": {"metadata": _metadata(payment)},
+        }
+        session = _call(
             lambda: self._api.checkout.sessions.create(
                 parameters, {"idempotency_key": f"{payment.key}-session"}
             )
         )
-        return _report(session, payment)
+        return _read_report(session, payment)
 
     def report(self, payment: Payment) -> Report:
-        session = _answer_of(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
-        return _report(session, payment)
+        session = _call(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
+        return _read_report(session, payment)
 
     def cancel(self, payment: Payment) -> Report:
         report = self.report(payment)
         if report.state is not State.OPEN:
             return report
         try:
-            session = _answer_of(lambda: self._api.checkout.sessions.expire(str(payment.reference)))
+            session = _call(lambda: self._api.checkout.sessions.expire(str(payment.reference)))
         except GatewayRefused:
             # It was paid or has expired since we read it.
             return self.report(payment)
-        return _report(session, payment)
+        return _read_report(session, payment)
 
     def refund(self, payment: Payment) -> str:
-        session = _answer_of(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
+        session = _call(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
         parameters = {
             "payment_intent": session.get("payment_intent"),
             "metadata": _metadata(payment),
         }
         options = {"idempotency_key": f"{payment.key}-refund"}
-        refund = _answer_of(lambda: self._api.refunds.create(parameters, options))
+        refund = _call(lambda: self._api.refunds.create(parameters, options))
         return str(refund["id"])
 
     @property
@@ -96,49 +113,27 @@ def _http_client() -> stripe.RequestsClient:
     return stripe.RequestsClient(timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S), session=session)
 
 
-def _session_parameters(payment: Payment) -> dict[str, Any]:
-    """Built from the frozen attempt only: Stripe refuses other parameters under the same idempotency key."""
-    price = {
-        "currency": payment.currency.lower(),
-        "unit_amount": _amount(payment),
-        "product_data": {"name": "Order"},
-    }
-    return {
-        "mode": "payment",
-        "payment_method_types": ["card"],
-        "line_items": [{"price_data": price, "quantity": 1}],
-        # Otherwise Stripe may convert to the currency of the customer's country.
-        "adaptive_pricing": {"enabled": False},
-        "customer_email": payment.email,
-        "client_reference_id": str(payment.attempt_id),
-        "success_url": payment.return_url,
-        "cancel_url": payment.cancel_url,
-        "expires_at": int(max(payment.expires_at, payment.started_at + SHORTEST_SESSION).timestamp()),
-        "metadata": _metadata(payment),
-        "payment_intent_data": {"metadata": _metadata(payment)},
-    }
-
-
 def _metadata(payment: Payment) -> dict[str, str]:
     names = ("account_id", "checkout_id", "attempt_id")
     return {name: str(getattr(payment, name)) for name in names}
 
 
-def _amount(payment: Payment) -> int:
+def _to_charge(payment: Payment) -> int:
     try:
         return to_stripe_amount(payment.amount_cents, payment.currency)
     except NotChargeable as error:
         raise GatewayRefused(str(error)) from error
 
 
-def _answer_of(call: Callable[[], Any]) -> dict[str, Any]:
-    """The answer as plain data. Raises the `GatewayError` that tells whether the call may have taken effect."""
+def _call(call: Callable[[], Any]) -> dict[str, Any]:
+    """Call Stripe, and return its answer as plain data. Raises the `GatewayError` that tells whether the call may have taken effect."""
     try:
         with deadline(TOTAL_TIMEOUT_S):
             answer = call().to_dict()
     except stripe.APIConnectionError as error:
-        raise (GatewayUnreachable if _was_never_sent(error) else OutcomeUnknown)(str(error)) from error
-    except _LOCKED_OUT as error:
+        raise (GatewayUnreachable if _is_unsent(error) else OutcomeUnknown)(str(error)) from error
+    # Turned away before anything happened: the account can correct its key, and the limit passes.
+    except (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError) as error:
         raise GatewayUnreachable(str(error)) from error
     except (stripe.InvalidRequestError, stripe.CardError) as error:
         raise GatewayRefused(str(error)) from error
@@ -154,7 +149,7 @@ def _is_text(value: object, *, longest: int = 255) -> bool:
     return isinstance(value, str) and value.isprintable() and 0 < len(value) <= longest
 
 
-def _was_never_sent(error: stripe.APIConnectionError) -> bool:
+def _is_unsent(error: stripe.APIConnectionError) -> bool:
     """Whether connecting failed. If a connection broke later, the request may have arrived."""
     cause = error.__cause__
     reason = cause.args[0] if cause and cause.args else None
@@ -163,26 +158,23 @@ def _was_never_sent(error: stripe.APIConnectionError) -> bool:
     return isinstance(reason, NewConnectionError | ConnectTimeoutError)
 
 
-def _report(session: dict[str, Any], payment: Payment) -> Report:
+def _read_report(session: dict[str, Any], payment: Payment) -> Report:
     reference, url, status = session["id"], session.get("url"), session.get("status")
+    # An event names its session and the attempt separately, so they may not belong together.
     if session.get("client_reference_id") != str(payment.attempt_id):
         raise OutcomeUnknown(f"Stripe's session {reference} belongs to another payment.")
     if status == "complete" and session.get("payment_status") == "paid":
-        return _report_of_paid(session, payment)
+        paid = (session.get("amount_total"), str(session.get("currency")).upper())
+        if paid == (_to_charge(payment), payment.currency):
+            return Report(state=State.SUCCEEDED, reference=reference, is_charged=True)
+        return Report(
+            state=State.FAILED, reference=reference, failure_code="amount_mismatch", is_charged=True
+        )
     if status == "expired":
         return Report(state=State.FAILED, reference=reference, failure_code="payment_abandoned")
     if status == "open" and _is_text(url, longest=4096):
         return Report(state=State.OPEN, reference=reference, redirect_url=url)
+    # Complete but not paid. Cards leave no session like that; if one is, it may still be paid, so it is asked for again.
     if status == "complete":
         return Report(state=State.OPEN, reference=reference)
     raise OutcomeUnknown(f"Stripe's session {reference} is in an unknown state.")
-
-
-def _report_of_paid(session: dict[str, Any], payment: Payment) -> Report:
-    """Succeeded, unless the amount paid differs from the attempt's."""
-    paid = (session.get("amount_total"), str(session.get("currency")).upper())
-    if paid == (_amount(payment), payment.currency):
-        return Report(state=State.SUCCEEDED, reference=session["id"], is_charged=True)
-    return Report(
-        state=State.FAILED, reference=session["id"], failure_code="amount_mismatch", is_charged=True
-    )

@@ -3,7 +3,7 @@ from commerce.payments.connectors import Connector, Settings
 from commerce.payments.gateway import Gateway
 
 
-def _gateway(settings: Settings) -> Gateway:
+def _make_gateway(settings: Settings) -> Gateway:
     from .gateway import FakeCard
 
     return FakeCard()
@@ -12,7 +12,7 @@ def _gateway(settings: Settings) -> Gateway:
 TEST_CARD = Connector(
     code="test_card",
     is_offered=lambda settings: bool(settings["commerce.payments.test_card"]),
-    gateway=_gateway,
+    gateway=_make_gateway,
     settings=(
         Flag(
             name="commerce.payments.test_card",

@@ -35,29 +35,30 @@ class FakeCard(Gateway):
                 return_url=payment.return_url,
                 cancel_url=payment.cancel_url,
             )
+            # Repeated with the same key, it finds the first payment, as a gateway would.
             FakeCardPayment.objects.bulk_create([new], ignore_conflicts=True)
-            return _report(FakeCardPayment.objects.get(key=payment.key))
+            return _make_report(FakeCardPayment.objects.get(key=payment.key))
 
     def report(self, payment: Payment) -> Report:
         with account_scope(payment.account_id):
-            return _report(_known(payment))
+            return _make_report(_get_payment(payment))
 
     def cancel(self, payment: Payment) -> Report:
         with account_scope(payment.account_id):
             record_outcome(token=str(payment.reference), status=Status.ABANDONED)
-            return _report(_known(payment))
+            return _make_report(_get_payment(payment))
 
     def refund(self, payment: Payment) -> str:
         with account_scope(payment.account_id):
-            known = _known(payment)
+            known = _get_payment(payment)
             FakeCardPayment.objects.filter(pk=known.pk, status=Status.SUCCEEDED).update(
                 status=Status.REFUNDED
             )
         return f"refund-{known.token}"
 
 
-def account_of(token: str) -> int | None:
-    """The account whose payment has this token."""
+def find_account_of(token: str) -> int | None:
+    """Find the account whose payment has this token. The page's URL names no account, and no scope is open."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT test_card_account(%s)", [token])
         return cursor.fetchone()[0]
@@ -68,14 +69,14 @@ def record_outcome(*, token: str, status: Status) -> None:
     FakeCardPayment.objects.filter(token=token, status=Status.OPEN).update(status=status)
 
 
-def _known(payment: Payment) -> FakeCardPayment:
+def _get_payment(payment: Payment) -> FakeCardPayment:
     known = FakeCardPayment.objects.filter(token=payment.reference).first()
     if known is None:
         raise GatewayRefused(f"There is no payment {payment.reference!r}.")
     return known
 
 
-def _report(known: FakeCardPayment) -> Report:
+def _make_report(known: FakeCardPayment) -> Report:
     state, failure_code = _REPORTS[Status(known.status)]
     return Report(
         state=state,

@@ -9,7 +9,7 @@ from commerce.backoffice.display import money
 from commerce.payments.models import FakeCardPayment
 from commerce.tenancy.scope import account_scope
 
-from .gateway import Status, account_of, record_outcome
+from .gateway import Status, find_account_of, record_outcome
 
 # What each button records; with None the shop learns nothing.
 OUTCOMES: dict[str, Status | None] = {
@@ -24,11 +24,11 @@ _CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none
 
 @require_safe
 def page(request: HttpRequest, token: str) -> HttpResponse:
-    payment = _payment(token)
+    payment = _get_payment(token)
     context = {
         "payment": payment,
         "amount": money(payment.amount_cents, payment.currency),
-        "back_url": _back_url(payment),
+        "back_url": _get_back_url(payment),
     }
     answer = render(request, "payments/test_card.html", context)
     answer["Content-Security-Policy"] = _CONTENT_POLICY
@@ -38,12 +38,13 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def choose(request: HttpRequest, token: str, choice: str) -> HttpResponse:
     """Record the outcome and redirect the customer to the shop (303), which then asks this gateway."""
-    payment = _payment(token, outcome=OUTCOMES[choice])
-    return HttpResponse(status=303, headers={"Location": iri_to_uri(_back_url(payment))})
+    payment = _get_payment(token, outcome=OUTCOMES[choice])
+    # 303 has the browser continue with a GET. Headers are ASCII, so the URL is encoded.
+    return HttpResponse(status=303, headers={"Location": iri_to_uri(_get_back_url(payment))})
 
 
-def _payment(token: str, *, outcome: Status | None = None) -> FakeCardPayment:
-    account_id = account_of(token)
+def _get_payment(token: str, *, outcome: Status | None = None) -> FakeCardPayment:
+    account_id = find_account_of(token)
     if account_id is None:
         raise Http404
     with account_scope(account_id):
@@ -52,6 +53,6 @@ def _payment(token: str, *, outcome: Status | None = None) -> FakeCardPayment:
         return FakeCardPayment.objects.get(token=token)
 
 
-def _back_url(payment: FakeCardPayment) -> str:
+def _get_back_url(payment: FakeCardPayment) -> str:
     """The URL that the shop gave for the customer's return when it started the payment."""
     return payment.cancel_url if payment.status == Status.ABANDONED else payment.return_url

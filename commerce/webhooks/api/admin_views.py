@@ -95,14 +95,14 @@ class EndpointsViewSet(AdminViewSet):
         return Response(newest_first(tries, self.cursor).answer("webhook_deliveries", _delivery))
 
     def _require_callable(self, fields: dict[str, Any]) -> None:
-        """Raises `ValidationFailed` for a URL that must not be called."""
+        """Raise `ValidationFailed` for a URL that must not be called."""
         if "url" not in fields:
             return
         # In URLs with a handle, every key has an account.
         account_id = self.principal.account_id or 0
         place = waiting_call(Call.LOOKUP, account_id, within_s=LOOKUP_TIMEOUT_S)
         try:
-            # Resolves the host, outside of any scope.
+            # Resolving a name may take long: it is done outside of any transaction, in one of the few places for it.
             with place if needs_lookup(fields["url"]) else nullcontext():
                 check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
         except AddressRefused as refused:

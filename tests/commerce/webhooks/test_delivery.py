@@ -135,7 +135,7 @@ def test_delivery_without_an_answer_gives_the_endpoint_a_rest(shop, receiver):
     ("failures", "seconds"), [(1, 30), (2, 60), (4, 240), (5, 480), (6, 600), (1_000_000, 600)]
 )
 def test_rest_grows_with_the_failures(failures, seconds):
-    assert recording._rest_after(failures) == timedelta(seconds=seconds)
+    assert recording._choose_rest(failures) == timedelta(seconds=seconds)
 
 
 def test_delivery_that_is_gone_disables_the_endpoint(shop, endpoint, receiver):
