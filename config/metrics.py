@@ -16,7 +16,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from commerce.metrics import shared_registry
-from commerce.outbox.queries import Backlog, backlog
+from commerce.outbox.queries import Backlog, count_backlog
 from commerce.rest.problems import takes_only
 from config.health import PATIENCE_S, database_probe, is_up
 from config.periodic import PeriodicTask, periodic_tasks
@@ -25,7 +25,7 @@ from config.views import not_found
 
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
-_backlog = database_probe(backlog)
+_backlog = database_probe(count_backlog)
 _redis = Probe(periodic_tasks)
 
 

@@ -8,7 +8,7 @@ from commerce.customers.models import Customer
 from commerce.customers.notifications import wants_email
 from commerce.errors import NotFound
 from commerce.mail import EmailKind, enqueue_email
-from commerce.outbox.queries import dispatch_of_key
+from commerce.outbox.queries import find_dispatch
 from emails.errors import NotificationDisabled
 from emails.models import EmailDelivery
 from emails.own_templates.queries import require_template
@@ -21,7 +21,7 @@ def resend_delivery(*, delivery_id: int, click: UUID, now: datetime) -> bool:
     """
     delivery = _lock_delivery(delivery_id)
     idempotency_key = f"{delivery.template_key}/again/{delivery.pk}/{click}"
-    if dispatch_of_key(idempotency_key) is not None:
+    if find_dispatch(idempotency_key) is not None:
         return False
     require_template(delivery.template_key)
     _require_reachable(delivery)

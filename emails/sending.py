@@ -36,7 +36,7 @@ from commerce.outbox.operations import (
     postpone_dispatch,
     reschedule_dispatch,
 )
-from commerce.outbox.queries import dispatch_of_key
+from commerce.outbox.queries import find_dispatch
 from commerce.outside.deadline import Deadline
 from commerce.tenancy.scope import current_account_id
 from commerce.waiting import Call, too_many, waiting_call
@@ -147,7 +147,7 @@ def _get_reachable_customer(customer_id: int) -> Customer:
 
 
 def _explain_used_key(idempotency_key: str) -> Exception:
-    dispatch = dispatch_of_key(idempotency_key, key_space=KeySpace.CALLER)
+    dispatch = find_dispatch(idempotency_key, key_space=KeySpace.CALLER)
     if dispatch is None or dispatch.status in _UNDER_WAY or sent_before(idempotency_key):
         return RequestInProgress("An email with this idempotency_key is being sent.")
     return EmailKeyGivenUp(dispatch_id=dispatch.pk, dispatch_status=dispatch.status)

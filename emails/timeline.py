@@ -8,7 +8,7 @@ from django.urls import reverse
 from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
 from commerce.orders.models import Order
 from commerce.orders.timeline import register_timeline_source
-from commerce.outbox.queries import dispatch_of_key
+from commerce.outbox.queries import find_dispatch
 from emails.models import EmailDelivery
 from emails.queries import deliveries
 
@@ -38,7 +38,7 @@ def timeline_of_delivery(delivery: EmailDelivery) -> list[TimelineEntry]:
 
 def _queued(delivery: EmailDelivery) -> TimelineEntry:
     # Dispatches are pruned, so an old message has none to link to.
-    dispatch = dispatch_of_key(delivery.idempotency_key, key_space=delivery.key_space)
+    dispatch = find_dispatch(delivery.idempotency_key, key_space=delivery.key_space)
     if dispatch is None:
         return TimelineEntry(at=delivery.queued_at, title="Queued")
     link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])

@@ -30,6 +30,9 @@ class Claim:
     task_name: str = field(default="", compare=False)
     was_lost: bool = field(default=False, compare=False)
 
+    def __str__(self) -> str:
+        return f"Dispatch {self.dispatch_id} of account {self.account_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -50,6 +53,7 @@ class Claims(list[Claim]):
         self.failed: list[Claim] = []
         self.after = after
         for outcome, account_id, dispatch_id, task, lease_until in rows:
+            # The work of lost workers is claimed out of turn, so it doesn't move the place in the round.
             if outcome in ("passed", "due"):
                 self.after = (account_id, task or "")
             if outcome == "passed":

@@ -27,7 +27,6 @@ ACCOUNT_TASK_SHARE = 3 / 8
 # A queue whose last few runs were quick may use more than its share, as it frees its threads soon.
 QUICK_RUNS = 5
 QUICK_S = 2.0
-_REMEMBERED = 10_000
 # How many dispatches whose worker was lost run at a time: one of them may crash this process as well.
 LOST_AT_ONCE = 1
 # How often a process with idle threads looks for work while its other threads are busy.
@@ -37,6 +36,9 @@ LOOK_AGAIN_S = 0.1
 class _Paces:
     """Counts quick runs in a row by queue. A queue is the work of one account and one task."""
 
+    # Bounds the memory of a worker that serves many shops. Forgotten queues only lose their bonus for a few runs.
+    _MAX_QUEUES = 10_000
+
     def __init__(self) -> None:
         self._runs: Counter[tuple[int, str]] = Counter()
 
@@ -44,7 +46,7 @@ class _Paces:
         if seconds > QUICK_S:
             self._runs.pop(_queue(claim), None)
             return
-        if len(self._runs) >= _REMEMBERED:
+        if len(self._runs) >= self._MAX_QUEUES:
             self._runs.clear()
         self._runs[_queue(claim)] += 1
 
@@ -76,6 +78,7 @@ class Crew:
         """
         deadline = time.monotonic() + within.total_seconds()
         while True:
+            # Cleared before claiming: a run that ends in between ends the wait below at once.
             self._has_ended.clear()
             claims = self._claim()
             for claim in claims:
@@ -98,30 +101,28 @@ class Crew:
             running = dict(self._running)
         if len(running) >= self._threads:
             return Claims([], after=self._after)
-        claims = claim_dispatches(
-            batch=self._threads - len(running), after=self._after, limits=self._limits(running)
-        )
-        self._after = claims.after
-        for failed in claims.failed:
-            logger.error("Dispatch %s of account %s can't be claimed", failed.dispatch_id, failed.account_id)
-            count_loop_failure("outbox_claims")
-        return claims
-
-    def _limits(self, running: dict[Claim, float]) -> Limits:
         tasks = Counter(claim.task_name for claim in running)
-        return Limits(
+        limits = Limits(
             busy=self._list_counted(running),
-            share=self._part(ACCOUNT_SHARE),
-            task_share=self._part(ACCOUNT_TASK_SHARE),
-            rooms={name: self._part(share) - tasks[name] for name, share in task_shares().items()},
+            share=self._threads_for(ACCOUNT_SHARE),
+            task_share=self._threads_for(ACCOUNT_TASK_SHARE),
+            rooms={name: self._threads_for(share) - tasks[name] for name, share in task_shares().items()},
             lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
         )
+        # This runs in the loop's own thread, so what ends meanwhile only leaves more threads free than it counts.
+        claims = claim_dispatches(batch=self._threads - len(running), after=self._after, limits=limits)
+        self._after = claims.after
+        for failed in claims.failed:
+            logger.error("%s can't be claimed", failed)
+            count_loop_failure("outbox_claims")
+        return claims
 
     def _list_counted(self, running: dict[Claim, float]) -> list[Claim]:
         """The running dispatches that count against shares. Some of a quick queue don't; one thread stays free."""
         now = time.monotonic()
+        # A run that takes long costs its queue the bonus at once, not only when it ends and is noted.
         slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
-        extra = max(0, self._threads - 1 - self._part(ACCOUNT_SHARE))
+        extra = max(0, self._threads - 1 - self._threads_for(ACCOUNT_SHARE))
         counted, spared = [], Counter[int]()
         for claim in running:
             is_quick = self._paces.is_quick(_queue(claim)) and _queue(claim) not in slow
@@ -131,22 +132,17 @@ class Crew:
                 counted.append(claim)
         return counted
 
-    def _part(self, share: float) -> int:
+    def _threads_for(self, share: float) -> int:
+        # At least one thread, or a process of few threads would never run some tasks.
         return max(1, int(share * self._threads))
 
     def _start(self, claim: Claim) -> None:
         with self._lock:
             self._running[claim] = time.monotonic()
         if self._pool:
-            self._pool.submit(self._run_in_thread, claim)
+            self._pool.submit(self._run, claim)
         else:
             self._run(claim)
-
-    def _run_in_thread(self, claim: Claim) -> None:
-        try:
-            self._run(claim)
-        finally:
-            connection.close()
 
     def _run(self, claim: Claim) -> None:
         try:
@@ -155,3 +151,6 @@ class Crew:
             with self._lock:
                 self._paces.note(claim, time.monotonic() - self._running.pop(claim))
             self._has_ended.set()
+            if self._pool:
+                # Django closes connections after requests only, and each thread has one of its own.
+                connection.close()

@@ -47,9 +47,9 @@ def handles(
 ) -> Callable[[Handler], Handler]:
     """Register a function for a task, with the newest payload version that it understands.
 
-    It runs in at most this share of a process's threads at once. Work that was given up is kept until a person has
-    retried or cancelled it, unless nothing is owed to anybody: then it is forgotten like what has succeeded.
-    `area` names the scopes that a key needs to see, retry or cancel it; without one it takes those of all areas.
+    It runs in at most this share of a process's threads at once. With `keeps_dead`, dead dispatches are kept until a
+    person has retried or cancelled them; without it they are pruned like finished ones. `area` names the scopes that a
+    key needs to see, retry or cancel the task's dispatches. Without an area, a key needs the scopes of all areas.
     """
 
     def register(handler: Handler) -> Handler:
@@ -59,8 +59,11 @@ def handles(
     return register
 
 
-def handler_of(dispatch: OutboxDispatch) -> Handler:
-    """Raises `UnknownTask`, also for a payload newer than the handler, as may happen during a deployment."""
+def find_handler(dispatch: OutboxDispatch) -> Handler:
+    """The function that runs a dispatch.
+
+    Raises `UnknownTask`, also for a payload newer than the handler, as may happen during a deployment.
+    """
     registration = _registrations.get(dispatch.task_name)
     if dispatch.dispatch_type != "task":
         raise UnknownTask(f"No handler for a dispatch of the type {dispatch.dispatch_type!r}.")

@@ -15,9 +15,8 @@ logger = logging.getLogger(__name__)
 
 CHANNEL = "outbox_new"
 
-# So that a server that vanished silently is noticed within a minute.
-_KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _MAX_WAIT_S = 30
+# How long a wait for notifications lasts until the thread looks whether it has been told to stop.
 _STOP_CHECK_S = 0.5
 # A burst of notifications wakes the worker once.
 _BURST_S = 0.1
@@ -37,7 +36,12 @@ class Listener(Thread):
             try:
                 self._listen()
             except Exception as error:  # noqa: BLE001  reconnects whatever the error
-                self._wait_after(error)
+                # Longer after each failure, so that a database that is starting isn't flooded. The exponent is bounded
+                # as well, since an outage of days would make a huge number of it.
+                wait_s = min(2 ** min(self._failures, 10), _MAX_WAIT_S)
+                self._failures += 1
+                logger.warning("The outbox is not listened to, trying again in %s s: %s", wait_s, error)
+                self._stopping.wait(wait_s)
 
     def stop(self, *, timeout_s: float = 5) -> None:
         self._stopping.set()
@@ -45,26 +49,19 @@ class Listener(Thread):
             self.join(timeout_s)
 
     def _listen(self) -> None:
-        with _direct_connection() as direct:
+        # Not a connection of Django's pool: LISTEN belongs to a session, and this one lasts. The keepalives notice within
+        # a minute that the server has vanished silently.
+        keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+        parameters = connection.get_connection_params() | keepalives | {"connect_timeout": 5}
+        with psycopg.connect(**parameters, autocommit=True) as direct:
             direct.execute(f"LISTEN {CHANNEL}")
             self._failures = 0
+            # For what was enqueued while nobody listened: notifications aren't kept.
             self.wake()
             while not self._stopping.is_set():
                 if list(direct.notifies(timeout=_STOP_CHECK_S, stop_after=1)):
                     self.wake()
                     self._stopping.wait(_BURST_S)
-
-    def _wait_after(self, error: Exception) -> None:
-        wait_s = min(2 ** min(self._failures, 10), _MAX_WAIT_S)
-        self._failures += 1
-        logger.warning("The outbox is not listened to, trying again in %s s: %s", wait_s, error)
-        self._stopping.wait(wait_s)
-
-
-def _direct_connection() -> psycopg.Connection:
-    """A connection outside of Django's pool, because LISTEN belongs to a session and this one lasts."""
-    parameters = connection.get_connection_params() | _KEEPALIVES | {"connect_timeout": 5}
-    return psycopg.connect(**parameters, autocommit=True)
 
 
 class ListenerStep(bootsteps.StartStopStep):

@@ -30,10 +30,8 @@ RETRY_DELAYS = (
 # How long a dispatch waits that this worker can't run, as may happen during a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
 
-# A claim is usually run at once. Its lease is renewed only if it had to wait.
-_FRESH = LEASE - timedelta(seconds=30)
-
-_GIVE_BACK = """
+# By the row's own attempts: a claim doesn't carry them, and reading the row may be what has failed.
+_RELEASE = """
     UPDATE outbox_dispatches
        SET status = CASE WHEN attempts < max_attempts THEN 'pending' ELSE 'dead' END,
            finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE %s::timestamptz END,
@@ -83,16 +81,16 @@ def enqueue_many(
         )
         for idempotency_key, payload in payloads.items()
     ]
+    # A key that is taken is skipped by the database. A check beforehand would miss a concurrent request's row.
     OutboxDispatch.objects.bulk_create(dispatches, ignore_conflicts=True)
 
 
 def enqueue_held(
     *, task_name: str, payload: Mapping[str, object], idempotency_key: str, now: datetime
 ) -> OutboxDispatch | None:
-    """A dispatch under a client's own key that the request runs itself, at once, and closes; a worker does if the
-    lease runs out.
+    """Enqueue a dispatch under a client's own key, already leased to this request, which runs and closes it.
 
-    None when the client has used the key before.
+    A worker takes it over if the lease runs out. None if the client has used the key before.
     """
     dispatch, is_new = OutboxDispatch.objects.get_or_create(
         key_space=KeySpace.CALLER,
@@ -110,10 +108,13 @@ def enqueue_held(
 
 def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
     """The dispatch of a claim, with nearly a whole lease from now on. Raises `LeaseLost`."""
-    held = _held(claim.dispatch_id, claim.lease_until)
-    if claim.lease_until is not None and claim.lease_until - timezone.now() > _FRESH:
+    held = _find_held(claim.dispatch_id, claim.lease_until)
+    # A claim is usually run at once, and needs no second write. Its lease is renewed only if it had to wait.
+    fresh = LEASE - timedelta(seconds=30)
+    if claim.lease_until is not None and claim.lease_until - timezone.now() > fresh:
         dispatch = held.first()
     else:
+        # By the database's clock, like the claim: workers' own clocks may differ.
         renewed = held.update(locked_until=Now() + LEASE)
         dispatch = OutboxDispatch.objects.get(pk=claim.dispatch_id) if renewed else None
     if dispatch is None:
@@ -121,12 +122,12 @@ def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
     return dispatch
 
 
-def give_back(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
+def release_dispatch(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
     """Release a dispatch that couldn't be closed, instead of waiting for the end of its lease. Counts as an attempt."""
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, lease_until]
-        cursor.execute(_GIVE_BACK, [now, now + delay, storable_error(error), *row])
+        cursor.execute(_RELEASE, [now, now + delay, storable_error(error), *row])
 
 
 def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) -> None:
@@ -136,13 +137,15 @@ def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) ->
 
 def close_dispatch(*, dispatch: OutboxDispatch, status: Status, now: datetime) -> None:
     """End a dispatch that needs no further attempt. Raises `LeaseLost`."""
+    # The stored message only serves retries, and contains personal data.
     _update_held(dispatch, status=status, locked_until=None, finished_at=now, message=None)
 
 
 def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
     """Schedule a retry of a failed run, or give up after the last one. Raises `LeaseLost`."""
     if dispatch.attempts >= dispatch.max_attempts:
-        return bury_dispatch(dispatch=dispatch, error=error, now=now)
+        return give_up_dispatch(dispatch=dispatch, error=error, now=now)
+    # A row may allow more attempts than there are delays: the last one then repeats.
     delay = RETRY_DELAYS[min(dispatch.attempts, len(RETRY_DELAYS) - 1)]
     _update_held(
         dispatch,
@@ -169,12 +172,12 @@ def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime)
 
 def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
     """Delete a dispatch that the caller enqueued for itself. Raises `LeaseLost`."""
-    deleted, _ = _held(dispatch.pk, dispatch.locked_until).delete()
+    deleted, _ = _find_held(dispatch.pk, dispatch.locked_until).delete()
     if not deleted:
         raise LeaseLost
 
 
-def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
+def give_up_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
     """Give up a dispatch. Raises `LeaseLost`."""
     _update_held(
         dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=storable_error(error)
@@ -185,6 +188,7 @@ def bury_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Sta
 def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     """Restart a dead or cancelled dispatch with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
     retryable = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.DEAD, Status.CANCELLED])
+    # Written first, and read after: a check before the write could be outdated by another request's retry.
     restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
     dispatch = get_dispatch(dispatch_id)
     if not restarted:
@@ -201,6 +205,7 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.PENDING, Status.DEAD])
     waiting.update(status=Status.CANCELLED, finished_at=now)
     dispatch = get_dispatch(dispatch_id)
+    # Not the row count: a dispatch that is cancelled already is no error.
     if dispatch.status != Status.CANCELLED:
         detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending or dead one can be cancelled."
         raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
@@ -217,8 +222,9 @@ def erase_dispatches(
 
 
 def prune_dispatches(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
-    """Delete dispatches of every account that ended long ago. Returns their number, and the ids of those that can't be.
+    """Delete dispatches of every account that ended longer ago than `max_age`.
 
+    Returns how many were deleted, and the ids of those that couldn't be. `passed_over` such rows are skipped.
     Dead ones stay, as somebody is still owed them, unless their task says otherwise. Call it outside of any scope.
     """
     with connection.cursor() as cursor:
@@ -230,11 +236,12 @@ def prune_dispatches(*, max_age: timedelta, batch: int, passed_over: int = 0) ->
         return cursor.fetchone()
 
 
-def _held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:
+def _find_held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:
     return OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PROCESSING, locked_until=lease_until)
 
 
 def _update_held(dispatch: OutboxDispatch, **values: object) -> None:
-    """Change a dispatch unless another worker holds its lease by now, which `locked_until` tells."""
-    if not _held(dispatch.pk, dispatch.locked_until).update(**values):
+    """Change a dispatch unless another worker holds its lease by now. Raises `LeaseLost`."""
+    # Each claim sets a new `locked_until`, so the one that was read tells whose lease it is.
+    if not _find_held(dispatch.pk, dispatch.locked_until).update(**values):
         raise LeaseLost

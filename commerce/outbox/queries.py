@@ -23,8 +23,8 @@ class Backlog:
     oldest_due_at: datetime | None
 
 
-def backlog() -> Backlog:
-    """Called outside of any scope."""
+def count_backlog() -> Backlog:
+    """Count the dispatches of every account, up to `COUNTED_AT_MOST` of a status. Call it outside of any scope."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pending, processing, dead, oldest_due_at FROM outbox_backlog(%s::integer)",
@@ -37,6 +37,7 @@ def dispatches(
     *, status: str | None = None, task_name: str | None = None, tasks: list[str] | None = None
 ) -> QuerySet[OutboxDispatch]:
     """Dispatches of the account in scope for these `tasks`, without their rendered messages."""
+    # Rendered messages are large, and only the worker that sends them needs them.
     found = OutboxDispatch.objects.defer("message")
     if status is not None:
         found = found.filter(status=status)
@@ -52,18 +53,18 @@ def get_dispatch(dispatch_id: int) -> OutboxDispatch:
     return get_or_not_found(dispatches(), pk=dispatch_id)
 
 
-def dispatch_of_key(idempotency_key: str, *, key_space: str = KeySpace.PRODUCT) -> OutboxDispatch | None:
+def find_dispatch(idempotency_key: str, *, key_space: str = KeySpace.PRODUCT) -> OutboxDispatch | None:
     """The dispatch of the account in scope that was enqueued under this key."""
     return dispatches().filter(key_space=key_space, idempotency_key=idempotency_key).first()
 
 
-def figures() -> list[dict[str, Any]]:
-    """How many dispatches of the account in scope there are of each `task` and `status`, and the oldest."""
+def count_by_task() -> list[dict[str, Any]]:
+    """How many dispatches of the account in scope each `task` and `status` has, and when the oldest was due."""
     by_task = OutboxDispatch.objects.annotate(task=KT("target__task_name")).values("task", "status")
     counted = by_task.annotate(dispatches=Count("pk"), oldest_due_at=Min("due_at"))
     return [dict(row) for row in counted.order_by("task", "status")]
 
 
-def ended_since(since: datetime) -> QuerySet[OutboxDispatch]:
+def list_ended_since(since: datetime) -> QuerySet[OutboxDispatch]:
     """What ended after this time, in that order."""
     return dispatches().filter(finished_at__gt=since).order_by("finished_at")

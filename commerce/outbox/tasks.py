@@ -21,6 +21,7 @@ PRUNE_BATCHES = 20
 def drain(**kwargs: object) -> None:
     """Run due dispatches. A long queue takes several runs, so that a worker can stop in between."""
     if not run_due():
+        # Through the broker, so that tasks that wait there, such as sweeps, get their turn first.
         wake_worker()
 
 
@@ -37,7 +38,7 @@ def prune(**kwargs: object) -> None:
 
 
 @worker_process_shutdown.connect
-def _finish(**kwargs: object) -> None:
+def _finish_running(**kwargs: object) -> None:
     """Before a process ends, wait for what its threads are sending."""
     finish_running()
 
@@ -45,7 +46,8 @@ def _finish(**kwargs: object) -> None:
 def wake_worker() -> None:
     """Have a worker look at the outbox now. Without the broker, the next poll does."""
     try:
-        # A wake-up that is older than the poll interval is of no use any more.
+        # No retries, since this also runs in the listener's thread, which has to go on. A wake-up that is older than the
+        # poll interval is of no use any more: the poll has done its work.
         drain.apply_async(retry=False, expires=settings.OUTBOX_POLL_INTERVAL_S)
     except OperationalError as error:
         logger.warning("The broker can't be reached to wake a worker: %s", error)

@@ -12,15 +12,15 @@ from commerce.metrics import count_loop_failure, count_run
 from commerce.outbox.claims import Claim
 from commerce.outbox.crew import Crew
 from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed, UnknownTask
-from commerce.outbox.handlers import Outcome, handler_of
+from commerce.outbox.handlers import find_handler
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
     HANDOVER_DELAY,
     begin_dispatch,
-    bury_dispatch,
     close_dispatch,
-    give_back,
+    give_up_dispatch,
     postpone_dispatch,
+    release_dispatch,
     reschedule_dispatch,
 )
 from commerce.outside.lookups import lookups_for
@@ -43,7 +43,8 @@ def finish_running() -> None:
 
 
 def _own_crew() -> Crew:
-    """The crew is kept because its threads hold sessions with providers. A forked process makes its own."""
+    """This process's crew. It is kept because its threads hold sessions with providers."""
+    # Celery forks its worker processes, and threads don't survive a fork.
     key = (os.getpid(), settings.OUTBOX_THREADS)
     if getattr(_crews, "key", None) != key:
         _crews.key, _crews.crew = key, Crew(settings.OUTBOX_THREADS, run_dispatch)
@@ -53,19 +54,21 @@ def _own_crew() -> Crew:
 def run_dispatch(claim: Claim) -> None:
     """Run one claimed dispatch and close it. Its errors don't affect other dispatches."""
     if claim.lease_until is None:
-        logger.error("%s: given up, as its worker was lost on the last try", _name(claim))
+        logger.error("%s: given up, as its worker was lost on the last try", claim)
         count_run(task_name=claim.task_name, outcome="dead")
         return
     lease_until = claim.lease_until
     try:
         with account_scope(claim.account_id):
             dispatch = begin_dispatch(claim=claim)
+        # The lease may have been renewed, and only its current end proves that it is ours.
         lease_until = dispatch.locked_until or lease_until
         _run(claim, dispatch)
     except LeaseLost:
-        logger.warning("%s: another worker has taken it over", _name(claim))
+        logger.warning("%s: another worker has taken it over", claim)
     except BaseException as error:
-        _let_go(claim, lease_until, error)
+        # Also if the process is interrupted: otherwise the dispatch would wait for the end of its lease.
+        _release(claim, lease_until, error)
         if not isinstance(error, Exception):
             raise
 
@@ -73,32 +76,25 @@ def run_dispatch(claim: Claim) -> None:
 def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
     try:
         with lookups_for(claim.account_id):
-            outcome = handler_of(dispatch)(dispatch)
-        _finish(claim, dispatch, outcome)
+            outcome = find_handler(dispatch)(dispatch)
+        with account_scope(claim.account_id):
+            # Closing comes first, as it locks the row and checks the lease. So the result is stored once.
+            close_dispatch(dispatch=dispatch, status=outcome.status, now=timezone.now())
+            outcome.record()
     except LeaseLost:
         count_run(task_name=dispatch.task_name, outcome="lost")
         raise
     except UnknownTask as error:
-        _leave(claim, dispatch, error)
+        # During a deployment, workers of both releases claim work, and the newer ones know this task.
+        until = timezone.now() + HANDOVER_DELAY
+        _postpone(claim, dispatch, f"{type(error).__name__}: {error}", until=until)
+        logger.warning("%s: left to a newer worker. %s", claim, error)
     except Postponed as error:
         _postpone(claim, dispatch, str(error), until=error.until)
     except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
         _fail(claim, dispatch, error)
     else:
         count_run(task_name=dispatch.task_name, outcome=outcome.status)
-
-
-def _finish(claim: Claim, dispatch: OutboxDispatch, outcome: Outcome) -> None:
-    with account_scope(claim.account_id):
-        # Closing comes first, as it locks the row and checks the lease. So the result is stored once.
-        close_dispatch(dispatch=dispatch, status=outcome.status, now=timezone.now())
-        outcome.record()
-
-
-def _leave(claim: Claim, dispatch: OutboxDispatch, error: UnknownTask) -> None:
-    until = timezone.now() + HANDOVER_DELAY
-    _postpone(claim, dispatch, f"{type(error).__name__}: {error}", until=until)
-    logger.warning("%s: left to a newer worker. %s", _name(claim), error)
 
 
 def _postpone(claim: Claim, dispatch: OutboxDispatch, reason: str, *, until: datetime) -> None:
@@ -108,26 +104,23 @@ def _postpone(claim: Claim, dispatch: OutboxDispatch, reason: str, *, until: dat
 
 
 def _fail(claim: Claim, dispatch: OutboxDispatch, error: Exception) -> None:
-    end = bury_dispatch if isinstance(error, PermanentFailure) else reschedule_dispatch
+    end = give_up_dispatch if isinstance(error, PermanentFailure) else reschedule_dispatch
+    # A scope of its own: an error while closing has rolled back the scope that it was raised in.
     with account_scope(claim.account_id):
         status = end(dispatch=dispatch, error=f"{type(error).__name__}: {error}", now=timezone.now())
     is_dead = status == OutboxDispatch.Status.DEAD
     count_run(task_name=dispatch.task_name, outcome="dead" if is_dead else "retried")
     level = logging.ERROR if is_dead else logging.WARNING
-    logger.log(level, "%s: failed, now %s", _name(claim), status, exc_info=error)
+    logger.log(level, "%s: failed, now %s", claim, status, exc_info=error)
 
 
-def _let_go(claim: Claim, lease_until: datetime, error: BaseException) -> None:
+def _release(claim: Claim, lease_until: datetime, error: BaseException) -> None:
     """Release a dispatch that could not be closed. If that fails too, its lease will run out."""
     count_loop_failure("outbox")
-    logger.error("%s: could not be closed", _name(claim), exc_info=error)
+    logger.error("%s: could not be closed", claim, exc_info=error)
     try:
         with account_scope(claim.account_id):
             reason = f"It could not be closed: {type(error).__name__}"
-            give_back(claim=claim, lease_until=lease_until, error=reason, now=timezone.now())
+            release_dispatch(claim=claim, lease_until=lease_until, error=reason, now=timezone.now())
     except Exception:  # the other dispatches go on, whatever the error
-        logger.exception("%s: waits for the end of its lease", _name(claim))
-
-
-def _name(claim: Claim) -> str:
-    return f"Dispatch {claim.dispatch_id} of account {claim.account_id}"
+        logger.exception("%s: waits for the end of its lease", claim)

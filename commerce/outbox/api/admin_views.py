@@ -32,7 +32,9 @@ class DispatchesViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
-        dispatches = queries.dispatches(**self.valid_query(DispatchFilters), tasks=_tasks_for(self.principal))
+        dispatches = queries.dispatches(
+            **self.valid_query(DispatchFilters), tasks=_readable_tasks(self.principal)
+        )
         return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", _dispatch))
 
     @answers(one("outbox_dispatch", DispatchOutput))
@@ -55,8 +57,8 @@ class DispatchesViewSet(AdminViewSet):
 _AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)
 
 
-def _tasks_for(principal: Principal) -> list[str] | None:
-    """Return the tasks that the key may read; None means all."""
+def _readable_tasks(principal: Principal) -> list[str] | None:
+    """The tasks that the key may read; None means all, also those that this release doesn't know."""
     readable = [area for area in _AREAS if principal.may(f"read_{area}")]
     return None if len(readable) == len(_AREAS) else tasks_of(readable)
 
@@ -65,6 +67,7 @@ def _load_permitted(dispatch_id: int, principal: Principal, access: Access) -> O
     """Load a dispatch. Raises `NotFound`, and `InsufficientScope` if the key has no scope for its area."""
     dispatch = queries.get_dispatch(dispatch_id)
     area = area_of(dispatch.task_name)
+    # A task without an area, or one that this release doesn't know, could concern any of them.
     for scope in (f"{access}_{needed}" for needed in ([area] if area else _AREAS)):
         if not principal.may(scope):
             raise lacking(scope)

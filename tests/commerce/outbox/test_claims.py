@@ -8,7 +8,7 @@ from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
     begin_dispatch,
-    bury_dispatch,
+    give_up_dispatch,
     close_dispatch,
     reschedule_dispatch,
     store_message,
@@ -141,7 +141,7 @@ def test_begin_of_a_dispatch_that_was_taken_over_is_refused(shop):
             dispatch=dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=timezone.now()
         ),
         lambda dispatch: reschedule_dispatch(dispatch=dispatch, error="Late", now=timezone.now()),
-        lambda dispatch: bury_dispatch(dispatch=dispatch, error="Late", now=timezone.now()),
+        lambda dispatch: give_up_dispatch(dispatch=dispatch, error="Late", now=timezone.now()),
     ],
     ids=["store_message", "close", "reschedule", "bury"],
 )

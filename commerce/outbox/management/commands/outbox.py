@@ -1,7 +1,6 @@
 import time
 from argparse import ArgumentParser
 from contextlib import suppress
-from datetime import datetime
 from math import inf
 from typing import Any
 
@@ -43,17 +42,14 @@ class Command(BaseCommand):
         options["run"](options)
 
     def _status(self, options: dict[str, Any]) -> None:
-        accounts = [options["account"]] if options["account"] else _account_ids()
-        for account_id in accounts:
+        for account_id in [options["account"]] if options["account"] else _list_account_ids():
             with continue_after_failure("outbox_status", account=account_id):
-                self._show_figures(account_id)
-
-    def _show_figures(self, account_id: int) -> None:
-        with account_scope(account_id):
-            figures = queries.figures()
-        for row in figures:
-            oldest = row["oldest_due_at"].isoformat(timespec="seconds")
-            self.stdout.write(f"{account_id}\t{row['task']}\t{row['status']}\t{row['dispatches']}\t{oldest}")
+                with account_scope(account_id):
+                    counted = queries.count_by_task()
+                for row in counted:
+                    oldest = row["oldest_due_at"].isoformat(timespec="seconds")
+                    columns = (account_id, row["task"], row["status"], row["dispatches"], oldest)
+                    self.stdout.write("\t".join(map(str, columns)))
 
     def _retry(self, options: dict[str, Any]) -> None:
         with account_scope(options["account"]):
@@ -61,38 +57,35 @@ class Command(BaseCommand):
                 queries.dispatches(status="dead").values_list("pk", flat=True)
             )
             for dispatch_id in ids:
-                _retry_or_explain(dispatch_id)
+                try:
+                    operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
+                except Refusal as refusal:
+                    # The error leaves the scope, which undoes the retries before it as well.
+                    raise CommandError(f"Nothing was retried. {dispatch_id}: {refusal.detail}.") from None
         self.stdout.write(f"retried {len(ids)}")
 
     def _tail(self, options: dict[str, Any]) -> None:
         shown_until = timezone.now()
         deadline = time.monotonic() + options["seconds"]
+        # Control-C is the usual way to end it, and no error.
         with suppress(KeyboardInterrupt):
             while time.monotonic() < deadline:
                 time.sleep(_LOOK_EVERY_S)
-                shown_until = self._show_ended_since(shown_until, options["account"])
-
-    def _show_ended_since(self, since: datetime, account_id: int) -> datetime:
-        with account_scope(account_id):
-            ended = list(queries.ended_since(since))
-        for dispatch in ended:
-            self.stdout.write(_line(dispatch))
-        return max((dispatch.finished_at for dispatch in ended if dispatch.finished_at), default=since)
+                # One short transaction for each look: a long one would hold back the database's vacuum.
+                with account_scope(options["account"]):
+                    ended = list(queries.list_ended_since(shown_until))
+                for dispatch in ended:
+                    self.stdout.write(_describe(dispatch))
+                    shown_until = dispatch.finished_at or shown_until
 
 
-def _account_ids() -> list[int]:
+def _list_account_ids() -> list[int]:
     with connection.cursor() as cursor:
+        # The serving role sees no accounts outside of a scope, but may call this function for their ids.
         cursor.execute("SELECT account_ids()")
         return [row[0] for row in cursor.fetchall()]
 
 
-def _retry_or_explain(dispatch_id: int) -> None:
-    try:
-        operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
-    except Refusal as refusal:
-        raise CommandError(f"Nothing was retried. {dispatch_id}: {refusal.detail}.") from None
-
-
-def _line(dispatch: OutboxDispatch) -> str:
+def _describe(dispatch: OutboxDispatch) -> str:
     ended = f"{dispatch.finished_at:%Y-%m-%dT%H:%M:%S}"
     return f"{ended}\t{dispatch.pk}\t{dispatch.task_name}\t{dispatch.status}\t{dispatch.last_error}".rstrip()
