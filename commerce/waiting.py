@@ -39,12 +39,13 @@ _under_way: dict[Call, Counter[int]] = {kind: Counter() for kind in Call}
 @contextmanager
 def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[Deadline]:
     """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
-    _begin(kind, account_id)
+    _take_place(kind, account_id)
     try:
+        # The place is taken before: a request that is refused never hands its thread over.
         with waiting(), lookups_for(account_id), deadline(within_s) as limit:
             yield limit
     finally:
-        _end(kind, account_id)
+        _free_place(kind, account_id)
 
 
 def too_many() -> TooManyOutsideCalls:
@@ -53,8 +54,9 @@ def too_many() -> TooManyOutsideCalls:
     return refusal
 
 
-def _begin(kind: Call, account_id: int) -> None:
+def _take_place(kind: Call, account_id: int) -> None:
     places = settings.WEB_CALLS[kind]
+    # Rounded up, so that one account can still wait where a kind has a single place.
     of_account = (places + 1) // 2
     with _lock:
         running = _under_way[kind]
@@ -63,7 +65,7 @@ def _begin(kind: Call, account_id: int) -> None:
         running[account_id] += 1
 
 
-def _end(kind: Call, account_id: int) -> None:
+def _free_place(kind: Call, account_id: int) -> None:
     with _lock:
         running = _under_way[kind]
         running[account_id] -= 1

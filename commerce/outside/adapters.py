@@ -40,6 +40,7 @@ class _Bounded(HTTPConnection):
 
     def _new_conn(self) -> socket.socket:
         timeout_s = float(self.timeout) if isinstance(self.timeout, int | float) else CONNECT_TIMEOUT_S
+        # `requests` knows the errors of urllib3 only. A refused address is no error of the network: it goes through as it is.
         try:
             made = connect(
                 self.host.strip("[]"), self.port, timeout_s=timeout_s, allow_private=self.reaches_private
@@ -61,6 +62,7 @@ class _Bounded(HTTPConnection):
         limit = current_deadline()
         if limit is not None:
             limit.require_time()
+            # A new connection has none yet, and is covered when it is made.
             if self.sock is not None:
                 cover(self.sock)
         super().putrequest(*args, **kwargs)

@@ -6,7 +6,7 @@ address and the call with a private one (DNS rebinding).
 
 import socket
 import time
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from .deadline import cover, time_left
@@ -14,9 +14,11 @@ from .lookups import look_up
 
 # RFC 4291, 2.4: global unicast. Leaves out the forms that stand for IPv4 addresses: mapped, compatible, NAT64.
 _GLOBAL_UNICAST = ip_network("2000::/3")
+# RFC 4380 (Teredo) and RFC 3056 (6to4): these addresses contain an IPv4 address, which may be a private one.
 _TUNNELS = (ip_network("2001::/32"), ip_network("2002::/16"))
 # Link-local (RFC 6890, 2.2.2), where clouds serve metadata, and the address of Azure's platform services.
 _KEPT_BY_CLOUDS = (ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32"))
+# A name may have any number of addresses. Those that don't answer are tried until the time is up.
 _MAX_ADDRESSES = 3
 LOOKUP_TIMEOUT_S = 3
 
@@ -61,6 +63,7 @@ def connect(host: str, port: int, *, timeout_s: float, allow_private: bool = Fal
         if left_s <= 0:
             break
         connection = socket.socket(family, kind, protocol)
+        # All attempts share the time, so a second address doesn't double it.
         connection.settimeout(left_s)
         try:
             connection.connect(address)
@@ -76,14 +79,9 @@ def connect(host: str, port: int, *, timeout_s: float, allow_private: bool = Fal
 def is_public(text: str) -> bool:
     """Whether an IP address is on the internet: neither in a private network nor of this machine."""
     address = ip_address(text)
-    return _is_public_v6(address) if isinstance(address, IPv6Address) else _is_public_v4(address)
-
-
-def _is_public_v6(address: IPv6Address) -> bool:
-    is_tunnel = any(address in network for network in _TUNNELS)
-    return address in _GLOBAL_UNICAST and address.is_global and not is_tunnel
-
-
-def _is_public_v4(address: IPv4Address) -> bool:
+    if isinstance(address, IPv6Address):
+        is_tunnel = any(address in network for network in _TUNNELS)
+        return address in _GLOBAL_UNICAST and address.is_global and not is_tunnel
+    # Python counts multicast addresses as global.
     is_kept = any(address in network for network in _KEPT_BY_CLOUDS)
     return address.is_global and not address.is_multicast and not is_kept

@@ -41,8 +41,9 @@ class Deadline:
         handle = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._handles.append(handle)
+            # A timer is a thread, so a call that needs no connection starts none.
             if self._timer is None:
-                self._timer = Timer(self.left_s, self._cut)
+                self._timer = Timer(self.left_s, self._shut_down)
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -55,9 +56,11 @@ class Deadline:
                 handle.close()
             self._handles.clear()
 
-    def _cut(self) -> None:
+    def _shut_down(self) -> None:
+        # Under the lock, as the number of a handle that is closed meanwhile may already be that of another file.
         with self._lock:
             for handle in self._handles:
+                # Closing a handle wouldn't wake a thread that waits in a read. The other side may have hung up before.
                 with suppress(OSError):
                     handle.shutdown(socket.SHUT_RDWR)
 

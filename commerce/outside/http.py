@@ -19,8 +19,6 @@ ANSWER_TIMEOUT_S = 10
 EXCERPT_BYTES = 1024
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Lower ports belong to other protocols, whose servers might misread an HTTP request as their own.
-_FIRST_FREE_PORT = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +56,16 @@ def target_of(url: str, *, allow_private: bool) -> tuple[str, int]:
         parts = parse_url(url)
     except LocationParseError as error:
         raise AddressRefused("invalid_url", "This isn't a URL.") from error
+    # `requests` rewrites a URL with other characters, and might then call another host than the one that was checked.
     is_plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
     if not is_plain or parts.scheme not in _DEFAULT_PORTS or not parts.host:
         raise AddressRefused("invalid_url", "An absolute http or https URL is required.")
     if parts.auth is not None:
         raise AddressRefused("invalid_url", "A URL must not contain a user name.")
+    # Not `or`: port 0 must be refused instead of replaced.
     port = parts.port if parts.port is not None else _DEFAULT_PORTS[parts.scheme]
-    if port < _FIRST_FREE_PORT and port not in _DEFAULT_PORTS.values() and not allow_private:
+    # Lower ports belong to other protocols, whose servers might misread an HTTP request as their own.
+    if port < 1024 and port not in _DEFAULT_PORTS.values() and not allow_private:
         raise AddressRefused("port_not_allowed", "Ports below 1024 aren't allowed, except 80 and 443.")
     return parts.host.strip("[]"), port
 
@@ -80,37 +81,35 @@ def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bo
     except AddressRefused as refused:
         error = str(refused)
     except requests.RequestException as failure:
-        error = _reason(failure, time.monotonic() - began)
+        # A connection that the deadline has shut down fails with whatever it was doing at that moment.
+        is_late = time.monotonic() - began >= ANSWER_TIMEOUT_S
+        error = (
+            f"No answer within {ANSWER_TIMEOUT_S} s." if is_late else f"{type(failure).__name__}: {failure}"
+        )
     duration_ms = round((time.monotonic() - began) * 1000)
     return Answer(status=status, excerpt=excerpt, error=error, duration_ms=duration_ms)
 
 
 def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: bool) -> tuple[int, str]:
     with requests.Session() as session:
-        # A proxy would connect for us, past our check of the address.
+        # A proxy of the environment would connect for us, past our check of the address.
         session.trust_env = False
         for scheme in _DEFAULT_PORTS:
             session.mount(f"{scheme}://", BoundedAdapter(allow_private=allow_private))
         with session.post(
             url,
             data=body,
+            # The excerpt is stored as it comes, so it must not be compressed.
             headers={"Accept-Encoding": "identity", **headers},
             timeout=(CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S),
+            # A redirect could lead to a private address.
             allow_redirects=False,
+            # Otherwise the whole body is read before the call returns, however long it is.
             stream=True,
         ) as response:
-            return response.status_code, _excerpt(response)
-
-
-def _excerpt(response: requests.Response) -> str:
-    """The beginning of the answer's body, in characters that can be stored. The status is valid without it."""
-    content = b""
-    with suppress(HTTPError, OSError):
-        content = response.raw.read(EXCERPT_BYTES, decode_content=False)
-    return content.decode(errors="replace").replace("\x00", "\ufffd")
-
-
-def _reason(failure: requests.RequestException, elapsed_s: float) -> str:
-    if elapsed_s >= ANSWER_TIMEOUT_S:
-        return f"No answer within {ANSWER_TIMEOUT_S} s."
-    return f"{type(failure).__name__}: {failure}"
+            content = b""
+            # The status is the answer, even if the body breaks off.
+            with suppress(HTTPError, OSError):
+                content = response.raw.read(EXCERPT_BYTES, decode_content=False)
+            # PostgreSQL can't store NUL characters.
+            return response.status_code, content.decode(errors="replace").replace("\x00", "\ufffd")

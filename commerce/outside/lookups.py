@@ -10,8 +10,10 @@ from typing import Any
 
 Addresses = list[tuple[Any, ...]]
 
-# How many look-ups of one process may wait at once. One that timed out goes on until the resolver's own limit.
+# How many look-ups of one process may wait at once. One that timed out goes on until the resolver's own limit, as a
+# thread in `getaddrinfo` can't be interrupted.
 MAX_LOOKUPS = 64
+# So that one name whose servers hang, called by many requests, doesn't take all places.
 MAX_LOOKUPS_OF_A_NAME = 4
 # The part of the free places that an account may use: the slow name servers of a few shops leave some for the others.
 _PART_OF_AN_ACCOUNT = 8
@@ -34,15 +36,17 @@ def lookups_for(account_id: int) -> Iterator[None]:
 
 def look_up(host: str, port: int, *, timeout_s: float) -> Addresses:
     """Like `socket.getaddrinfo` for TCP. Raises `OSError`, which includes `TimeoutError`, and `ValueError`."""
-    if _is_literal(host):
+    # An address needs no name server, so it takes no place either.
+    if _is_ip_address(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     account_id = _account.get()
-    _begin(host, account_id)
+    _take_place(host, account_id)
     lookup = _Lookup(host, port, account_id)
     try:
         lookup.start()
     except BaseException:
-        _end(host, account_id)
+        # The thread didn't start, for want of memory perhaps, so it won't do this itself.
+        _free_place(host, account_id)
         raise
     lookup.join(timeout_s)
     return lookup.result()
@@ -50,6 +54,7 @@ def look_up(host: str, port: int, *, timeout_s: float) -> Addresses:
 
 class _Lookup(Thread):
     def __init__(self, host: str, port: int, account_id: int | None) -> None:
+        # A daemon, so that a look-up that hangs doesn't keep the process from ending.
         super().__init__(name="lookup", daemon=True)
         self._host, self._port, self._account_id = host, port, account_id
         self._found: Addresses | None = None
@@ -61,7 +66,7 @@ class _Lookup(Thread):
         except Exception as error:  # noqa: BLE001  raised in the waiting thread
             self._error = error
         finally:
-            _end(self._host, self._account_id)
+            _free_place(self._host, self._account_id)
 
     def result(self) -> Addresses:
         if self._error is not None:
@@ -71,7 +76,8 @@ class _Lookup(Thread):
         return self._found
 
 
-def _is_literal(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
+    # As the system reads addresses: it is the system that would ask name servers about anything else.
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, host)
@@ -81,10 +87,11 @@ def _is_literal(host: str) -> bool:
     return False
 
 
-def _begin(host: str, account_id: int | None) -> None:
+def _take_place(host: str, account_id: int | None) -> None:
     with _lock:
         free = MAX_LOOKUPS - _under_way.total()
         is_full = free <= 0 or _under_way[host] >= MAX_LOOKUPS_OF_A_NAME
+        # The emptier the process, the more an account may have. One look-up is possible as long as any place is free.
         if account_id is not None:
             is_full |= _of_accounts[account_id] >= max(1, free // _PART_OF_AN_ACCOUNT)
         if is_full:
@@ -94,9 +101,10 @@ def _begin(host: str, account_id: int | None) -> None:
             _of_accounts[account_id] += 1
 
 
-def _end(host: str, account_id: int | None) -> None:
+def _free_place(host: str, account_id: int | None) -> None:
     with _lock:
         _under_way[host] -= 1
+        # Names come from merchants and servers, so a counter that kept each of them would grow for ever.
         if not _under_way[host]:
             del _under_way[host]
         if account_id is not None:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class PerThread(Generic[T]):
-    """Keeps what `make` returns for its arguments, once for each process and thread, and drops the longest unused.
+    """Keeps what `make` returns for its arguments, once for each process and thread. Drops the one unused longest.
 
     Not `threading.local`: a forked process would keep its parent's connections, and nothing would bound their number.
     """
