@@ -14,7 +14,7 @@ from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 
 # From the latest change on.
 LIFETIME = timedelta(days=30)
@@ -75,7 +75,7 @@ def create_cart(
 ) -> LoadedCart:
     """Create an empty cart in an active market. Raises `ValidationFailed` for unknown ids."""
     _require_customer(customer_id)
-    token = opaque_token()
+    token = generate_token()
     cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
     with connection.cursor() as cursor:
         cursor.execute(_CREATE, [*cart, current_account_id(), market_id])

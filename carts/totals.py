@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commerce.money import taxed
+from commerce.money import apply_tax
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class LinePrice:
 def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
     """Price a line. `unit_price_cents` is gross or net, like the market's prices when the line was priced."""
     # For display only: the tax of a line is computed from the whole line, and may differ from the units' by some cents.
-    unit = taxed(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
-    line = taxed(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
+    unit = apply_tax(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
+    line = apply_tax(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
     return LinePrice(
         quantity=quantity,
         tax_rate_bp=tax_rate_bp,

@@ -6,7 +6,7 @@ docs/pricing.md names every intermediate price and says where it is rounded.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from commerce.money import Taxed, taxed
+from commerce.money import Taxed, apply_tax
 
 NOTHING = Taxed(net_cents=0, tax_cents=0)
 
@@ -31,7 +31,7 @@ class Charge:
 
     def untaxed(self, *, includes_tax: bool) -> "Charge":
         """Return the charge at its price without tax. The discount stays the same."""
-        price = taxed(self.price_cents, self.tax_rate_bp, includes_tax=includes_tax)
+        price = apply_tax(self.price_cents, self.tax_rate_bp, includes_tax=includes_tax)
         return replace(self, price_cents=price.net_cents, tax_rate_bp=0)
 
 
@@ -91,13 +91,15 @@ def _discounted(line: Line, *, includes_tax: bool) -> Taxed:
         # Without a discount, the frozen tax is kept: computing it from the line's total could differ by a cent.
         return Taxed(net_cents=line.without_tax_cents, tax_cents=line.with_tax_cents - line.without_tax_cents)
     listed_cents = line.with_tax_cents if includes_tax else line.without_tax_cents
-    return taxed(listed_cents - line.discount_cents, line.tax_rate_bp, includes_tax=includes_tax)
+    return apply_tax(listed_cents - line.discount_cents, line.tax_rate_bp, includes_tax=includes_tax)
 
 
 def _charge(charge: Charge | None, *, includes_tax: bool) -> Taxed:
     if charge is None:
         return NOTHING
-    return taxed(charge.price_cents - charge.discount_cents, charge.tax_rate_bp, includes_tax=includes_tax)
+    return apply_tax(
+        charge.price_cents - charge.discount_cents, charge.tax_rate_bp, includes_tax=includes_tax
+    )
 
 
 def _shown(charge: Taxed, *, includes_tax: bool) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 
-from commerce.errors import rate_limited
+from commerce.errors import RateLimited
 from commerce.redis import client
 
 logger = logging.getLogger(__name__)
@@ -30,14 +30,15 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A counter by its name in Redis. A correct attempt takes back itself, or all failed ones as well."""
+    """A counter by its name in Redis. A correct attempt takes back only itself, or all failed ones as well."""
 
     name: str
     limit: Limit
     is_cleared_by_success: bool = False
 
 
-# If any limit is reached, counts nothing and returns the seconds to wait.
+# If any limit is reached, counts nothing and returns the seconds to wait: at least one, as 0 means that it may go on.
+# Redis runs a script without anything in between, so parallel attempts can't all read the same count.
 _BEGIN = """
 local wait = 0
 for i, key in ipairs(KEYS) do
@@ -52,6 +53,7 @@ if wait == 0 then
 end
 return wait
 """
+# A counter that has expired meanwhile is left deleted. Decremented, it would be below zero, and never expire.
 _TAKE_BACK = """
 for i, key in ipairs(KEYS) do
     if ARGV[i] == '1' or tonumber(redis.call('GET', key) or '0') <= 1 then redis.call('DEL', key)
@@ -62,25 +64,26 @@ end
 
 def begin_attempt(counters: list[Counter]) -> int:
     """Count an attempt. Returns the seconds to wait if it isn't allowed. Without Redis there is no limit."""
-    counted = _limited(counters)
+    counted = [counter for counter in counters if counter.limit.attempts]
     arguments = [part for counter in counted for part in (counter.limit.attempts, counter.limit.window_s)]
-    return _run(_BEGIN, counted, *arguments) or 0
+    return _run_script(_BEGIN, counted, *arguments) or 0
 
 
 def take_attempt_back(counters: list[Counter]) -> None:
     """Undo the count of a correct attempt."""
-    counted = _limited(counters)
-    _run(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
+    counted = [counter for counter in counters if counter.limit.attempts]
+    _run_script(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
 
 
 @contextmanager
-def limited_times(counter: Counter) -> Iterator[None]:
+def limit_attempts(counter: Counter) -> Iterator[None]:
     """Count what the block does, unless it raises. Raises `RateLimited` if the counter allows no more."""
     wait_s = begin_attempt([counter])
     if wait_s:
-        raise rate_limited(wait_s)
+        raise RateLimited(wait_s)
     try:
         yield
+    # Whatever it was: nothing has been stored.
     except BaseException:
         take_attempt_back([counter])
         raise
@@ -88,14 +91,11 @@ def limited_times(counter: Counter) -> Iterator[None]:
 
 def digest(text: str) -> str:
     """A part of a counter's name, of fixed length, for text that a client has sent."""
+    # JSON may contain lone surrogates, which have no encoding.
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
-def _limited(counters: list[Counter]) -> list[Counter]:
-    return [counter for counter in counters if counter.limit.attempts]
-
-
-def _run(script: str, counters: list[Counter], *arguments: int) -> Any:
+def _run_script(script: str, counters: list[Counter], *arguments: int) -> Any:
     if not counters:
         return None
     try:

@@ -13,16 +13,20 @@ def client_address(request: HttpRequest) -> str:
 
 
 def address_of(forwarded: str, *, peer: str) -> str:
-    """The client's address: the one that the trusted proxy has appended to the header, else that of the peer."""
-    return _place_of(forwarded.rpartition(",")[2].strip()[:64] or peer)
+    """The client's address: the one that the trusted proxy has appended to the header, else that of the peer.
+
+    Of an IPv6 address, its network.
+    """
+    # Whatever comes before the last comma was sent by the client. Cut, as text that is no address is used as it is.
+    return _widen_ipv6(forwarded.rpartition(",")[2].strip()[:64] or peer)
 
 
 # On every request, up to twice: 5 µs to parse an IPv4 address, 43 µs for IPv6, and 0.1 µs from here.
 @lru_cache(maxsize=4096)
-def _place_of(address: str) -> str:
+def _widen_ipv6(address: str) -> str:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    # Whoever has one IPv6 address usually has its whole /64.
+    # Whoever has one IPv6 address usually has its whole /64, and would have as many limits as addresses.
     return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))

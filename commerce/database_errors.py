@@ -18,21 +18,19 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
     if isinstance(exc, IntegrityError):
         refusal_class = _refusals_by_constraint().get(constraint_of(exc))
         return refusal_class() if refusal_class else None
+    # Before the next check, as a cancelled statement (57014) is of class 57 too.
     if sqlstate in _TRANSIENT_SQLSTATES:
-        return _retry_after(Busy())
-    # Lost and failed connections have no SQLSTATE, or one of class 08 or 57P.
+        return Busy()
+    # Lost and failed connections have no SQLSTATE, or one of class 08 (connections), 57 (a server that shuts down) or 53
+    # (no connections left).
     if isinstance(exc, OperationalError | InterfaceError) and (
         sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
     ):
-        return _retry_after(DatabaseUnreachable())
+        return DatabaseUnreachable()
     return None
 
 
-def _retry_after(refusal: Refusal) -> Refusal:
-    refusal.headers["Retry-After"] = "1"
-    return refusal
-
-
+# On the first use: every app's errors have been loaded by then (RestConfig.ready).
 @cache
 def _refusals_by_constraint() -> dict[str, type[Refusal]]:
     return {name: refusal for refusal in all_refusals() for name in refusal.constraints}

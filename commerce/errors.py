@@ -1,8 +1,8 @@
 """Refusals: the errors that clients get. Each has a stable code, an HTTP status and named data."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,17 @@ class Refusal(Exception):
     """Refuses a request as a whole: nothing of it is stored.
 
     Subclasses set `status`, `code` and `title`. `constraints` lists the database constraints whose violation means the
-    same, so that a lost race gets the same answer as the check before it.
+    same, so that a lost race gets the same answer as the check before it. `own_headers` are those of every answer.
 
-    What must be stored even so, such as the failed attempt, is written by `aftermath`, in a transaction of its own after
-    the request's was rolled back.
+    What must be stored nevertheless, such as a failed attempt, is written by `aftermath`, in a separate transaction
+    after the request's was rolled back.
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str]
     title: ClassVar[str]
     constraints: ClassVar[tuple[str, ...]] = ()
+    own_headers: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self, detail: str | None = None, *, errors: tuple[FieldError, ...] = (), **extras: object
@@ -39,7 +40,7 @@ class Refusal(Exception):
         self.detail = detail or self.title
         self.errors = errors
         self.extras = extras
-        self.headers: dict[str, str] = {}
+        self.headers = dict(self.own_headers)
         self.aftermath: Callable[[], object] | None = None
 
 
@@ -61,6 +62,7 @@ class ValidationFailed(Refusal):
     @classmethod
     def of_errors(cls, errors: Iterable[FieldError]) -> "ValidationFailed":
         """A refusal for these errors: `TooLarge` if size is all that is wrong."""
+        # A client can do something about wrong fields first. Without errors at all, size isn't what is wrong.
         found = tuple(errors)
         is_size_alone = bool(found) and all(error.code == TooLarge.code for error in found)
         return TooLarge(errors=found) if is_size_alone else ValidationFailed(errors=found)
@@ -97,10 +99,8 @@ class Unauthenticated(Refusal):
     status = 401
     code = "unauthenticated"
     title = "A valid key is required"
-
-    def __init__(self, *args: Any, **extras: Any) -> None:
-        super().__init__(*args, **extras)
-        self.headers["WWW-Authenticate"] = "Bearer"
+    # RFC 9110, 15.5.2: a 401 has to say how to authenticate.
+    own_headers = {"WWW-Authenticate": "Bearer"}
 
 
 class InsufficientScope(Refusal):
@@ -108,15 +108,16 @@ class InsufficientScope(Refusal):
     code = "insufficient_scope"
     title = "The key may not do this"
 
-
-def lacking(scope: str) -> InsufficientScope:
-    return InsufficientScope(f"The key lacks the scope {scope}.", required_scope=scope)
+    @classmethod
+    def of(cls, scope: str) -> "InsufficientScope":
+        return cls(f"The key lacks the scope {scope}.", required_scope=scope)
 
 
 class TooManyOutsideCalls(Refusal):
     status = 503
     code = "too_many_outside_calls"
     title = "Too many requests are waiting for outside services; try again shortly"
+    own_headers = {"Retry-After": "2"}
 
 
 class RequestInProgress(Refusal):
@@ -130,12 +131,14 @@ class DatabaseUnreachable(Refusal):
     status = 503
     code = "database_unreachable"
     title = "The database can't be reached; try again shortly"
+    own_headers = {"Retry-After": "1"}
 
 
 class Busy(Refusal):
     status = 503
     code = "busy"
     title = "Another request holds what this one needs; try again shortly"
+    own_headers = {"Retry-After": "1"}
 
 
 class RateLimited(Refusal):
@@ -143,11 +146,9 @@ class RateLimited(Refusal):
     code = "rate_limited"
     title = "Too many requests"
 
-
-def rate_limited(wait_s: int) -> RateLimited:
-    refusal = RateLimited()
-    refusal.headers["Retry-After"] = str(wait_s)
-    return refusal
+    def __init__(self, wait_s: int) -> None:
+        super().__init__()
+        self.headers["Retry-After"] = str(wait_s)
 
 
 def all_refusals(base: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:

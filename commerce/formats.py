@@ -22,19 +22,20 @@ def timestamp(value: datetime | None) -> str | None:
 
 
 def as_text(value: object) -> Any:
-    """A value as it leaves in JSON, dataclasses as objects. Integers under the name of an id or of cents become text."""
+    """A value for JSON: dataclasses as objects, and integers that are ids or cents by their names as text."""
     if isinstance(value, dict):
-        return {name: _named(name, part) for name, part in value.items()}
+        return {name: _format_member(name, part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [as_text(part) for part in value]
     if isinstance(value, datetime):
         return timestamp(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: _named(name, getattr(value, name)) for name in _field_names(type(value))}
+        return {name: _format_member(name, getattr(value, name)) for name in _field_names(type(value))}
     return value
 
 
-def _named(name: str, value: object) -> object:
+def _format_member(name: str, value: object) -> object:
+    # Not `isinstance`, as a bool is an int too.
     if type(value) is int:
         return str(value) if _is_text(name) else value
     if type(value) is list and name.endswith("_ids"):

@@ -62,8 +62,8 @@ def email_folders() -> dict[str, Path]:
     return _list_folders(tuple(settings.EMAIL_FOLDERS))
 
 
+# Read once in each process, as only a deployment adds folders. By the setting's value, which tests change.
 @cache
 def _list_folders(parents: tuple[Path, ...]) -> dict[str, Path]:
-    # Read once in each process: a deployment is what adds a folder.
     folders = [path for parent in parents for path in parent.iterdir() if path.is_dir()]
     return {path.name: path for path in sorted(folders)}

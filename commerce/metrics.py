@@ -17,6 +17,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 logger = logging.getLogger(__name__)
 
 _HOST = socket.gethostname()
+# Clients choose the method and the path, and Prometheus keeps a series for each value of a label.
 _METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 _SURFACES = {"storefront", "admin", "backoffice", "webhooks"}
 # How long a count may stay in its process before it is written to its file.
@@ -30,7 +31,7 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 _SharedValue: Any = values.MultiProcessValue(lambda: f"{_HOST}-{os.getpid()}")
 
 
-def _value(*arguments: object, **options: object) -> object:
+def _make_value(*arguments: object, **options: object) -> object:
     """A number in this process's file. If it can't be written, the count is lost and requests go on."""
     try:
         settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)
@@ -41,12 +42,12 @@ def _value(*arguments: object, **options: object) -> object:
 
 
 # The library has no argument for this: its metrics take the class from this variable.
-values.ValueClass = _value
+values.ValueClass = _make_value
 
 # Counts go to files and are read from there. The library's own registry isn't used.
-_counter = partial(Counter, registry=None)
+_make_counter = partial(Counter, registry=None)
 
-_REQUESTS = _counter(
+_REQUESTS = _make_counter(
     "commerce_requests", "Requests answered", labelnames=("surface", "route", "method", "status")
 )
 _DURATIONS = Histogram(
@@ -56,11 +57,11 @@ _DURATIONS = Histogram(
     buckets=_BUCKETS_S,
     registry=None,
 )
-_EVENTS = _counter("commerce_events", "Events published, of all accounts", labelnames=("type",))
-_LOOP_FAILURES = _counter(
+_EVENTS = _make_counter("commerce_events", "Events published, of all accounts", labelnames=("type",))
+_LOOP_FAILURES = _make_counter(
     "commerce_loop_failures", "Rows and accounts that a loop went on without", labelnames=("loop",)
 )
-_RUNS = _counter("commerce_outbox_runs", "Dispatches run by workers", labelnames=("task", "outcome"))
+_RUNS = _make_counter("commerce_outbox_runs", "Dispatches run by workers", labelnames=("task", "outcome"))
 
 # Requests not yet written to the file. Writing each at once would cost several times as much.
 _answered: deque[tuple[str, str, int, float]] = deque()
@@ -78,8 +79,9 @@ def count_request(*, route: str, method: str, status: int, seconds: float) -> No
 
 
 def _write_requests() -> None:
-    # Later counts start a new timer.
+    # Cleared first, so that a request counted from here on starts a new timer.
     _is_scheduled.clear()
+    # The end is found by the error: a scrape and a timer may empty the queue at the same time.
     with suppress(IndexError):
         while True:
             route, method, status, seconds = _answered.popleft()

@@ -8,6 +8,7 @@ BASIS_POINTS = 10_000
 
 def divide_half_up(numerator: int, denominator: int) -> int:
     """Round to the nearest integer, halves away from zero. All rounding of money uses this."""
+    # Of the absolute value: Python divides towards minus infinity, which would round -0.5 up to 0.
     quotient, remainder = divmod(abs(numerator), denominator)
     rounded = quotient + (2 * remainder >= denominator)
     return rounded if numerator >= 0 else -rounded
@@ -23,11 +24,6 @@ def tax_within(gross_cents: int, rate_bp: int) -> int:
     return divide_half_up(gross_cents * rate_bp, BASIS_POINTS + rate_bp)
 
 
-def tax_upon(net_cents: int, rate_bp: int) -> int:
-    """The tax that comes on top of a net amount, in cents."""
-    return share(net_cents, rate_bp)
-
-
 @dataclass(frozen=True, slots=True)
 class Taxed:
     """An amount with and without tax, in cents; net + tax = gross always."""
@@ -40,12 +36,12 @@ class Taxed:
         return self.net_cents + self.tax_cents
 
 
-def taxed(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
+def apply_tax(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
     """Split a gross amount, or add tax to a net one. The tax is rounded, never the given amount."""
     if includes_tax:
         tax_cents = tax_within(amount_cents, rate_bp)
         return Taxed(net_cents=amount_cents - tax_cents, tax_cents=tax_cents)
-    return Taxed(net_cents=amount_cents, tax_cents=tax_upon(amount_cents, rate_bp))
+    return Taxed(net_cents=amount_cents, tax_cents=share(amount_cents, rate_bp))
 
 
 def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
@@ -58,6 +54,8 @@ def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
         if amount_cents:
             raise ValueError("An amount can't be split over weights that sum to 0.")
         return [0] * len(weights)
+    # Rounded down, the parts leave fewer cents over than there are remainders. Those with the largest get one each, and a
+    # weight of 0 has none.
     parts = [amount_cents * weight // total for weight in weights]
     remainders = [amount_cents * weight % total for weight in weights]
     for index in sorted(range(len(weights)), key=lambda i: (-remainders[i], i))[: amount_cents - sum(parts)]:

@@ -25,15 +25,16 @@ class Cursor:
     @classmethod
     def from_query(cls, query: QueryDict) -> "Cursor":
         """Read `limit` (clamped to 250) and `cursor_id`; raises `ValidationFailed` for anything else."""
-        limit = _integer(query, "limit", DEFAULT_LIMIT)
-        after_id = _integer(query, "cursor_id", None)
+        limit = _read_integer(query, "limit", DEFAULT_LIMIT)
+        after_id = _read_integer(query, "cursor_id", None)
         return cls(limit=min(limit or DEFAULT_LIMIT, MAX_LIMIT), after_id=after_id)
 
 
-def _integer(query: QueryDict, name: str, default: int | None) -> int | None:
+def _read_integer(query: QueryDict, name: str, default: int | None) -> int | None:
     text = query.get(name)
     if text is None:
         return default
+    # Digits of other scripts are digits for Python. 18 of them fit into PostgreSQL's bigint.
     if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < 1:
         raise ValidationFailed.of(name, "invalid", "Must be an integer of at least 1.")
     return int(text)
@@ -52,6 +53,7 @@ class Page(Generic[M]):
 
 def newest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
     """One page of a queryset by falling id, in one statement."""
+    # After an id instead of an offset: rows that are added meanwhile shift no page, and late pages aren't slower.
     if cursor.after_id is not None:
         rows = rows.filter(pk__lt=cursor.after_id)
     return page_of(rows.order_by("-pk"), cursor)
@@ -66,6 +68,7 @@ def oldest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
 
 def page_of(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
     """The first rows of a queryset that is already filtered by the cursor and ordered."""
+    # One row more tells whether there is another page, without counting.
     found = list(rows[: cursor.limit + 1])
     shown = found[: cursor.limit]
     return Page(rows=shown, next_cursor_id=shown[-1].pk if len(found) > len(shown) else None)

@@ -40,9 +40,10 @@ class Principal:
 
 
 def covers(held: frozenset[str], wanted: frozenset[str]) -> bool:
-    """Whether a key's scopes include others. None means all scopes; `write_x` includes `read_x`."""
+    """Whether a key's scopes include others. A key without scopes holds all of them; `write_x` includes `read_x`."""
     if not held:
         return True
+    # Likewise, wanting none means wanting all, which only a key without scopes covers.
     return bool(wanted) and all(
         scope in held or scope.replace("read_", "write_", 1) in held for scope in wanted
     )

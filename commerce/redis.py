@@ -12,6 +12,7 @@ def client() -> redis.Redis:
         settings.REDIS_URL,
         socket_timeout=0.5,
         socket_connect_timeout=0.2,
+        # A retry would only prolong the wait: callers go on without an answer.
         retry=None,
         max_connections=64,
     )

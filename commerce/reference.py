@@ -59,6 +59,7 @@ def country_names() -> dict[str, str]:
 @cache
 def currencies() -> frozenset[str]:
     """Codes of the currencies that are legal tender somewhere today."""
+    # CLDR lists all currencies that a country has ever had, each with its first and last day.
     histories = get_global("territory_currencies").values()
     return frozenset(
         str(code) for history in histories for code, _, end, is_tender in history if end is None and is_tender

@@ -39,7 +39,7 @@ class SnapshotField(models.JSONField):
         stored = super().from_db_value(value, expression, connection)
         if self.many:
             return [read_snapshot(self.of, entry) for entry in stored or ()]
-        # A key of the object was asked for, not the object.
+        # A query for a key of the object, such as `values("vat__status")`, gets that key's value.
         return read_snapshot(self.of, stored) if isinstance(stored, dict) else stored
 
     def deconstruct(self) -> tuple[str, str, Any, Any]:
@@ -48,6 +48,7 @@ class SnapshotField(models.JSONField):
         return name, "django.db.models.JSONField", args, kwargs
 
     def clone(self) -> Any:
+        # Django clones fields for the state of migrations, from what `deconstruct` returns, which has no dataclass.
         _, _, args, kwargs = self.deconstruct()
         return models.JSONField(*args, **kwargs)
 
@@ -63,13 +64,11 @@ def snapshots(of: type[object]) -> Any:
 
 
 def read_snapshot(kind: Callable[..., T], stored: Mapping[str, object]) -> T:
-    """A stored object as its dataclass. What it lacks is None.
-
-    Processes of the release before the conversion still write ids and cents as decimal strings while they run.
-    """
-    names, integers, times = _read_as(kind)
+    """A stored object as its dataclass. What it lacks is None."""
+    names, integers, times = _classify_fields(kind)
     values: dict[str, Any] = {name: stored.get(name) for name in names}
     for name in integers:
+        # During a deployment, processes of an older release may still write ids and cents as decimal strings.
         if type(values[name]) is str:
             values[name] = int(values[name])
     for name in times:
@@ -80,7 +79,7 @@ def read_snapshot(kind: Callable[..., T], stored: Mapping[str, object]) -> T:
 
 # 8 µs without the cache, for each snapshot that is read.
 @cache
-def _read_as(kind: Any) -> tuple[list[str], list[str], list[str]]:
+def _classify_fields(kind: Any) -> tuple[list[str], list[str], list[str]]:
     """The names of a dataclass's fields, and which of them are integers and timestamps."""
     declared = {field.name: field.type for field in fields(kind)}
     integers = [name for name, of in declared.items() if of in (int, int | None)]

@@ -65,6 +65,7 @@ def _replace(payload: Json, content: Json) -> None:
     payload.update(content)
 
 
+# Each version exists once, so it is compared by identity, which makes it a cheap key of caches.
 @dataclass(frozen=True, slots=True, eq=False)
 class ApiVersion:
     name: str
@@ -79,8 +80,10 @@ def api_versions() -> dict[str, ApiVersion]:
         raise ImproperlyConfigured("API_VERSIONS must be sorted by name.")
     versions: list[ApiVersion] = []
     later: tuple[VersionChange, ...] = ()
+    # From the newest, so that each version gets the changes of all that came after it.
     for name, module in reversed(settings.API_VERSIONS.items()):
         versions.append(ApiVersion(name, later))
+        # The first version has no module, as nothing came before it.
         changes = import_module(module).CHANGES if module else ()
         later += tuple(change(name) for change in reversed(changes))
     return {version.name: version for version in reversed(versions)}
@@ -102,14 +105,15 @@ def version_of_path(path: str) -> ApiVersion:
     return (api_versions().get(parts[2]) if len(parts) > 2 else None) or current_version()
 
 
-def stored_version(name: str) -> ApiVersion:
+def find_version(name: str) -> ApiVersion:
     """The version that a row names. If that was retired, the oldest that is left."""
     versions = api_versions()
     return versions.get(name) or next(iter(versions.values()))
 
 
-def event_data_for(version: ApiVersion, *, event_type: str, data: Json, made_for: str) -> Json:
-    """An event's data in an older version. Data that is older than the version stays as it is."""
+def downgrade_event(version: ApiVersion, *, event_type: str, data: Json, made_for: str) -> Json:
+    """An event's data as readers of a version know it. Data that is older than the version stays as it is."""
+    # Data that was made for an older version never had what a later change changed.
     changes = [
         change
         for change in version.later_changes
@@ -117,6 +121,7 @@ def event_data_for(version: ApiVersion, *, event_type: str, data: Json, made_for
     ]
     if not changes:
         return data
+    # A copy, as the data belongs to a model and may be shown in other versions too.
     older: Json = orjson.loads(orjson.dumps(data))
     for change in changes:
         change.downgrade(older)

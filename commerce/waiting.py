@@ -19,8 +19,6 @@ from commerce.outside.working import waiting
 
 from .errors import TooManyOutsideCalls
 
-RETRY_AFTER_S = 2
-
 
 class Call(StrEnum):
     """What a request waits for. `settings.WEB_CALLS` says how many may at once."""
@@ -48,12 +46,6 @@ def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[De
         _free_place(kind, account_id)
 
 
-def too_many() -> TooManyOutsideCalls:
-    refusal = TooManyOutsideCalls()
-    refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
-    return refusal
-
-
 def _take_place(kind: Call, account_id: int) -> None:
     places = settings.WEB_CALLS[kind]
     # Rounded up, so that one account can still wait where a kind has a single place.
@@ -61,7 +53,7 @@ def _take_place(kind: Call, account_id: int) -> None:
     with _lock:
         running = _under_way[kind]
         if running.total() >= places or running[account_id] >= of_account:
-            raise too_many()
+            raise TooManyOutsideCalls
         running[account_id] += 1
 
 

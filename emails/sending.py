@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
-from commerce.errors import RequestInProgress, ValidationFailed
+from commerce.errors import RequestInProgress, TooManyOutsideCalls, ValidationFailed
 from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import KeySpace, OutboxDispatch
@@ -39,7 +39,7 @@ from commerce.outbox.operations import (
 from commerce.outbox.queries import find_dispatch
 from commerce.outside.deadline import Deadline
 from commerce.tenancy.scope import current_account_id
-from commerce.waiting import Call, too_many, waiting_call
+from commerce.waiting import Call, waiting_call
 from emails.errors import (
     EmailKeyGivenUp,
     EmailProviderResting,
@@ -172,7 +172,7 @@ def _render(job: _Job, scope: Scope) -> Message:
     except Exception as error:
         _drop(job, scope)
         if isinstance(error, RendererBusy):
-            raise too_many() from error
+            raise TooManyOutsideCalls from error
         if isinstance(error, RendererUnavailable | TemplateRefused):
             raise RendererFailed(str(error)) from error
         raise

@@ -15,7 +15,7 @@ from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Locat
 from commerce.outbox.models import OutboxDispatch
 from commerce.taxes.models import TaxRate
 from commerce.tenancy.scope import account_in_scope
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 from discounts.models import Discount, Voucher
 from discounts.vouchers.operations import issue_voucher
 from emails.models import EmailDelivery
@@ -131,7 +131,7 @@ def make_cart(shop: Shop, lines: Iterable[tuple[Variant, int]] = (), **fields: A
     """Create an active cart with lines of `(variant, quantity)` at their prices in the shop's market, without tax."""
     pinned = ("currency", "locale", "prices_include_tax")
     defaults = {name: getattr(shop.market, name) for name in pinned}
-    defaults |= {"market": shop.market, "token": opaque_token()}
+    defaults |= {"market": shop.market, "token": generate_token()}
     cart = Cart.objects.create(expires_at=timezone.now() + timedelta(days=30), **defaults | fields)
     for variant, quantity in lines:
         price = VariantPricing.objects.get(variant=variant, market_id=cart.market_id)

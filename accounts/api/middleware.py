@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts import authentication
 from accounts.authentication import Grant
 from commerce.client_address import client_address
-from commerce.errors import BodyTooLarge, Refusal, lacking, rate_limited
+from commerce.errors import BodyTooLarge, InsufficientScope, RateLimited, Refusal
 from commerce.rest import guessing, idempotency, limits
 from commerce.rest.errors import IdempotencyKeyRequired
 from commerce.rest.problems import as_refusal, refusal_response
@@ -97,7 +97,7 @@ class AccountScopeMiddleware:
         if allowance:
             request.rate_limit_headers = allowance.headers()
             if allowance.is_spent:
-                raise rate_limited(allowance.reset_s)
+                raise RateLimited(allowance.reset_s)
         return authentication.refresh_grant(grant, secret, handle=handle, version=version)
 
 
@@ -135,7 +135,7 @@ def _run_aftermath(request: ApiRequest, response: HttpResponse) -> None:
 def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, method: str) -> None:
     scopes = scopes_of(view_class, action, method)
     if scopes and not any(map(grant.principal.may, scopes)):
-        raise lacking(scopes[0])
+        raise InsufficientScope.of(scopes[0])
 
 
 def _answer(

@@ -16,7 +16,7 @@ from accounts.rules import KEY, ROTATION
 from commerce.errors import InsufficientScope, NotFound, Unauthenticated, ValidationFailed
 from commerce.principal import KeyKind, covers
 from commerce.tenancy.locks import lock
-from commerce.tokens import base62
+from commerce.tokens import generate_base62
 
 _SECRET_LENGTH = 32
 _PREFIX_LENGTH = 8
@@ -159,7 +159,7 @@ def _limits_of(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Li
 
 
 def _make_key(*, kind: str, **fields: Any) -> IssuedKey:
-    secret = ("pk_" if kind == ApiKey.Kind.STOREFRONT else "sk_") + base62(_SECRET_LENGTH)
+    secret = ("pk_" if kind == ApiKey.Kind.STOREFRONT else "sk_") + generate_base62(_SECRET_LENGTH)
     key = ApiKey.objects.create(
         kind=kind, prefix=secret[:_PREFIX_LENGTH], secret_hash=hash_secret(secret), **fields
     )

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from checkouts import operations, queries
 from checkouts.queries import LoadedCheckout
-from commerce.attempts import Counter, Limit, digest, limited_times
+from commerce.attempts import Counter, Limit, digest, limit_attempts
 from commerce.client_address import client_address
 from commerce.rest import idempotency
 from commerce.rest.schema import answers, envelope, one
@@ -40,7 +40,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.CheckoutInput)
-        with limited_times(_count_checkouts_of(fields["cart_token"])):
+        with limit_attempts(_count_checkouts_of(fields["cart_token"])):
             loaded = operations.create_checkout(**fields, now=timezone.now())
         return _answer(loaded, status=201)
 

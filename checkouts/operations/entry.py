@@ -21,7 +21,7 @@ from commerce.inventory.reservations import release, reserve
 from commerce.taxes.queries import STANDARD, rates_for
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 
 from .abandonment import ENDED_COLUMNS, mark_abandoned
 from .holds import count_units
@@ -109,7 +109,7 @@ def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
 
 def _make_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: int, now: datetime) -> Checkout:
     checkout = Checkout(
-        token=opaque_token(),
+        token=generate_token(),
         cart=cart,
         market_id=cart.market_id,
         customer_id=cart.customer_id,

@@ -43,7 +43,7 @@ from commerce.payments.gateway import (
 )
 from commerce.rest.errors import IdempotencyKeyReused
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
 
 from .attempts import describe_payment, give_up_attempts, settle, settle_attempt
@@ -231,7 +231,7 @@ def _open_attempt(
         amount_cents=checkout.amount_due_cents,
         currency=checkout.currency,
         **urls,
-        gateway_key=opaque_token() if has_gateway else None,
+        gateway_key=generate_token() if has_gateway else None,
         start_key=key,
     )
 

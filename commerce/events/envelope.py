@@ -1,6 +1,6 @@
 from commerce.events.models import Event
 from commerce.formats import text_id, timestamp
-from commerce.versions import ApiVersion, event_data_for
+from commerce.versions import ApiVersion, downgrade_event
 
 
 def make_envelope(event: Event, version: ApiVersion) -> dict[str, object]:
@@ -15,5 +15,5 @@ def make_envelope(event: Event, version: ApiVersion) -> dict[str, object]:
         "api_version": min(event.api_version, version.name),
         "account_id": text_id(event.account_id),
         "occurred_at": timestamp(event.occurred_at),
-        "data": event_data_for(version, event_type=event.type, data=event.data, made_for=event.api_version),
+        "data": downgrade_event(version, event_type=event.type, data=event.data, made_for=event.api_version),
     }

@@ -9,7 +9,7 @@ from django.db import connection
 from commerce.customers.models import Customer
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 
 from .models import FrozenLine, Order
 
@@ -27,7 +27,7 @@ def place_order(*, customer: Customer, is_paid: bool, now: datetime, **frozen: A
     # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)
     return Order.objects.create(
-        token=opaque_token(),
+        token=generate_token(),
         customer=customer,
         payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
         paid_at=now if is_paid else None,

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 
 from commerce.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
 from commerce.client_address import client_address
-from commerce.errors import rate_limited
+from commerce.errors import RateLimited
 from commerce.principal import Principal
 
 from .requests import ApiRequest
@@ -34,7 +34,7 @@ def answer(
     counters = _counters(request.principal, token=token, address=client_address(request))
     wait_s = begin_attempt(counters)
     if wait_s:
-        raise rate_limited(wait_s)
+        raise RateLimited(wait_s)
     is_wrong = False
     try:
         response = respond()

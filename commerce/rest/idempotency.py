@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from commerce.errors import RequestInProgress
 from commerce.tenancy.scope import account_in_scope, current_account_id, current_workspace_id
-from commerce.tokens import sent_token
+from commerce.tokens import read_token
 
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused
 from .requests import ApiRequest
@@ -92,7 +92,7 @@ def _member(request: HttpRequest, name: str) -> str:
     except orjson.JSONDecodeError:
         return ""
     value = body.get(name) if isinstance(body, dict) else None
-    return sent_token(value)
+    return read_token(value)
 
 
 def answer_once(
@@ -194,7 +194,7 @@ def fingerprint_of(request: HttpRequest, *, with_body: bool = True, token_field:
     try:
         document = orjson.loads(request.body or b"{}")
         if isinstance(document, dict) and isinstance(document.get(token_field), str):
-            document[token_field] = sent_token(document[token_field])
+            document[token_field] = read_token(document[token_field])
         body = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         # Not JSON, or nested too deeply to serialize: the request will be refused.

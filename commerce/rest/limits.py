@@ -13,7 +13,7 @@ from typing import NamedTuple
 import redis
 from django.conf import settings
 
-from commerce.errors import rate_limited
+from commerce.errors import RateLimited
 from commerce.principal import Principal
 from commerce.redis import client
 
@@ -148,7 +148,7 @@ def refuse_if_spent(bucket: Bucket) -> None:
     with _tally.lock:
         is_spent = _tally.window == now // WINDOW_S and _tally.remaining(bucket) <= 0
     if bucket.limit and is_spent:
-        raise rate_limited(WINDOW_S - now % WINDOW_S)
+        raise RateLimited(WINDOW_S - now % WINDOW_S)
 
 
 def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:

@@ -10,7 +10,7 @@ import redis
 from django.conf import settings
 
 from commerce.attempts import Counter, Limit, begin_attempt, digest
-from commerce.errors import TooManyOutsideCalls, rate_limited
+from commerce.errors import RateLimited, TooManyOutsideCalls
 from commerce.formats import as_text
 from commerce.redis import client
 from commerce.waiting import Call, waiting_call
@@ -69,7 +69,7 @@ def validate(number: VatNumber, *, asker: Asker, now: datetime) -> Validation:
         with waiting_call(Call.VAT, asker.account_id, within_s=vies.TOTAL_TIMEOUT_S):
             wait_s = begin_attempt(asker.counters())
             if wait_s:
-                raise rate_limited(wait_s)
+                raise RateLimited(wait_s)
             reply = vies.check(number, url=settings.VIES_URL)
     except (vies.ViesUnavailable, TooManyOutsideCalls) as error:
         logger.warning("A VAT number was not validated: %s", error)

@@ -13,7 +13,7 @@ from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.outside.http import Answer, post
 from commerce.tenancy.models import account_of
-from commerce.versions import stored_version
+from commerce.versions import find_version
 
 from .errors import DeliveryFailed
 from .messages import Message, make_message, make_ping, signed_headers
@@ -34,9 +34,7 @@ def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
         endpoint = active.first()
         if endpoint is None:
             return _SKIPPED
-        message = make_message(
-            Event.objects.get(pk=payload["event_id"]), stored_version(endpoint.api_version)
-        )
+        message = make_message(Event.objects.get(pk=payload["event_id"]), find_version(endpoint.api_version))
     if rests_until := endpoint.find_end_of_rest(timezone.now()):
         raise Postponed("The endpoint rests, as it gave no answer or a slow one.", until=rests_until)
     answer = _send(endpoint, message)
@@ -70,7 +68,7 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
         message_id=payload["message_id"],
         account_id=account_of(endpoint),
         endpoint_id=endpoint.pk,
-        version=stored_version(endpoint.api_version),
+        version=find_version(endpoint.api_version),
         now=datetime.fromisoformat(payload["occurred_at"]),
     )
     answer = _send(endpoint, message)

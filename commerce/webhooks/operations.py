@@ -11,7 +11,7 @@ from commerce.outbox.operations import enqueue
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tokens import base62
+from commerce.tokens import generate_base62
 from commerce.versions import ApiVersion
 
 from .errors import TooManyEndpoints
@@ -103,7 +103,7 @@ def rotate_secret(*, endpoint_id: int, grace_seconds: int, now: datetime) -> Web
 def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
     """Enqueue a message for trying the endpoint, even a paused one. It is sent once. Returns its id; raises `NotFound`."""
     endpoint = get_endpoint(endpoint_id)
-    message_id = f"ping_{base62(22)}"
+    message_id = f"ping_{generate_base62(22)}"
     payload = {"endpoint_id": endpoint.pk, "message_id": message_id, "occurred_at": timestamp(now)}
     enqueue(task_name="ping_webhook", payload=payload, idempotency_key=f"webhook/{message_id}", now=now)
     return message_id

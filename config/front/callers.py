@@ -11,7 +11,7 @@ from django.conf import settings
 
 from accounts.authentication import known_principal, sent_secret
 from commerce.client_address import address_of
-from commerce.tokens import sent_token
+from commerce.tokens import read_token
 from config.front.bodies import KEPT_IN_MEMORY, Body
 
 _WITH_TOKEN = re.compile(r"/storefront/[^/]+/(?:carts|checkouts)/([^/]+?)(?:\.json)?(?:/|$)")
@@ -71,7 +71,7 @@ def cart_token_in(body: Body) -> str | None:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
-    token = sent_token(document.get("cart_token")) if isinstance(document, dict) else ""
+    token = read_token(document.get("cart_token")) if isinstance(document, dict) else ""
     return token[:_LONGEST_NAME] or None
 
 

@@ -7,9 +7,9 @@ import time
 from django.conf import settings
 
 from accounts.models import Account
-from commerce.errors import FieldError
+from commerce.errors import FieldError, TooManyOutsideCalls
 from commerce.outside.deadline import Deadline
-from commerce.waiting import Call, too_many, waiting_call
+from commerce.waiting import Call, waiting_call
 from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.paces import Lane
@@ -46,7 +46,7 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
         detail = refused.detail.removeprefix(f"{refused.field}: ")
         raise _invalid(field, refused.code, detail, line=refused.line) from refused
     except RendererBusy as busy:
-        raise too_many() from busy
+        raise TooManyOutsideCalls from busy
     except RendererUnavailable as error:
         logger.warning("The renderer failed", exc_info=True)
         raise RendererFailed("The rendering service did not answer. Try again shortly.") from error

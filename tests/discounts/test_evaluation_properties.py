@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from checkouts.totals import Charge, compute_totals
 from checkouts.totals import Line as TaxedLine
-from commerce.money import share, taxed
+from commerce.money import apply_tax, share
 from discounts.evaluation import Line, combine, evaluate
 from tests.discounts.baskets import NOW, amounts, basket, code, evaluated, percentage, rule
 from tests.discounts.strategies import (
@@ -170,5 +170,5 @@ def shipping_gross_cents(totals, includes_tax):
 
 
 def taxed_line(line: Line, discount_cents: int, rate_bp: int, includes_tax: bool) -> TaxedLine:
-    both = taxed(line.price_cents, rate_bp, includes_tax=includes_tax)
+    both = apply_tax(line.price_cents, rate_bp, includes_tax=includes_tax)
     return TaxedLine(both.gross_cents, both.net_cents, rate_bp, discount_cents)

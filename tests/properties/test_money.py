@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commerce.money import allocate, divide_half_up, share, tax_upon, tax_within, taxed
+from commerce.money import allocate, apply_tax, divide_half_up, share, tax_within
 
 CENTS = st.integers(0, 10**13)
 RATES = st.integers(0, 10_000)
@@ -25,7 +25,7 @@ def test_rounding_is_to_the_nearest_and_halves_go_away_from_zero(numerator, deno
 
 @given(CENTS, RATES, st.booleans())
 def test_net_and_tax_make_gross_and_the_given_amount_stays(amount, rate, includes_tax):
-    both = taxed(amount, rate, includes_tax=includes_tax)
+    both = apply_tax(amount, rate, includes_tax=includes_tax)
 
     assert both.net_cents + both.tax_cents == both.gross_cents
     assert (both.gross_cents if includes_tax else both.net_cents) == amount
@@ -34,9 +34,9 @@ def test_net_and_tax_make_gross_and_the_given_amount_stays(amount, rate, include
 
 @given(CENTS, RATES)
 def test_tax_taken_out_is_within_a_cent_of_tax_put_on(net, rate):
-    gross = net + tax_upon(net, rate)
+    gross = net + share(net, rate)
 
-    assert abs(tax_within(gross, rate) - tax_upon(net, rate)) <= 1
+    assert abs(tax_within(gross, rate) - share(net, rate)) <= 1
 
 
 @given(CENTS, WEIGHTS)

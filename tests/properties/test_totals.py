@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from carts.totals import compute_cart_totals, price_line
 from checkouts.totals import Charge, Line, compute_totals
-from commerce.money import taxed
+from commerce.money import apply_tax
 
 RATES = st.sampled_from([0, 500, 700, 825, 1000, 1900, 2100, 2700, 10_000])
 PRICES = st.integers(0, 10**9)
@@ -14,7 +14,7 @@ PRICES = st.integers(0, 10**9)
 @st.composite
 def checkout_lines(draw, includes_tax):
     price, rate = draw(PRICES), draw(RATES)
-    both = taxed(price, rate, includes_tax=includes_tax)
+    both = apply_tax(price, rate, includes_tax=includes_tax)
     discount = draw(st.integers(0, price))
     return Line(both.gross_cents, both.net_cents, rate, discount)
 

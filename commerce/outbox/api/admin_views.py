@@ -2,7 +2,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from commerce.errors import lacking
+from commerce.errors import InsufficientScope
 from commerce.outbox import operations, queries
 from commerce.outbox.handlers import area_of, tasks_of
 from commerce.outbox.models import OutboxDispatch
@@ -70,7 +70,7 @@ def _load_permitted(dispatch_id: int, principal: Principal, access: Access) -> O
     # A task without an area, or one that this release doesn't know, could concern any of them.
     for scope in (f"{access}_{needed}" for needed in ([area] if area else _AREAS)):
         if not principal.may(scope):
-            raise lacking(scope)
+            raise InsufficientScope.of(scope)
     return dispatch
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from commerce.payments.gateway import Gateway, GatewayRefused, Payment, Report, State
 from commerce.payments.models import FakeCardPayment
 from commerce.tenancy.scope import account_scope
-from commerce.tokens import opaque_token
+from commerce.tokens import generate_token
 
 Status = FakeCardPayment.Status
 
@@ -28,7 +28,7 @@ class FakeCard(Gateway):
     def start(self, payment: Payment) -> Report:
         with account_scope(payment.account_id):
             new = FakeCardPayment(
-                token=opaque_token(),
+                token=generate_token(),
                 key=payment.key,
                 amount_cents=payment.amount_cents,
                 currency=payment.currency,

@@ -24,7 +24,9 @@ def test_backlog_counts_what_has_not_ended_well_in_every_account(shop, other_sho
     for status in ("succeeded", "skipped", "cancelled"):
         make_dispatch(shop, status=status, due_at=NOW - timedelta(days=1), finished_at=NOW)
 
-    assert count_backlog() == Backlog(pending=2, processing=1, dead=1, oldest_due_at=NOW - timedelta(minutes=2))
+    assert count_backlog() == Backlog(
+        pending=2, processing=1, dead=1, oldest_due_at=NOW - timedelta(minutes=2)
+    )
 
 
 def test_backlog_is_as_old_as_a_lease_that_has_run_out(shop):

@@ -8,8 +8,8 @@ from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
     begin_dispatch,
-    give_up_dispatch,
     close_dispatch,
+    give_up_dispatch,
     reschedule_dispatch,
     store_message,
 )
