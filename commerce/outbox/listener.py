@@ -49,11 +49,7 @@ class Listener(Thread):
             self.join(timeout_s)
 
     def _listen(self) -> None:
-        # Not a connection of Django's pool: LISTEN belongs to a session, and this one lasts. The keepalives notice within
-        # a minute that the server has vanished silently.
-        keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-        parameters = connection.get_connection_params() | keepalives | {"connect_timeout": 5}
-        with psycopg.connect(**parameters, autocommit=True) as direct:
+        with connect_directly() as direct:
             direct.execute(f"LISTEN {CHANNEL}")
             self._failures = 0
             # For what was enqueued while nobody listened: notifications aren't kept.
@@ -62,6 +58,14 @@ class Listener(Thread):
                 if list(direct.notifies(timeout=_STOP_CHECK_S, stop_after=1)):
                     self.wake()
                     self._stopping.wait(_BURST_S)
+
+
+def connect_directly() -> psycopg.Connection:
+    """A connection outside of Django's pool, because LISTEN belongs to a session and this one lasts."""
+    # With keepalives, a server that has vanished silently is noticed within a minute.
+    keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+    parameters = connection.get_connection_params() | keepalives | {"connect_timeout": 5}
+    return psycopg.connect(**parameters, autocommit=True)
 
 
 class ListenerStep(bootsteps.StartStopStep):

@@ -16,12 +16,14 @@ def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxR
     changes = TAX_RATE.check(changes, partial=True)
     for name, value in changes.items():
         setattr(tax_rate, name, value)
+    # Only what changes, so that a concurrent change of another field is kept. Django skips `auto_now` fields unless named.
     tax_rate.save(update_fields=[*changes, "updated_at"])
     return tax_rate
 
 
 def delete_tax_rate(*, tax_rate_id: int) -> None:
     """Delete a tax rate; its class is then taxed at 0. Raises `NotFound`."""
+    # Orders and checkouts keep their own copy of the rate, so no row refers to it.
     deleted, _ = TaxRate.objects.filter(pk=tax_rate_id).delete()
     if not deleted:
         raise NotFound

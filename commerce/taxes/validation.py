@@ -67,12 +67,14 @@ def validate(number: VatNumber, *, asker: Asker, now: datetime) -> Validation:
         return remembered
     try:
         with waiting_call(Call.VAT, asker.account_id, within_s=vies.TOTAL_TIMEOUT_S):
+            # Counted once there is a place: a number that stays unchecked for want of one uses up no attempt.
             wait_s = begin_attempt(asker.counters())
             if wait_s:
                 raise RateLimited(wait_s)
             reply = vies.check(number, url=settings.VIES_URL)
     except (vies.ViesUnavailable, TooManyOutsideCalls) as error:
         logger.warning("A VAT number was not validated: %s", error)
+        # Not remembered, so VIES is asked again when the number is sent again.
         return UNAVAILABLE
     status: Literal["valid", "invalid"] = "valid" if reply.is_valid else "invalid"
     validation = Validation(status=status, name=reply.name, validated_at=now)
@@ -87,6 +89,7 @@ def _recall(number: VatNumber) -> Validation | None:
         return None
     if not remembered:
         return None
+    # JSON has no timestamps, so this one was stored as text.
     fields = orjson.loads(remembered)
     return Validation(**fields | {"validated_at": datetime.fromisoformat(fields["validated_at"])})
 
@@ -95,6 +98,7 @@ def _remember(number: VatNumber, validation: Validation) -> None:
     try:
         client().set(_key(number), orjson.dumps(as_text(validation)), ex=REMEMBERED_S[validation.status])
     except redis.RedisError:
+        # The answer is as good without being remembered.
         return
 
 

@@ -40,6 +40,7 @@ def parse_vat_number(country_code: str, text: str) -> VatNumber:
     if country_code not in EU_COUNTRIES | {_NORTHERN_IRELAND}:
         raise _invalid("vat_country_code", "unknown_country", "Not a country that gives EU VAT numbers.")
     prefix = _PREFIXES.get(country_code, country_code)
+    # Shoppers type a Greek number with either prefix.
     typed = re.sub(f"^({country_code}|{prefix})", "", text.strip().upper())
     try:
         number = vat.validate(prefix + typed)

@@ -1,6 +1,5 @@
 """A client of VIES, the European Commission's service for validating VAT numbers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -34,7 +33,25 @@ class Reply:
 
 def check(number: VatNumber, *, url: str) -> Reply:
     """Ask whether a number is valid. `url` is the base URL of the REST API. Raises `ViesUnavailable`."""
-    return _reply(_post(f"{url.rstrip('/')}/check-vat-number", number))
+    body = _post(f"{url.rstrip('/')}/check-vat-number", number)
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise ViesUnavailable("VIES answered in no JSON.") from error
+    if not isinstance(document, dict):
+        raise ViesUnavailable("VIES answered in an unknown form.")
+    # The service has two forms of an answer: `valid`, or `isValid` with a `userError`.
+    flag = document.get("valid", document.get("isValid"))
+    # A failure may come with a flag. It is about the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), and so
+    # says nothing about the number.
+    is_failure = (
+        document.get("actionSucceed") is False
+        or bool(document.get("errorWrappers"))
+        or document.get("userError") not in (None, "", "VALID", "INVALID")
+    )
+    if not isinstance(flag, bool) or is_failure:
+        raise ViesUnavailable(f"VIES could not say: {body[:200]!r}")
+    return Reply(is_valid=flag, name=_read_name(document.get("name")))
 
 
 def _post(url: str, number: VatNumber) -> bytes:
@@ -42,10 +59,11 @@ def _post(url: str, number: VatNumber) -> bytes:
     try:
         with (
             deadline(TOTAL_TIMEOUT_S),
-            _session() as session,
+            _make_session() as session,
             session.post(
                 url,
                 json=question,
+                # The body is read as it arrives, so it must not be compressed.
                 headers={"Accept": "application/json", "Accept-Encoding": "identity"},
                 timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
                 allow_redirects=False,
@@ -54,19 +72,20 @@ def _post(url: str, number: VatNumber) -> bytes:
         ):
             if response.status_code != HTTPStatus.OK:
                 raise ViesUnavailable(f"VIES answered {response.status_code}.")
-            return _body(response)
+            return _read_body(response)
+    # While the body is read, `requests` no longer translates the errors of urllib3 and of the socket.
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         raise ViesUnavailable(f"VIES gave no usable answer: {error}") from error
 
 
-def _session() -> requests.Session:
+def _make_session() -> requests.Session:
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, BoundedAdapter())
     return session
 
 
-def _body(response: requests.Response) -> bytes:
+def _read_body(response: requests.Response) -> bytes:
     """The whole body, up to a limit."""
     body = b""
     while chunk := response.raw.read1(MAX_REPLY_BYTES):
@@ -76,30 +95,7 @@ def _body(response: requests.Response) -> bytes:
     return body
 
 
-def _reply(body: bytes) -> Reply:
-    """Read either form of the answer: `valid`, or `isValid` with a `userError`."""
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise ViesUnavailable("VIES answered in no JSON.") from error
-    if not isinstance(document, dict):
-        raise ViesUnavailable("VIES answered in an unknown form.")
-    flag = document.get("valid", document.get("isValid"))
-    if not isinstance(flag, bool) or _is_failure(document):
-        raise ViesUnavailable(f"VIES could not say: {body[:200]!r}")
-    return Reply(is_valid=flag, name=_name(document.get("name")))
-
-
-def _is_failure(document: Mapping[str, object]) -> bool:
-    """Whether the error concerns the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), not the number."""
-    return (
-        document.get("actionSucceed") is False
-        or bool(document.get("errorWrappers"))
-        or document.get("userError") not in (None, "", "VALID", "INVALID")
-    )
-
-
-def _name(shown: object) -> str | None:
+def _read_name(shown: object) -> str | None:
     """The holder's name in one line. Countries that don't disclose it answer with dashes."""
     if not isinstance(shown, str):
         return None

@@ -13,6 +13,7 @@ from .roles import bypass_reasons
 
 @checks.register(checks.Tags.database)
 def check_serving_role(databases: Sequence[str] | None = None, **kwargs: object) -> list[checks.CheckMessage]:
+    # Django names databases only for `migrate` and `check --database`: elsewhere none may be running.
     if "default" not in (databases or ()):
         return []
     return [
@@ -26,10 +27,10 @@ def check_serving_role(databases: Sequence[str] | None = None, **kwargs: object)
 @checks.register(checks.Tags.models)
 def check_account_owned_models(app_configs: object = None, **kwargs: object) -> list[checks.CheckMessage]:
     owned = [model for model in apps.get_models() if issubclass(model, AccountOwned)]
-    return [message for model in owned for message in _model_messages(model)]
+    return [message for model in owned for message in _check_model(model)]
 
 
-def _model_messages(model: type[AccountOwned]) -> list[checks.CheckMessage]:
+def _check_model(model: type[AccountOwned]) -> list[checks.CheckMessage]:
     messages: list[checks.CheckMessage] = []
     if not isinstance(model._base_manager, AccountManager) or not isinstance(
         model._default_manager, AccountManager

@@ -16,12 +16,14 @@ class AccountForeignKey(models.ForeignKey):
     """
 
     def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, **kwargs: Any) -> None:
+        # `IsolateByAccount` makes the constraint. An index has to begin with the account, so models declare their own.
         kwargs["db_constraint"] = False
         kwargs["db_index"] = False
         super().__init__(to, on_delete, **kwargs)
 
     def deconstruct(self) -> tuple[str, str, Any, Any]:
         name, path, args, kwargs = super().deconstruct()
+        # The constructor sets them again.
         del kwargs["db_constraint"], kwargs["db_index"]
         return name, path, args, kwargs
 

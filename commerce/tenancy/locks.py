@@ -84,26 +84,25 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
     blocks = connection.atomic_blocks
     if not blocks:
         raise NoTransaction(f"Open a transaction before locking {resource}.")
-    held = _held_in(blocks)
+    held = _list_held(blocks)
     if resource not in held:
-        if waits and (later := _later_than(resource, held)):
-            raise LockOrderBroken(f"Lock {resource} before {', '.join(later)}.")
+        rank = _rank_of(resource)
+        # Tables that aren't listed have no order among themselves, so the second of them always breaks it.
+        later = [other for other in held if _rank_of(other) > rank or other not in _RANKS]
+        # Without waiting, there is no deadlock.
+        if waits and later:
+            raise LockOrderBroken(f"Lock {resource} before {', '.join(sorted(later, key=_rank_of))}.")
         _held.setdefault(blocks[-1], set()).add(resource)
 
 
 def held_locks() -> list[str]:
     """What the current transaction has locked, as far as it was announced, in order."""
-    return sorted(_held_in(connection.atomic_blocks), key=_rank_of)
+    return sorted(_list_held(connection.atomic_blocks), key=_rank_of)
 
 
 def _rank_of(resource: str) -> int:
     return _RANKS.get(resource, len(_RANKS))
 
 
-def _held_in(blocks: Iterable[Atomic]) -> list[str]:
+def _list_held(blocks: Iterable[Atomic]) -> list[str]:
     return [resource for block in blocks for resource in _held.get(block, ())]
-
-
-def _later_than(resource: str, held: Iterable[str]) -> list[str]:
-    rank = _rank_of(resource)
-    return sorted((other for other in held if _rank_of(other) > rank or other not in _RANKS), key=_rank_of)

@@ -74,10 +74,12 @@ class IsolateByAccount(_TableOperation):
         table = model._meta.db_table
         yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
         yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (account_id, id)"
+        # A plain foreign key would ignore the policy, and could refer to another account's row.
         for field in _account_references(model):
             yield _add_reference(table, field)
         yield from _force_policy(table, POLICY, "account_id = current_account_id()")
         if self.append_only:
+            # The missing right stops the serving role, and the trigger everybody else, such as a migration by mistake.
             yield f"REVOKE UPDATE, DELETE ON {table} FROM {APP_ROLE}"
             yield (
                 f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
@@ -153,7 +155,8 @@ class ResolverFunction(Operation):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        for statement in [*self._open_tables(), self.definition, *self._hand_over()]:
+        for statement in self._list_statements():
+            # Without parameters, a % in the definition is no placeholder.
             schema_editor.execute(statement, params=None)
 
     def database_backwards(
@@ -174,7 +177,7 @@ class ResolverFunction(Operation):
     def _policy(self, command: str) -> str:
         return f"{self.signature.partition('(')[0]}_{command.lower()}"
 
-    def _open_tables(self) -> Iterator[str]:
+    def _list_statements(self) -> Iterator[str]:
         for table, command, columns in self.access:
             yield f"GRANT {command}{columns and f' ({columns})'} ON {table} TO {RESOLVER_ROLE}"
             check = " WITH CHECK (true)" if command == "UPDATE" else ""
@@ -182,8 +185,9 @@ class ResolverFunction(Operation):
                 f"CREATE POLICY {self._policy(command)} ON {table} FOR {command} TO {RESOLVER_ROLE} "
                 f"USING (true){check}"
             )
-
-    def _hand_over(self) -> Iterator[str]:
+        yield self.definition
+        # PostgreSQL's manual, "Writing SECURITY DEFINER Functions Safely": without a path of its own, the function would
+        # look for tables and operators in the caller's schemas, with its own rights. And anybody may call a new function.
         yield f"ALTER FUNCTION {self.signature} SECURITY DEFINER SET search_path = public, pg_temp"
         yield f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC"
         yield f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}"
@@ -208,6 +212,7 @@ def _add_reference(table: str, field: AccountForeignKey) -> str:
 
 def _force_policy(table: str, policy: str, condition: str) -> Iterator[str]:
     yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
+    # Without FORCE, the policy wouldn't apply to the table's owner.
     yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
     yield f"CREATE POLICY {policy} ON {table} USING ({condition}) WITH CHECK ({condition})"
 

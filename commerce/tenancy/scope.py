@@ -20,7 +20,10 @@ class NoWorkspaceInScope(RuntimeError):
 
 
 class ScopeAlreadyOpen(RuntimeError):
-    """A scope was opened inside another one: the setting would outlive the inner savepoint."""
+    """A scope was opened inside another one.
+
+    `SET LOCAL` lasts beyond a savepoint, so the outer scope would go on with the inner one's account.
+    """
 
 
 def current_account_id() -> int:
@@ -59,6 +62,7 @@ def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Itera
         settings["commerce.workspace_id"] = str(UUID(str(workspace_id)))
     token = _account_id.set(int(account_id))
     try:
+        # Durable, or an enclosing transaction would commit the work later than the scope ends, if at all.
         with _transaction_with(settings, durable=_workspace_id.get() is None):
             yield
     finally:
@@ -87,6 +91,7 @@ def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[No
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
         cursor.execute("; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items()))
         yield
+    # A transaction that has to be rolled back accepts no statement, and its settings go with it.
     if connection.in_atomic_block and not connection.needs_rollback:
         # An enclosing transaction (of a workspace scope or a test) goes on, and would keep the setting.
         with connection.cursor() as cursor:

@@ -5,7 +5,7 @@ from django.db import models
 from django.test.utils import isolate_apps
 
 from carts.models import Cart
-from commerce.tenancy.checks import _model_messages as messages_of
+from commerce.tenancy.checks import _check_model as messages_of
 from commerce.tenancy.checks import check_account_owned_models
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned

@@ -20,14 +20,13 @@ class DatabaseOperations(PostgresOperations):
     """
 
     def adapt_integerfield_value(self, value: object, internal_type: str) -> object:
-        if isinstance(value, int) and not _fits(value, internal_type.removeprefix("Positive")):
-            return value
+        if isinstance(value, int):
+            size = internal_type.removeprefix("Positive")
+            limit = 2 ** (next(bits for name, bits in _BITS.items() if size.startswith(name)) - 1)
+            if not -limit <= value < limit:
+                # A plain int, for which psycopg chooses a type by its size.
+                return value
         return super().adapt_integerfield_value(value, internal_type)
-
-
-def _fits(value: int, internal_type: str) -> bool:
-    limit = 2 ** (next(bits for name, bits in _BITS.items() if internal_type.startswith(name)) - 1)
-    return -limit <= value < limit
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -49,5 +48,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 configure=self._configure_connection,
                 **options,
             )
+            # Two threads may make a pool at the same time. The first one is used, and the other was never opened.
             self._connection_pools.setdefault(self.alias, pool)
         return self._connection_pools[self.alias]

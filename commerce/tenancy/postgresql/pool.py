@@ -12,12 +12,13 @@ CHECK_INTERVAL_S = 1.0
 # How long no connection is tried after a failure.
 REST_S = 0.5
 
-_CHECKED_AT = "checked_at"
 # How often a waiting thread checks whether connecting has failed meanwhile.
 _LOOK_S = 0.05
+# The attribute of a connection that keeps when it was last checked.
+_CHECKED_AT = "checked_at"
 
 
-def check_now_and_then(connection: Connection[object]) -> None:
+def check_once_a_second(connection: Connection[object]) -> None:
     """Check that a connection still works, unless it was used within the last second.
 
     So after a restart of the server, a connection used just before fails once.
@@ -43,16 +44,18 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
         self._failed_at: float | None = None
         self._is_trying = Lock()
         super().__init__(
-            connection_class=_reporting_to(self._note),
+            # The pool connects in threads of its own, so the connections report whether that worked.
+            connection_class=_make_reporting_class(self._note_result),
             # No connection is made until one is needed.
             reconnect_timeout=0,
-            check=check_now_and_then,
+            check=check_once_a_second,
             **options,
         )
 
     def getconn(self, timeout: float | None = None) -> Connection[object]:
         """Raises `Unreachable` while the server is down."""
         failed_at = self._failed_at
+        # A connection that is open already may work, whatever became of new ones.
         if failed_at is None or self.get_stats().get("pool_available"):
             return self._wait_for_one(timeout)
         if time.monotonic() - failed_at < REST_S or not self._is_trying.acquire(blocking=False):
@@ -69,16 +72,17 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
             try:
                 return super().getconn(timeout=_LOOK_S)
             except PoolTimeout:
+                # A failure from before this wait says nothing about the attempt that it waits for.
                 if self._failed_at is not None and self._failed_at >= began:
                     raise Unreachable("The database can't be reached.") from None
                 if time.monotonic() >= deadline:
                     raise
 
-    def _note(self, has_failed: bool) -> None:
+    def _note_result(self, has_failed: bool) -> None:
         self._failed_at = time.monotonic() if has_failed else None
 
 
-def _reporting_to(note: Callable[[bool], None]) -> type[Connection[Any]]:
+def _make_reporting_class(note: Callable[[bool], None]) -> type[Connection[Any]]:
     """A connection class that reports the result of each attempt to connect."""
 
     class Reporting(Connection[Any]):

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from commerce.events.models import Event
 from commerce.events.operations import publish, publish_many
-from commerce.outbox.listener import CHANNEL, _direct_connection
+from commerce.outbox.listener import CHANNEL, connect_directly
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import enqueue
 from tests.commerce.webhooks.rows import dispatches_of, make_endpoint, make_event
@@ -49,7 +49,7 @@ def test_dispatch_is_like_one_that_was_enqueued(shop):
 def test_event_without_an_endpoint_enqueues_and_announces_nothing(shop):
     make_endpoint(shop, topics=["email.sent"])
 
-    with _direct_connection() as listener:
+    with connect_directly() as listener:
         listener.execute(f"LISTEN {CHANNEL}")
         make_event(shop, "order.paid")
 
