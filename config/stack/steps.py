@@ -37,7 +37,8 @@ def run_steps(*steps: Process, pause: Pause) -> None:
 def static_version() -> str:
     """Hash what the collected files depend on: packages, settings, and the project's static folders."""
     digest = hashlib.sha256()
-    for path in (PROJECT_DIR / "requirements" / "base.txt", PROJECT_DIR / "config" / "settings.py"):
+    settings = sorted((PROJECT_DIR / "config" / "settings").glob("*.py"))
+    for path in (PROJECT_DIR / "requirements" / "base.txt", *settings):
         digest.update(path.read_bytes())
     for path in sorted(PROJECT_DIR.glob("[a-z]*/**/static/**/*")):
         status = path.stat()

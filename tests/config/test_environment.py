@@ -11,13 +11,17 @@ from django.conf import settings
 
 from commerce.configuration.registry import known_settings
 
-_SOURCE = settings.BASE_DIR / "config" / "settings.py"
 _NAME = re.compile(r"^#? ?([A-Z][A-Z_]+)=", re.MULTILINE)
 
 
 def names_read():
-    """Return the names that the settings module reads from the environment."""
-    calls = [node for node in ast.walk(ast.parse(_SOURCE.read_text())) if isinstance(node, ast.Call)]
+    """Return the names that the settings read from the environment."""
+    calls = [
+        node
+        for source in (settings.BASE_DIR / "config" / "settings").glob("*.py")
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.Call)
+    ]
     return {
         call.args[0].value
         for call in calls

@@ -51,8 +51,10 @@ def test_script_that_compose_mounts_is_that_of_the_roles():
 
 
 def names_read() -> set[str]:
-    source = (settings.BASE_DIR / "config" / "settings.py").read_text()
-    in_settings = {name for groups in READ.findall(source) for name in groups if name}
+    sources = (settings.BASE_DIR / "config" / "settings").glob("*.py")
+    in_settings = {
+        name for source in sources for groups in READ.findall(source.read_text()) for name in groups if name
+    }
     return in_settings | {setting.variable for setting in known_settings().values()}
 
 
