@@ -8,10 +8,10 @@ from django.db import connection
 from commerce.tenancy.scope import account_scope, current_account_id
 
 Step = Callable[[datetime], None]
-Debt = Callable[[], bool]
+DebtCheck = Callable[[], bool]
 
 _steps: list[Step] = []
-_debts: list[Debt] = []
+_debt_checks: list[DebtCheck] = []
 
 # PostgreSQL queues these locks fairly. A share lock of the account's row would let business that never pauses keep
 # every change of that row waiting.
@@ -29,10 +29,10 @@ def on_archiving(step: Step) -> Step:
     return step
 
 
-def owes_money(debt: Debt) -> Debt:
+def register_debt_check(check: DebtCheck) -> DebtCheck:
     """Register a check whether money of the account in scope is still expected, or owed to a customer."""
-    _debts.append(debt)
-    return debt
+    _debt_checks.append(check)
+    return check
 
 
 def hold_off_archiving() -> None:
@@ -51,6 +51,7 @@ def wait_for_business(account_id: int) -> None:
 
 def _lock(statement: str, account_id: int) -> None:
     with connection.cursor() as cursor:
+        # Advisory locks are numbers shared by the whole database. The prefix keeps other uses of an id apart.
         cursor.execute(statement, [f"archiving/{account_id}"])
 
 
@@ -64,4 +65,4 @@ def end_business(account_id: int, *, now: datetime) -> None:
 def has_debts(account_id: int) -> bool:
     """Whether money of an archived shop is outstanding. Call it outside of any scope."""
     with account_scope(account_id):
-        return any(debt() for debt in _debts)
+        return any(check() for check in _debt_checks)

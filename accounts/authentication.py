@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
@@ -11,7 +12,6 @@ from uuid import UUID
 
 import redis
 from django.db import connection
-from django.http import HttpRequest
 
 from accounts.archiving import has_debts
 from accounts.errors import AccountSuspended
@@ -53,16 +53,8 @@ _cache: dict[tuple[bytes, str | None], Grant] = {}
 _cache_lock = Lock()
 
 
-def secret_of(request: HttpRequest, surface: str) -> str:
-    """The secret in the request for this surface; raises `Unauthenticated`."""
-    secret = sent_secret(request.META, surface)
-    if not secret:
-        raise Unauthenticated
-    return secret
-
-
-def sent_secret(environ: Mapping[str, Any], surface: str) -> str:
-    """The secret in the WSGI environment of a request for this surface, or an empty string."""
+def read_secret(environ: Mapping[str, Any], surface: str) -> str:
+    """Return the secret in the WSGI environment of a request for this surface, or an empty string."""
     if surface == "storefront":
         secret = environ.get("HTTP_X_STOREFRONT_KEY", "")
     else:
@@ -71,8 +63,8 @@ def sent_secret(environ: Mapping[str, Any], surface: str) -> str:
     return secret.strip()
 
 
-def known_principal(secret: str, *, handle: str | None) -> Principal | None:
-    """Whose secret it was when this process last looked it up, if it has. Asks nobody."""
+def find_cached_principal(secret: str, *, handle: str | None) -> Principal | None:
+    """Return whose secret it was when this process last looked it up; None if it hasn't. Makes no query."""
     digest = hash_secret(secret)
     grant = _cache.get((digest, handle)) or _cache.get((digest, None))
     return grant.principal if grant else None
@@ -82,40 +74,41 @@ def hash_secret(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def grant_for(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
-    """Return the grant of a secret for the account `handle`. Raises `Unauthenticated`, `NotFound`, `RateLimited`.
+def authenticate(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
+    """Return the grant of a secret for the account `handle`. Raises `Unauthenticated` and `RateLimited`.
 
     Unknown secrets are limited by client address, as each costs a look-up.
     """
-    cached = _cache.get((hash_secret(secret), handle))
-    if cached is None:
-        cached = _resolve_new(secret, handle=handle, address=address)
-    elif cached.is_stale:
-        cached = resolve(secret, handle=handle)
-    if cached.principal.kind not in SURFACE_KINDS[surface]:
+    grant = _cache.get((hash_secret(secret), handle))
+    if grant is None:
+        bucket = limits.unknown_keys_bucket(address)
+        limits.refuse_if_spent(bucket)
+        try:
+            grant = resolve(secret, handle=handle)
+        except Unauthenticated:
+            # Counted only now, so that valid keys never count, however many come from behind one address.
+            if bucket.limit:
+                limits.count([bucket])
+            raise
+    elif grant.is_stale:
+        grant = resolve(secret, handle=handle)
+    if grant.principal.kind not in SURFACE_KINDS[surface]:
         raise Unauthenticated
-    return cached
-
-
-def _resolve_new(secret: str, *, handle: str | None, address: str) -> Grant:
-    bucket = limits.unknown_keys_bucket(address)
-    limits.refuse_if_spent(bucket)
-    try:
-        return resolve(secret, handle=handle)
-    except Unauthenticated:
-        if bucket.limit:
-            limits.count([bucket])
-        raise
+    return grant
 
 
 def refresh_grant(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
-    """Return the grant, resolved again if keys or accounts of its workspace have changed since."""
+    """Return the grant, resolved again if keys or accounts of its workspace have changed since.
+
+    `version` is the workspace's current one, or None if Redis doesn't answer.
+    """
     if version is None or version == grant.version:
         return grant
+    # A grant without a version has just been resolved, or was while Redis was down: there is nothing to compare.
     if grant.version is not None:
         grant = resolve(secret, handle=handle)
     grant = replace(grant, version=version)
-    _keep(hash_secret(secret), handle, grant)
+    _store_in_cache(hash_secret(secret), handle, grant)
     return grant
 
 
@@ -123,6 +116,8 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
     """Look up a secret and its account in the database."""
     digest = hash_secret(secret)
     with connection.cursor() as cursor:
+        # The expiry has a function of its own, because the columns of resolve_api_key must stay as processes of an
+        # earlier release know them.
         cursor.execute(
             "SELECT *, api_key_expires_at(%s) FROM resolve_api_key(%s, %s)", [digest, digest, handle]
         )
@@ -135,14 +130,16 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
     )
+    # Cached even if the handle names no account of the key: otherwise every request for it would cost a query.
     grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic())
-    _keep(digest, handle, grant)
+    _store_in_cache(digest, handle, grant)
     return grant
 
 
-def _keep(digest: bytes, handle: str | None, grant: Grant) -> None:
+def _store_in_cache(digest: bytes, handle: str | None, grant: Grant) -> None:
     """Cache the grant. If the cache is full, the one that was resolved longest ago gives way."""
     with _cache_lock:
+        # Assigning to an existing entry would leave it at its old place in the order.
         _cache.pop((digest, handle), None)
         if len(_cache) >= CACHE_SIZE:
             del _cache[next(iter(_cache))]
@@ -185,12 +182,14 @@ def version_name(workspace_id: UUID) -> str:
 
 
 def forget_grants(workspace_id: UUID) -> None:
-    """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice within 3 s."""
+    """Tell every process that keys or accounts of a workspace have changed. Without Redis they notice within 3 s.
+
+    Call it after the commit: before, another process would resolve the old state and cache it under the new version.
+    """
     with _cache_lock:
         for place, grant in list(_cache.items()):
             if grant.principal.workspace_id == workspace_id:
                 del _cache[place]
-    try:
+    # The change is committed, so a failure must not look like a refusal. Every process looks again after CACHE_S.
+    with suppress(redis.RedisError):
         client().incr(version_name(workspace_id))
-    except redis.RedisError:
-        return

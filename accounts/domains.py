@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 from accounts.errors import DomainTaken
 
-Question = Callable[[str], bool]
+OwnerCheck = Callable[[str], bool]
 
-_questions: list[Question] = []
+_owner_checks: list[OwnerCheck] = []
 
 
-def owns_domains(question: Question) -> Question:
+def register_owner_check(check: OwnerCheck) -> OwnerCheck:
     """Register a check whether an account other than the one in scope has verified this domain."""
-    _questions.append(question)
-    return question
+    _owner_checks.append(check)
+    return check
 
 
 def require_free_domain(domain: str | None) -> None:
-    """Raises `DomainTaken`."""
-    if domain is not None and any(question(domain) for question in _questions):
+    """Raises `DomainTaken`. Domains that nobody has verified are free: any number of accounts may name them."""
+    if domain is not None and any(check(domain) for check in _owner_checks):
         raise DomainTaken

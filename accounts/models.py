@@ -38,6 +38,7 @@ class Account(models.Model):
         ARCHIVED = "archived"
 
     id = models.BigAutoField(primary_key=True)
+    # The index of `accounts_of_workspace` begins with it.
     workspace = models.ForeignKey(Workspace, models.PROTECT, related_name="accounts", db_index=False)
     handle = models.CharField(max_length=63, unique=True)
     name = models.CharField(max_length=200)
@@ -99,6 +100,7 @@ class Market(AccountOwned):
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "currency", "locale", "country_code", "domain"],
+                # Two markets without a domain would be as indistinguishable as two with the same one.
                 nulls_distinct=False,
                 name="markets_surface",
             ),
@@ -123,10 +125,12 @@ class ApiKey(models.Model):
     kind = models.CharField(max_length=16, choices=Kind)
     name = models.CharField(max_length=200)
     prefix = models.CharField(max_length=16)
+    # A fast hash without salt is enough, and can be looked up: secrets are random and far too long to be guessed.
     secret_hash = models.BinaryField(max_length=32, unique=True)
     scopes = ArrayField(models.CharField(max_length=32), default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
+    # Written by resolve_api_key() in the database, once a minute at most.
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
@@ -160,6 +164,7 @@ class StaffMembership(models.Model):
         SUPPORT = "support"
 
     id = models.BigAutoField(primary_key=True)
+    # The index of `staff_memberships_once` begins with it.
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     role = models.CharField(max_length=16, choices=Role, default=Role.STAFF)

@@ -21,6 +21,7 @@ def get_account(id_or_handle: str) -> Account:
     if not id_or_handle.isdigit():
         account = accounts.filter(handle=id_or_handle).first()
     else:
+        # Up to 18 digits fit into a bigint; PostgreSQL would fail for a larger number.
         account = accounts.filter(pk=int(id_or_handle)).first() if len(id_or_handle) < 19 else None
     if account is None:
         raise NotFound
@@ -53,6 +54,7 @@ def current_account() -> Account:
 
 def account_id_of(handle: str) -> int | None:
     """Find an account of any workspace by its handle, for commands. Call it outside of any scope."""
+    # A policy hides every account while no scope is open; the function belongs to the role that may look across.
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id_of(%s)", [handle])
         return cursor.fetchone()[0]

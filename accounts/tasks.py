@@ -19,7 +19,10 @@ def clear_sessions(**kwargs: object) -> None:
 
 
 def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
-    """Delete a batch. Returns the number of deleted rows, and a masked entry for each that can't be deleted."""
+    """Delete a batch. Returns the number of deleted rows, and a masked entry for each that can't be deleted.
+
+    Entries are masked because they are logged, and a session's key is a secret.
+    """
     expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
     try:
         with transaction.atomic():
@@ -28,19 +31,17 @@ def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
     except DatabaseError as error:
         if is_server_failure(error):
             raise
+    # Some row can't be deleted. One at a time, the others can.
     keys = list(expired.values_list("pk", flat=True)[passed_over : passed_over + batch])
-    deleted = sum(map(_delete_alone, keys))
+    deleted = 0
+    for key in keys:
+        try:
+            with transaction.atomic():
+                deleted += _delete([key])
+        except DatabaseError as error:
+            if is_server_failure(error):
+                raise
     return deleted, ["***"] * (len(keys) - deleted)
-
-
-def _delete_alone(key: str) -> int:
-    try:
-        with transaction.atomic():
-            return _delete([key])
-    except DatabaseError as error:
-        if is_server_failure(error):
-            raise
-        return 0
 
 
 def _delete(keys: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from accounts.archiving import owes_money
+from accounts.archiving import register_debt_check
 from commerce.tenancy.scope import current_account_id
 
 # Money may still come in through an open checkout or payment page. It has to go back if it came too late or its order
@@ -20,7 +20,7 @@ _DEBTS = """
 """
 
 
-@owes_money
+@register_debt_check
 def is_money_outstanding() -> bool:
     """Whether money may still come in for the account in scope, or has to be refunded."""
     with connection.cursor() as cursor:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from functools import partial
 from typing import Any, TypeVar
 
 import redis
@@ -31,8 +30,14 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Whether the process may serve: the database answers, and its role can't bypass row-level security."""
     asked = _serving_role.ask(), _redis.ask(), _late_tasks.ask()
+    # All at once, so that two servers that are down don't take twice the time.
     wait(asked, timeout=PATIENCE_S)
-    failures = _failures(asked[0])
+    failures = ["The database does not answer."]
+    if is_up(asked[0]):
+        failures = [
+            f"The serving database role could bypass row-level security: {reason}."
+            for reason in asked[0].result()
+        ]
     document = {
         "status": "unavailable" if failures else "ok",
         "failures": failures,
@@ -56,7 +61,15 @@ def late_tasks_probe() -> Probe[list[str]]:
 
 def database_probe(question: Callable[[], T]) -> Probe[T]:
     """Ask the database, on a connection that is returned afterwards."""
-    return Probe(partial(_on_own_connection, question))
+
+    def ask() -> T:
+        try:
+            return question()
+        finally:
+            # Each run has a new thread, whose connection Django wouldn't return to the pool at the end of a request.
+            connections.close_all()
+
+    return Probe(ask)
 
 
 def is_up(asked: "Future[Any]") -> bool:
@@ -66,21 +79,6 @@ def is_up(asked: "Future[Any]") -> bool:
     except (Error, redis.RedisError, OSError):  # a TimeoutError is an OSError
         return False
     return True
-
-
-def _on_own_connection(question: Callable[[], T]) -> T:
-    try:
-        return question()
-    finally:
-        connections.close_all()
-
-
-def _failures(asked: "Future[list[str]]") -> list[str]:
-    if not is_up(asked):
-        return ["The database does not answer."]
-    return [
-        f"The serving database role could bypass row-level security: {reason}." for reason in asked.result()
-    ]
 
 
 _serving_role = database_probe(lambda: bypass_reasons(connections["default"]))

@@ -31,15 +31,17 @@ _redis = Probe(periodic_tasks)
 
 @takes_only("GET", "HEAD")
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The counts of all processes, and the current state. Everyone else gets 404."""
+    """The counts of all processes, and the current state. Everyone else gets 404, as if there were no such page."""
     if not (_has_token(request) or _is_local(request)):
         return not_found(request)
+    # A new registry for each scrape: the counts of the other processes are read from their files.
     registry = shared_registry()
     registry.register(_State())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 def _has_token(request: HttpRequest) -> bool:
+    # As bytes, because compare_digest takes only ASCII text. It takes equally long for every wrong token.
     given = request.headers.get("Authorization", "").encode()
     wanted = f"Bearer {settings.METRICS_TOKEN}".encode()
     return bool(settings.METRICS_TOKEN) and hmac.compare_digest(given, wanted)
@@ -66,12 +68,12 @@ class _State(Collector):
             up.add_metric([name], is_up(answer))
         yield up
         if is_up(asked["database"]):
-            yield from _outbox(asked["database"].result(), now=timezone.now())
+            yield from _describe_outbox(asked["database"].result(), now=timezone.now())
         if is_up(asked["redis"]):
-            yield from _periodic(asked["redis"].result())
+            yield from _describe_tasks(asked["redis"].result())
 
 
-def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
+def _describe_outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
     waiting = GaugeMetricFamily(
         "commerce_outbox_dispatches", "Dispatches of all accounts, 100,000 at most", labels=["status"]
     )
@@ -86,7 +88,7 @@ def _outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
     )
 
 
-def _periodic(tasks: list[PeriodicTask]) -> Iterator[Metric]:
+def _describe_tasks(tasks: list[PeriodicTask]) -> Iterator[Metric]:
     succeeded = GaugeMetricFamily(
         "commerce_periodic_task_success_timestamp_seconds",
         "When a periodic task last succeeded, in Unix time",

@@ -38,8 +38,10 @@ class PeriodicTask:
 
 def note_success(*, sender: Any, **_: object) -> None:
     """Handle Celery's `task_success` signal."""
+    # Only what is scheduled can be late.
     if sender.name not in _scheduled():
         return
+    # The task has succeeded, and must not fail because that can't be recorded.
     try:
         client().hset(SUCCESSES, sender.name, str(time.time()))
     except redis.RedisError as error:
@@ -50,6 +52,7 @@ def periodic_tasks() -> list[PeriodicTask]:
     """Load the schedule with the times of the last successes. Raises `RedisError`."""
     now = time.time()
     pipeline = client().pipeline(transaction=False)
+    # A task that has never run needs a time to be late from, shared by all processes.
     for task in _scheduled():
         pipeline.hsetnx(SUCCESSES, task, str(now))
     pipeline.hgetall(SUCCESSES)

@@ -14,6 +14,7 @@ from django.conf import settings  # noqa: E402  Django must be set up first
 from config.front.application import Front  # noqa: E402
 from config.front.checks import check_places, check_proxy  # noqa: E402
 
+# Servers don't run Django's system checks; only manage.py does.
 for _message in check_proxy() + check_places():
     logging.getLogger(__name__).warning("%s %s", _message.msg, _message.hint)
 

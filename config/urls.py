@@ -39,7 +39,9 @@ def surfaces() -> list[URLResolver]:
 urlpatterns = [
     *surfaces(),
     path("webhooks/provider", provider_webhook),
+    # Where Django's admin usually is. Paths of the surface go on with a version.
     path("admin/", RedirectView.as_view(url="/backoffice/")),
+    # After the surfaces: whatever none of them matches.
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
     path("backoffice", RedirectView.as_view(url="/backoffice/")),
     path("backoffice/", admin.site.urls),

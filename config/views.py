@@ -41,7 +41,7 @@ class Docs(SpectacularSwaggerSplitView):
 
 
 @cache
-def _openapi_document(version: ApiVersion) -> bytes:
+def _build_openapi_document(version: ApiVersion) -> bytes:
     return orjson.dumps(document_for(version, orjson.loads(Path(OPENAPI_PATH).read_bytes())))
 
 
@@ -51,10 +51,11 @@ def openapi(request: HttpRequest, name: str | None = None) -> HttpResponse:
     version = api_versions().get(name or current_version().name)
     if version is None:
         return unsupported_version(request, name or "")
-    return HttpResponse(_openapi_document(version), content_type="application/json")
+    return HttpResponse(_build_openapi_document(version), content_type="application/json")
 
 
 def unsupported_version(request: HttpRequest, version: str) -> HttpResponse:
+    # The pattern matches every unknown URL of a surface, in supported versions as well.
     if version in api_versions():
         return not_found(request)
     return refusal_response(UnsupportedApiVersion(supported=list(api_versions())), request)

@@ -48,6 +48,7 @@ class AccountAdmin(EditableAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
         """Offer either to suspend or to lift the suspension, whichever applies."""
+        # The membership, which is loaded on every request, knows the status: another query isn't needed.
         membership = membership_of(request)
         is_suspended = membership is not None and membership.status == Account.Status.SUSPENDED
         idle = "suspend" if is_suspended else "lift_suspension"
@@ -56,6 +57,7 @@ class AccountAdmin(EditableAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
+        # Django's own list, which would check the permission, isn't called.
         if not self.has_view_permission(request):
             raise PermissionDenied
         return redirect("admin:accounts_account_change", current_account_id())

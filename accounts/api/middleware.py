@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts import authentication
 from accounts.authentication import Grant
 from commerce.client_address import client_address
-from commerce.errors import BodyTooLarge, InsufficientScope, RateLimited, Refusal
+from commerce.errors import BodyTooLarge, InsufficientScope, RateLimited, Refusal, Unauthenticated
 from commerce.rest import guessing, idempotency, limits
 from commerce.rest.errors import IdempotencyKeyRequired
 from commerce.rest.problems import as_refusal, refusal_response
@@ -39,6 +39,7 @@ class AccountScopeMiddleware:
         if not request.path_info.startswith(_SURFACES):
             return self.get_response(request)
         version = request.api_version = version_of_path(request.path_info)
+        # Here rather than in process_view, so that answers of unknown URLs have the header too.
         response = self.get_response(request)
         response["X-Api-Version"] = version.name
         return response
@@ -53,6 +54,7 @@ class AccountScopeMiddleware:
         try:
             response = self._serve(request, view, view_class, kwargs)
         except (Refusal, DatabaseError, InterfaceError) as error:
+            # A constraint that has the meaning of a refusal, or a database that is away. Anything else is a bug.
             refusal = as_refusal(error)
             if refusal is None:
                 raise
@@ -65,18 +67,29 @@ class AccountScopeMiddleware:
         self, request: ApiRequest, view: Any, view_class: type[SurfaceViewSet], kwargs: dict[str, Any]
     ) -> HttpResponse:
         handle = kwargs.pop("handle", None)
+        # The front has refused larger bodies already, but Django's development server runs without it.
         if _content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
         grant = self._admit(request, view_class, handle, kwargs.get("token"))
         # The view answers HEAD like GET.
         method = "get" if request.method == "HEAD" else str(request.method).lower()
         action = view.actions.get(method, "")
-        _require_scope(grant, view_class, action, request.method or "")
+        scopes = scopes_of(view_class, action, request.method or "")
+        if scopes and not any(map(grant.principal.may, scopes)):
+            raise InsufficientScope.of(scopes[0])
         request.principal = grant.principal
-        request.open_scope = _scope_of(grant, view_class)
+        request.open_scope = _choose_scope(grant, view_class)
         respond = partial(_answer, request, view_class, action, partial(view, request, **kwargs))
         response = guessing.answer(request, view_class, action, respond, token=kwargs.get("token"))
-        _run_aftermath(request, response)
+        aftermath = getattr(response, "aftermath", None)
+        if aftermath is not None:
+            # What must outlive the refusal, whose own transaction has been rolled back.
+            try:
+                with request.open_scope():
+                    aftermath()
+            except Exception:
+                # The refusal is still the right answer.
+                logger.exception("The aftermath of a refusal failed")
         return response
 
     def _admit(
@@ -84,9 +97,11 @@ class AccountScopeMiddleware:
     ) -> Grant:
         """Resolve the request's key, and count the request against its limits. Raises if either refuses."""
         surface = view_class.surface
-        secret = authentication.secret_of(request, surface)
+        secret = authentication.read_secret(request.META, surface)
+        if not secret:
+            raise Unauthenticated
         address = client_address(request)
-        grant = authentication.grant_for(secret, surface=surface, handle=handle, address=address)
+        grant = authentication.authenticate(secret, surface=surface, handle=handle, address=address)
         principal = grant.principal
         allowance, version = limits.count(
             limits.buckets_for(principal, token=token, address=address),
@@ -98,44 +113,32 @@ class AccountScopeMiddleware:
             request.rate_limit_headers = allowance.headers()
             if allowance.is_spent:
                 raise RateLimited(allowance.reset_s)
+        # The version was read in the round trip that counted the request, so it costs nothing extra (decision 0003).
         return authentication.refresh_grant(grant, secret, handle=handle, version=version)
 
 
 def _content_length(request: HttpRequest) -> int:
+    # Servers refuse a length that is no number; test clients may send one.
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         return 0
 
 
-def _scope_of(grant: Grant, view_class: type[SurfaceViewSet]) -> Callable[[], AbstractContextManager[None]]:
+def _choose_scope(
+    grant: Grant, view_class: type[SurfaceViewSet]
+) -> Callable[[], AbstractContextManager[None]]:
     """Choose the scope to run the request in. Raises if the grant doesn't allow it."""
     if view_class.binding == "reference":
+        # Durable: it raises if a transaction is already open, as an account's scope does.
         return partial(transaction.atomic, durable=True)
     if view_class.binding == "workspace":
         return partial(workspace_scope, authentication.require_workspace(grant))
     account_id = authentication.require_account(grant, outlives_archiving=view_class.outlives_archiving)
+    # A workspace key also sees the workspace's own rows, such as its keys.
     is_workspace_key = grant.principal.kind == "workspace"
     workspace_id = grant.principal.workspace_id if is_workspace_key else None
     return partial(account_scope, account_id, workspace_id=workspace_id)
-
-
-def _run_aftermath(request: ApiRequest, response: HttpResponse) -> None:
-    """Store what must outlive a refused request. If that fails, the refusal is still the answer."""
-    aftermath = getattr(response, "aftermath", None)
-    if aftermath is None:
-        return
-    try:
-        with request.open_scope():
-            aftermath()
-    except Exception:
-        logger.exception("The aftermath of a refusal failed")
-
-
-def _require_scope(grant: Grant, view_class: type[SurfaceViewSet], action: str, method: str) -> None:
-    scopes = scopes_of(view_class, action, method)
-    if scopes and not any(map(grant.principal.may, scopes)):
-        raise InsufficientScope.of(scopes[0])
 
 
 def _answer(
@@ -147,50 +150,39 @@ def _answer(
         raise IdempotencyKeyRequired
     token_field = None
     if key is not None and issubclass(view_class, StorefrontViewSet):
-        token_field = _token_field(request, view_class, action)
-        key = _shoppers_key(request, key, token_field)
-    answer_once: Callable[..., HttpResponse]
-    if action in view_class.unscoped_actions:
-        answer_once = partial(
-            idempotency.answer_once_across_scopes,
-            token_field=token_field,
-            knows_keys=action in view_class.key_knowing_actions,
-        )
-        response = _once(answer_once, request, view_class, key, respond)
-    else:
-        answer_once = partial(idempotency.answer_once, token_field=token_field)
-        with request.open_scope():
-            response = _once(answer_once, request, view_class, key, respond)
+        token_field = _name_token_field(request, view_class, action)
+        path = request.resolver_match.kwargs if request.resolver_match else {}
+        # None if the answer isn't stored. All shoppers of a shop share its key, so the token tells them apart.
+        key = idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=token_field)
+    is_unscoped = action in view_class.unscoped_actions
+    run = respond
+    if key is not None:
+        record: dict[str, Any] = {
+            "surface": view_class.surface,
+            "key": key,
+            "hidden": view_class.secret_fields,
+            "respond": respond,
+            "token_field": token_field,
+        }
+        if is_unscoped:
+            knows_keys = action in view_class.key_knowing_actions
+            run = partial(idempotency.answer_once_across_scopes, request, knows_keys=knows_keys, **record)
+        else:
+            run = partial(idempotency.answer_once, request, **record)
+    # An action that calls another service opens its scopes around the call: no transaction is open during it.
+    with nullcontext() if is_unscoped else request.open_scope():
+        response = run()
     takes = takes_of(view_class, action)
     if takes is not None and "Idempotent-Replayed" in response:
+        # The view, which names unknown fields, hasn't run.
         name_in_replay(request, takes, response)
     return response
 
 
-def _shoppers_key(request: ApiRequest, key: str, token_field: str | None) -> str | None:
-    """The key for the record of a shopper's request; None if it isn't stored."""
-    path = request.resolver_match.kwargs if request.resolver_match else {}
-    return idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=token_field)
-
-
-def _token_field(request: ApiRequest, view_class: type[StorefrontViewSet], action: str) -> str | None:
-    """What the field of the body that only the shopper knows is called in the request's version, if there is one."""
+def _name_token_field(request: ApiRequest, view_class: type[StorefrontViewSet], action: str) -> str | None:
+    """Return what the request's version calls the field of the body that only the shopper knows, if there is one."""
     field = view_class.shopper_fields.get(action)
     takes = takes_of(view_class, action)
     if field and takes and takes.body:
         field = old_name(takes.body, field, request.api_version)
     return field
-
-
-def _once(
-    answer_once: Callable[..., HttpResponse],
-    request: ApiRequest,
-    view_class: type[SurfaceViewSet],
-    key: str | None,
-    respond: Callable[[], HttpResponse],
-) -> HttpResponse:
-    if key is None:
-        return respond()
-    return answer_once(
-        request, surface=view_class.surface, key=key, hidden=view_class.secret_fields, respond=respond
-    )

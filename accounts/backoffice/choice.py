@@ -31,17 +31,18 @@ class Invitation:
     role: str
 
 
-def invitations(user: Any) -> list[Invitation]:
+def find_invitations(user: Any) -> list[Invitation]:
     """Return a user's latest invitations, found by username."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
         return [Invitation(*row) for row in cursor.fetchall()]
 
 
-def memberships(
+def find_memberships(
     user: Any, *, account_id: int | None = None, search: str = "", limit: int = 50
 ) -> list[Membership]:
     """Return the accounts that a user may enter, sorted by name: all for operators, otherwise the user's own."""
+    # LIKE's own characters mean themselves in a search.
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
@@ -62,19 +63,21 @@ def load_chosen_membership(request: HttpRequest) -> Membership | None:
     """
     chosen_id = request.session.get(_SESSION_KEY)
     if chosen_id is not None:
-        return next(iter(memberships(request.user, account_id=chosen_id)), None)
+        return next(iter(find_memberships(request.user, account_id=chosen_id)), None)
+    # A POST without a choice comes from a page of a session that has ended since. It isn't known which account it meant.
     if request.method != "GET":
         return None
-    only = memberships(request.user, limit=2)
+    # Two are enough to see that it isn't the only one.
+    only = find_memberships(request.user, limit=2)
     if len(only) != 1:
         return None
     request.session[_SESSION_KEY] = only[0].account_id
     return only[0]
 
 
-def choose(request: HttpRequest, account_id: int) -> Membership | None:
+def switch_account(request: HttpRequest, account_id: int) -> Membership | None:
     """Switch the session to an account. Return None, without any change, if the user may not enter it."""
-    membership = next(iter(memberships(request.user, account_id=account_id)), None)
+    membership = next(iter(find_memberships(request.user, account_id=account_id)), None)
     if membership is not None:
         request.session[_SESSION_KEY] = membership.account_id
         # Invalidates forms that other tabs still show for the previous account.

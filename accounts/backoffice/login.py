@@ -26,10 +26,13 @@ class LoginForm(AuthenticationForm):
         if not name or not password:
             return super().clean()
         counters = counters_of(name, client_address(self.request))
+        # Counted before the password is checked: otherwise many attempts sent at once would all pass the limit.
         self.wait_s = begin_attempt(counters)
         if self.wait_s:
+            minutes = -(-self.wait_s // 60)
+            wait = "a minute" if minutes == 1 else f"{minutes} minutes"
             raise ValidationError(
-                f"Too many failed log-in attempts. Try again in {_in_words(self.wait_s)}.",
+                f"Too many failed log-in attempts. Try again in {wait}.",
                 code="too_many_attempts",
             )
         cleaned = super().clean()
@@ -41,12 +44,8 @@ def counters_of(name: str, address: str) -> list[Counter]:
     person, place = digest(name.casefold()), digest(address)
     per_pair, per_address, per_name = _LIMITS
     return [
+        # The others aren't cleared: whoever knows one password could go on guessing others from the same address.
         Counter(f"login:{person}:{place}", per_pair, is_cleared_by_success=True),
         Counter(f"login:address:{place}", per_address),
         Counter(f"login:name:{person}", per_name),
     ]
-
-
-def _in_words(seconds: int) -> str:
-    minutes = -(-seconds // 60)
-    return "a minute" if minutes == 1 else f"{minutes} minutes"

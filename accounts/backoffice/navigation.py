@@ -59,7 +59,7 @@ _GROUPS: dict[str, list[tuple[str, str, str]]] = {
 }
 
 
-def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, object]]:
+def build_sidebar(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[str, object]]:
     """Return Unfold's sidebar entries for the models in `app_list`, those that the member may see.
 
     Pages without a group, such as those of added apps, come last.
@@ -67,35 +67,32 @@ def groups(app_list: Iterable[dict[str, Any]], current_path: str) -> list[dict[s
     links = {page["model"]._meta.label_lower: page["admin_url"] for app in app_list for page in app["models"]}
     found = {
         group: [
-            _item(title, icon, links[model] + path)
-            for model, path, title, icon in _split(pages)
+            _make_item(title, icon, links[model] + path)
+            for model, path, title, icon in _split_addresses(pages)
             if model in links
         ]
         for group, pages in _GROUPS.items()
     }
-    listed = {model for pages in _GROUPS.values() for model, *_ in _split(pages)}
+    listed = {model for pages in _GROUPS.values() for model, *_ in _split_addresses(pages)}
     found["More"] = [
-        _item(page["name"], "table", page["admin_url"])
+        _make_item(page["name"], "table", page["admin_url"])
         for app in app_list
         for page in app["models"]
         if page["model"]._meta.label_lower not in listed
     ]
-    _mark_current((item for items in found.values() for item in items), current_path)
+    # Pages may lie below others, such as the tester below the zones: the longest matching path is the current one.
+    around = [item for items in found.values() for item in items if current_path.startswith(item["link"])]
+    if around:
+        max(around, key=lambda item: len(item["link"]))["active"] = True
     return [{"title": group, "items": items} for group, items in found.items() if items]
 
 
-def _split(pages: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str, str]]:
+def _split_addresses(pages: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str, str]]:
     for address, title, icon in pages:
         model, _, path = address.partition("/")
         yield model, path, title, icon
 
 
-def _item(title: str, icon: str, link: str) -> dict[str, object]:
+def _make_item(title: str, icon: str, link: str) -> dict[str, Any]:
+    # Django has left out of the app list what the member may not see.
     return {"title": title, "icon": icon, "link": link, "has_permission": True, "active": False}
-
-
-def _mark_current(items: Iterable[dict[str, Any]], current_path: str) -> None:
-    """Mark the page with the longest matching path as active."""
-    around = [item for item in items if current_path.startswith(item["link"])]
-    if around:
-        max(around, key=lambda item: len(item["link"]))["active"] = True

@@ -29,57 +29,45 @@ class Figure:
     is_alarming: bool = False
 
 
-def overview(*, now: datetime) -> dict[str, object]:
+def load_overview(*, now: datetime) -> dict[str, object]:
     """Load figures and latest orders of the account in scope, in a fixed number of statements."""
     return {
-        "figures": _figures(now),
+        "figures": _load_figures(now),
         "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
         "panels": make_panels(now=now),
     }
 
 
-def _figures(now: datetime) -> list[Figure]:
+def _load_figures(now: datetime) -> list[Figure]:
+    recent = Order.objects.filter(placed_at__gt=now - _PERIOD).exclude(status=Order.Status.CANCELLED)
+    by_currency = recent.order_by("currency").values("currency")
+    sales = by_currency.annotate(total_cents=Sum("total_cents"), number=Count("pk"))
     open_orders = Order.objects.filter(status=Order.Status.OPEN)
     unfulfilled = open_orders.filter(fulfillment_status=Order.FulfillmentStatus.UNFULFILLED)
     sold_out = InventoryLevel.objects.filter(
         allow_backorder=False, on_hand__lte=F("reserved") + F("committed"), variant__archived_at__isnull=True
     )
+    dead = OutboxDispatch.objects.filter(status=OutboxDispatch.Status.DEAD)
+    disabled = WebhookEndpoint.objects.filter(status=WebhookEndpoint.Status.DISABLED)
     return [
-        *_sales(now),
+        *(
+            Figure(
+                f"{sale['number']} order{pluralize(sale['number'])} in 30 days",
+                money(sale["total_cents"], sale["currency"]),
+            )
+            for sale in sales
+        ),
         Figure("Orders to fulfil", str(unfulfilled.count())),
         Figure("Sold out", str(sold_out.count())),
-        _dead_dispatches(),
-        _disabled_webhooks(),
+        _make_alarm("Dead dispatches", dead.count(), "outbox_outboxdispatch", OutboxDispatch.Status.DEAD),
+        _make_alarm(
+            "Disabled webhooks", disabled.count(), "webhooks_webhookendpoint", WebhookEndpoint.Status.DISABLED
+        ),
     ]
 
 
-def _dead_dispatches() -> Figure:
-    dead = OutboxDispatch.objects.filter(status=OutboxDispatch.Status.DEAD)
-    return _troubles("Dead dispatches", dead.count(), "outbox_outboxdispatch", OutboxDispatch.Status.DEAD)
-
-
-def _disabled_webhooks() -> Figure:
-    disabled = WebhookEndpoint.objects.filter(status=WebhookEndpoint.Status.DISABLED)
-    return _troubles(
-        "Disabled webhooks", disabled.count(), "webhooks_webhookendpoint", WebhookEndpoint.Status.DISABLED
-    )
-
-
-def _troubles(title: str, number: int, page: str, status: str) -> Figure:
+def _make_alarm(title: str, number: int, page: str, status: str) -> Figure:
     """Build a figure that should be 0, with a link to what it counts."""
     query = urlencode({"status__exact": status})
     link = f"{reverse(f'admin:{page}_changelist')}?{query}"
     return Figure(title, str(number), link=link, is_alarming=number > 0)
-
-
-def _sales(now: datetime) -> list[Figure]:
-    recent = Order.objects.filter(placed_at__gt=now - _PERIOD).exclude(status=Order.Status.CANCELLED)
-    by_currency = recent.order_by("currency").values("currency")
-    sales = by_currency.annotate(total_cents=Sum("total_cents"), number=Count("pk"))
-    return [
-        Figure(
-            f"{sale['number']} order{pluralize(sale['number'])} in 30 days",
-            money(sale["total_cents"], sale["currency"]),
-        )
-        for sale in sales
-    ]

@@ -24,10 +24,10 @@ from commerce.backoffice.models import StaffAction
 from commerce.errors import Refusal
 from commerce.tenancy.scope import account_scope
 
-from .choice import choose, invitations, load_chosen_membership, memberships
+from .choice import find_invitations, find_memberships, load_chosen_membership, switch_account
 from .login import LoginForm
-from .navigation import groups
-from .overview import overview
+from .navigation import build_sidebar
+from .overview import load_overview
 
 View = Callable[..., HttpResponse]
 
@@ -42,9 +42,9 @@ class BackOfficeSite(UnfoldAdminSite):
     login_form = LoginForm
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        # This order, because log-in comes before the choice of an account.
+        # Inside of Django's own wrapper, because log-in comes before the choice of an account.
         if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
-            view = self._in_account(
+            view = self._scope_to_account(
                 view, required=view not in (self.password_change, self.password_change_done)
             )
         return super().admin_view(view, cacheable)
@@ -57,19 +57,26 @@ class BackOfficeSite(UnfoldAdminSite):
             response["Retry-After"] = str(form.wait_s)
         return response
 
-    def _in_account(self, view: View, *, required: bool) -> View:
+    def _scope_to_account(self, view: View, *, required: bool) -> View:
         @wraps(view)
         def scoped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
             membership = load_chosen_membership(request)
             if membership is None:
-                return _redirect_to_choice(request) if required else view(request, *args, **kwargs)
+                if not required:
+                    return view(request, *args, **kwargs)
+                return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
             request.membership = membership  # type: ignore[attr-defined]
             open_scope = partial(account_scope, membership.account_id)
             request.open_scope = open_scope  # type: ignore[attr-defined]
+            # A page that calls another service opens its scopes around the call.
             opens_own = getattr(view, "opens_own_scopes", False)
             try:
                 with nullcontext() if opens_own else open_scope():
-                    return _render(view(request, *args, **kwargs))
+                    response = view(request, *args, **kwargs)
+                    # Templates read rows. Django would render only after the scope is closed.
+                    if isinstance(response, TemplateResponse):
+                        response.render()
+                    return response
             except (PermissionDenied, Http404, Refusal, DatabaseError) as error:
                 return self._render_refusal(request, error)
 
@@ -90,7 +97,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
 
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        return super().index(request, overview(now=timezone.now()) | (extra_context or {}))
+        return super().index(request, load_overview(now=timezone.now()) | (extra_context or {}))
 
     def extra_urls(self) -> list[URLPattern]:
         return [
@@ -101,10 +108,20 @@ class BackOfficeSite(UnfoldAdminSite):
     def choose_account(self, request: HttpRequest) -> HttpResponse:
         """Show the user's accounts; a POST chooses one."""
         if request.method == "POST":
-            return self._choose(request)
+            account_id = _read_account_id(request)
+            if account_id is None or switch_account(request, account_id) is None:
+                return self._render_refusal(request, Http404())
+            target = request.POST.get("next", "")
+            # A link to this page could name any address to go on to. Only paths of this host are followed.
+            if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
+                target = reverse("admin:index")
+            return HttpResponseRedirect(target)
         search = request.GET.get("q", "").strip()
-        found = memberships(request.user, search=search.replace("\0", ""), limit=_SHOWN_ACCOUNTS + 1)
-        invited = invitations(request.user)
+        # PostgreSQL refuses NUL in text.
+        text = search.replace("\0", "")
+        # One more than is shown, to know whether there are more.
+        found = find_memberships(request.user, search=text, limit=_SHOWN_ACCOUNTS + 1)
+        invited = find_invitations(request.user)
         context = {
             **self.each_context(request),
             "title": "Choose a shop",
@@ -114,6 +131,7 @@ class BackOfficeSite(UnfoldAdminSite):
             "search": search,
             "next": request.GET.get("next", ""),
         }
+        # Somebody who may enter no shop at all is refused, but told so on this page.
         status = 200 if found or invited or search else 403
         return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
 
@@ -121,7 +139,8 @@ class BackOfficeSite(UnfoldAdminSite):
         """Accept a shop's invitation and switch to it, or decline it."""
         user: Any = request.user
         account_id = _read_account_id(request)
-        invited = {invitation.account_id for invitation in invitations(user)}
+        invited = {invitation.account_id for invitation in find_invitations(user)}
+        # No scope is opened for an account that hasn't invited the user.
         if request.method != "POST" or account_id not in invited:
             return self._render_refusal(request, Http404())
         if "decline" in request.POST:
@@ -134,17 +153,8 @@ class BackOfficeSite(UnfoldAdminSite):
                 record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
         except Refusal as refusal:
             return self._render_refusal(request, refusal)
-        choose(request, account_id)
+        switch_account(request, account_id)
         return redirect("admin:index")
-
-    def _choose(self, request: HttpRequest) -> HttpResponse:
-        account_id = _read_account_id(request)
-        if account_id is None or choose(request, account_id) is None:
-            return self._render_refusal(request, Http404())
-        target = request.POST.get("next", "")
-        if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
-            target = reverse("admin:index")
-        return HttpResponseRedirect(target)
 
     def each_context(self, request: HttpRequest) -> dict[str, object]:
         membership = membership_of(request)
@@ -158,7 +168,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return context
 
     def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, object]]:
-        return groups(self.get_app_list(request), request.path)
+        return build_sidebar(self.get_app_list(request), request.path)
 
     def search(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
         # Unfold caches results per user, not per account.
@@ -167,16 +177,6 @@ class BackOfficeSite(UnfoldAdminSite):
 
 def _read_account_id(request: HttpRequest) -> int | None:
     account_id = request.POST.get("account_id", "")
+    # Up to 18 digits fit into a bigint.
     is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
     return int(account_id) if is_id else None
-
-
-def _redirect_to_choice(request: HttpRequest) -> HttpResponse:
-    return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
-
-
-def _render(response: HttpResponse) -> HttpResponse:
-    """Render inside the scope, because templates read rows."""
-    if isinstance(response, TemplateResponse):
-        response.render()
-    return response

@@ -35,12 +35,12 @@ class RowsExport(BaseCommand):
         parser.add_argument("account", metavar="HANDLE")
         parser.add_argument(
             "--since",
-            type=_time,
+            type=_parse_time,
             metavar="TIME",
             help="export rows created at or after this time: ISO 8601, a date is enough",
         )
         parser.add_argument(
-            "--until", type=_time, metavar="TIME", help="export rows created before this time"
+            "--until", type=_parse_time, metavar="TIME", help="export rows created before this time"
         )
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="write to this new file instead of standard output"
@@ -67,7 +67,8 @@ class RowsExport(BaseCommand):
         left_out: list[int] = []
         with csv_writer(options["output"], self.stdout) as writer:
             writer.writerow(self.columns())
-            for row in tqdm(self._rows(account_id, filters), unit="row", disable=None):
+            for row in tqdm(self._read_rows(account_id, filters), unit="row", disable=None):
+                # One row that can't be written doesn't cost the rest. The error is logged there, the row is named below.
                 cells = None
                 with continue_after_failure(
                     "export", account=account_id, table=self.model._meta.db_table, row=row.pk
@@ -82,11 +83,13 @@ class RowsExport(BaseCommand):
                 f"These rows failed and were left out (the log says why): {', '.join(map(str, left_out))}"
             )
 
-    def _rows(self, account_id: int, filters: Mapping[str, object]) -> Iterator[AccountOwned]:
+    def _read_rows(self, account_id: int, filters: Mapping[str, object]) -> Iterator[AccountOwned]:
+        """Read page by page, each in a scope of its own, which is closed while the page is written."""
         after_id = 0
         while True:
             with account_scope(account_id):
                 rows = (
+                    # Without arguments, select_related() would follow every foreign key.
                     self.model.objects.select_related(*self.related) if self.related else self.model.objects
                 )
                 page = list(rows.filter(pk__gt=after_id, **filters).order_by("pk")[:_PAGE])
@@ -96,7 +99,7 @@ class RowsExport(BaseCommand):
             after_id = page[-1].pk
 
 
-def _time(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:

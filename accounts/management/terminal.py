@@ -23,11 +23,11 @@ def find_account_id(handle: str) -> int:
     return account_id
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """Parse an option that is a point in time."""
     try:
         found = parse_datetime(text)
-    except ValueError:
+    except ValueError:  # well-formed, but no such day or time
         found = None
     if found is None or found.tzinfo is None:
         raise ArgumentTypeError("must be ISO 8601 with an offset, such as 2027-01-31T00:00:00Z")
@@ -35,7 +35,7 @@ def moment(text: str) -> datetime:
 
 
 @contextmanager
-def refusals_shown() -> Iterator[None]:
+def show_refusals() -> Iterator[None]:
     """Turn what an operation refuses into a `CommandError` that names each field."""
     try:
         yield
@@ -50,6 +50,7 @@ def csv_writer(path: Path | None, stdout: OutputWrapper) -> Iterator[Any]:
     if path is None:
         yield csv.writer(stdout, lineterminator="\n")
         return
+    # Never an existing file: it could be readable by others, or a link that somebody else has placed there.
     try:
         path.touch(mode=0o600, exist_ok=False)
     except OSError as error:

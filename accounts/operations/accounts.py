@@ -23,6 +23,7 @@ def create_account(*, workspace_id: UUID, fields: Mapping[str, object]) -> Accou
     account = Account.objects.create(workspace_id=workspace_id, **NEW_ACCOUNT.check(fields))
     with account_scope(account.id):
         create_location(fields={"handle": "main", "name": "Main"})
+    # A key that was used on this handle before is cached as one that finds no account there.
     transaction.on_commit(lambda: forget_grants(workspace_id))
     return account
 
@@ -39,20 +40,17 @@ def update_account(
         status=Account.Status.ARCHIVED
     )
     if not updated.update(version=F("version") + 1, updated_at=now, **changes):
-        _refuse_update(account.pk)
+        current = Account.objects.get(pk=account.pk)
+        if current.status == Account.Status.ARCHIVED:
+            raise NotFound
+        raise VersionConflict(current_version=current.version)
     account.refresh_from_db()
     return account
 
 
-def _refuse_update(account_id: int) -> None:
-    current = Account.objects.get(pk=account_id)
-    if current.status == Account.Status.ARCHIVED:
-        raise NotFound
-    raise VersionConflict(current_version=current.version)
-
-
 def archive_account(*, account: Account, now: datetime) -> Account:
     """Archive a shop and end its open business. Its rows stay. Repeated, nothing changes."""
+    # Before the status changes: what begins until then is there to be ended, and what comes later sees the status.
     wait_for_business(account.pk)
     Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,

@@ -24,7 +24,7 @@ _PREFIX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Who issues, rotates or revokes: a key, limited by its own scopes and expiry, or a person, who isn't."""
+    """Who issues, rotates or revokes: a key, limited by its own scopes and expiry, or a person, who isn't limited."""
 
     kind: KeyKind
     key_id: int | None = None
@@ -107,6 +107,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
     rows = _lock_keys(issuer, key)
     limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(old.kind, old.scopes)
+    # The expiry differs if another rotation came first: then the key has a successor already.
     if not old.is_live(now) or old.expires_at != key.expires_at:
         raise NotFound("The key is revoked or expired.")
     limits.require_end(old.expires_at)
@@ -118,6 +119,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
         scopes=old.scopes,
         expires_at=old.expires_at,
     )
+    # Never later than it was, however long the grace period.
     old.expires_at = min(filter(None, [old.expires_at, now + grace]))
     old.save(update_fields=["expires_at"])
     transaction.on_commit(lambda: forget_grants(old.workspace_id))
@@ -140,7 +142,10 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
 
 
 def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
-    """Lock and reload the issuer's key and the given ones, in order of id."""
+    """Lock and reload the issuer's key and the given ones, in order of id.
+
+    The issuer's too, so that a key which is being revoked can't issue a successor at the same moment.
+    """
     wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}

@@ -24,7 +24,8 @@ def change_role(*, membership: StaffMembership, role: str) -> StaffMembership:
 
 
 def remove_member(*, membership: StaffMembership) -> None:
-    """Remove a member, effective from their next request. Withdraws an older invitation as well."""
+    """Remove a member, effective from their next request."""
+    # With an older invitation the member could come back.
     StaffInvitation.objects.filter(username=membership.user.username).delete()
     StaffMembership.objects.filter(pk=membership.pk).delete()
 
@@ -48,6 +49,7 @@ def accept_invitation(*, user: User) -> StaffMembership:
 
     Raises `NotFound` without an invitation.
     """
+    # Locked, so that an invitation which is withdrawn at the same time makes nobody a member afterwards.
     invitation = get_or_not_found(lock(StaffInvitation.objects.all(), keys_too=True), username=user.username)
     withdraw_invitation(invitation=invitation)
     membership, _ = StaffMembership.objects.get_or_create(

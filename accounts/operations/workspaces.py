@@ -12,6 +12,7 @@ from .keys import OPERATOR, IssuedKey, issue_key
 def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
     """Create a workspace with a key for it. Raises `ValidationFailed`."""
     name = WORKSPACE.check({"name": name})["name"]
+    # Chosen here, because the policies let a workspace be inserted only within its own scope.
     workspace_id = uuid.uuid4()
     with workspace_scope(workspace_id):
         workspace = Workspace.objects.create(id=workspace_id, name=name)

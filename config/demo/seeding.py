@@ -33,7 +33,9 @@ def is_seeded() -> bool:
 def seed(*, now: datetime) -> dict[str, object]:
     """Create the demo shops. Returns their ids and keys, and the staff login: secrets can't be read again later."""
     staff = _make_staff()
-    _make_pickup_points()
+    # Pickup points belong to no account.
+    points = [PickupPoint(**point, normalised_zip=normalise_zip(point["zip"])) for point in PICKUP_POINTS]
+    PickupPoint.objects.bulk_create(points, ignore_conflicts=True)
     workspaces = [_make_workspace(workspace, now=now) for workspace in WORKSPACES]
     return {"staff": staff, "workspaces": workspaces}
 
@@ -61,18 +63,13 @@ def _make_staff() -> dict[str, str]:
     return {"username": STAFF_USERNAME, "password": password}
 
 
-def _make_pickup_points() -> None:
-    points = [PickupPoint(**point, normalised_zip=normalise_zip(point["zip"])) for point in PICKUP_POINTS]
-    PickupPoint.objects.bulk_create(points, ignore_conflicts=True)
-
-
 def _make_workspace(workspace: DemoWorkspace, *, now: datetime) -> dict[str, object]:
     with workspace_scope(workspace.id):
         Workspace.objects.create(id=workspace.id, name=workspace.name)
         accounts = [_make_account(workspace, account) for account in workspace.accounts]
     for account, demo in zip(accounts, workspace.accounts, strict=True):
         with account_scope(account.pk):
-            _furnish(account, demo, now=now)
+            _fill_shop(account, demo, now=now)
     return _describe_workspace(workspace, accounts)
 
 
@@ -88,7 +85,7 @@ def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> Account:
     return create_account(workspace_id=workspace.id, fields=fields)
 
 
-def _furnish(account: Account, demo: DemoAccount, *, now: datetime) -> None:
+def _fill_shop(account: Account, demo: DemoAccount, *, now: datetime) -> None:
     StaffMembership.objects.create(
         account=account, user=User.objects.get(username=STAFF_USERNAME), role=StaffMembership.Role.OWNER
     )
@@ -100,7 +97,9 @@ def _furnish(account: Account, demo: DemoAccount, *, now: datetime) -> None:
             )
         _make_shipping(market, now=now)
     _make_products(demo, markets)
-    _make_stock(now=now)
+    location = Location.objects.get(handle="main")
+    for variant_id in Variant.objects.values_list("pk", flat=True).order_by("pk"):
+        adjust_level(variant_id=variant_id, location_id=location.pk, delta=500, reason="received", now=now)
     _make_customers(now=now)
     _make_discounts(markets[0], now=now)
 
@@ -179,12 +178,6 @@ def _make_products(demo: DemoAccount, markets: list[Market]) -> None:
             ],
         }
         create_product(fields={"handle": handle, "title": title}, variants=[variant])
-
-
-def _make_stock(*, now: datetime) -> None:
-    location = Location.objects.get(handle="main")
-    for variant_id in Variant.objects.values_list("pk", flat=True).order_by("pk"):
-        adjust_level(variant_id=variant_id, location_id=location.pk, delta=500, reason="received", now=now)
 
 
 def _make_customers(*, now: datetime) -> None:

@@ -36,7 +36,8 @@ class _Start:
 
     def __call__(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
         self.status = int(status[:3])
-        self.headers = [(name, _sendable(value)) for name, value in headers]
+        # Granian accepts only ASCII in headers.
+        self.headers = [(name, value.encode("ascii", "replace").decode()) for name, value in headers]
 
 
 def send_answer(
@@ -57,8 +58,3 @@ def send_answer(
     finally:
         if hasattr(result, "close"):
             result.close()
-
-
-def _sendable(value: str) -> str:
-    """Granian accepts only ASCII in headers."""
-    return value if value.isascii() else value.encode("ascii", "replace").decode()

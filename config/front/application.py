@@ -12,15 +12,15 @@ from config.front.answers import send_answer
 from config.front.bodies import Body, BodyRefused, read_body, require_plain
 from config.front.callers import (
     Caller,
-    caller_of,
-    cart_token_in,
+    find_target,
+    identify_caller,
+    is_slow_to_parse,
     names_cart_in_body,
-    takes_long_to_read,
-    target_of,
+    read_cart_token,
 )
 from config.front.environ import REFUSAL, environ_of
 from config.front.own_answers import answer_busy, answer_error, answer_health
-from config.front.signals import when_told_to_end
+from config.front.signals import call_when_told_to_end
 from config.front.sockets import drop_silent_clients
 from config.front.threads import Threads
 from config.front.turns import Work
@@ -59,9 +59,13 @@ class Front:
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
         """Called in the serving process, after the fork."""
-        _allow_many_connections()
+        # Each waiting connection needs an open file.
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        # Threads don't survive a fork.
         self._threads.start()
-        when_told_to_end(loop, self._threads.close)
+        call_when_told_to_end(loop, self._threads.close)
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         try:
@@ -105,21 +109,21 @@ class Front:
             finally:
                 body.close()
 
-        caller, target = caller_of(environ), target_of(environ)
+        caller, target = identify_caller(environ), find_target(environ)
         try:
             if names_cart_in_body(environ):
-                target = await self._cart_token_in(body, caller)
+                target = await self._find_cart_token(body, caller)
             await self._run_in_turn(answer, caller, target)
         except _NoPlace:
             body.close()
             answer_busy(scope, protocol)
 
-    async def _cart_token_in(self, body: Body, caller: Caller) -> str | None:
+    async def _find_cart_token(self, body: Body, caller: Caller) -> str | None:
         """A large body is parsed in a thread, one at a time for each caller. Raises `_NoPlace`."""
-        if not takes_long_to_read(body):
-            return cart_token_in(body)
+        if not is_slow_to_parse(body):
+            return read_cart_token(body)
         found: list[str | None] = []
-        await self._run_in_turn(lambda: found.append(cart_token_in(body)), caller, _LARGE)
+        await self._run_in_turn(lambda: found.append(read_cart_token(body)), caller, _LARGE)
         return found[0] if found else None
 
     async def _run_in_turn(self, run: Callable[[], None], caller: Caller, target: str | None) -> None:
@@ -142,12 +146,6 @@ class Front:
 
 
 def _set(ended: "Future[bool]", has_run: bool) -> None:
+    # Done if the task that waits for it has been cancelled.
     if not ended.done():
         ended.set_result(has_run)
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files, as each waiting connection needs one."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -54,6 +54,7 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
     if length is not None and length > MAX_BODY_BYTES:
         raise BodyRefused.closing(BodyTooLarge())
     try:
+        # A small body needs no minimum rate: it has to be complete within the patience.
         if length is not None and length <= patience_s * MIN_BYTES_PER_S:
             async with asyncio.timeout(patience_s):
                 return Body.of(await protocol())
@@ -61,7 +62,7 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
     except TimeoutError:
         raise BodyRefused.closing(BodyTooSlow()) from None
     except RuntimeError:  # the server's own errors derive from it
-        raise BodyRefused.closing(_broken_off()) from None
+        raise BodyRefused.closing(_make_broken_off()) from None
 
 
 def require_plain(headers: Any) -> None:
@@ -78,15 +79,15 @@ def _codings(headers: Any, name: str) -> list[str]:
 async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float) -> Body:
     file = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  the body closes it
     try:
-        received = await _copy(protocol, file, length, patience_s=patience_s)
-    except BaseException:
+        received = await _copy_body(protocol, file, length, patience_s=patience_s)
+    except BaseException:  # a cancelled task raises no Exception
         file.close()
         raise
     file.seek(0)
     return Body(file, received)
 
 
-async def _copy(protocol: Any, file: IO[bytes], length: int | None, *, patience_s: float) -> int:
+async def _copy_body(protocol: Any, file: IO[bytes], length: int | None, *, patience_s: float) -> int:
     """Returns how many bytes were received."""
     received = empty_parts = 0
     began = asyncio.get_running_loop().time()
@@ -94,15 +95,16 @@ async def _copy(protocol: Any, file: IO[bytes], length: int | None, *, patience_
         async for part in protocol:
             received += len(part)
             empty_parts += not part
+            # A chunked body doesn't announce its length, so it can only be refused on the way.
             if received > MAX_BODY_BYTES:
                 raise BodyRefused.closing(BodyTooLarge())
             file.write(part)
             patience.reschedule(began + patience_s + received / MIN_BYTES_PER_S)
     # One empty part marks the end. An error makes another, and so do trailer fields, which we don't read.
     if empty_parts > 1 or length not in {None, received}:
-        raise BodyRefused.closing(_broken_off())
+        raise BodyRefused.closing(_make_broken_off())
     return received
 
 
-def _broken_off() -> Refusal:
+def _make_broken_off() -> Refusal:
     return MalformedRequest("The body ended before its announced end.")

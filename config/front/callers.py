@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 from django.conf import settings
 
-from accounts.authentication import known_principal, sent_secret
+from accounts.authentication import find_cached_principal, read_secret
 from commerce.client_address import address_of
 from commerce.tokens import read_token
 from config.front.bodies import KEPT_IN_MEMORY, Body
@@ -27,28 +27,31 @@ class Caller(NamedTuple):
     lane: str
 
 
-def caller_of(environ: dict[str, Any]) -> Caller:
+def identify_caller(environ: dict[str, Any]) -> Caller:
     """The shop if this process knows the request's key for its surface, else the client's address.
 
     Keys that aren't known yet don't count, as anybody can make them up. Nor do headers that the surface doesn't read.
     """
     path = environ["PATH_INFO"]
     surface = next((name for name in ("storefront", "admin") if path.startswith(f"/{name}/")), "")
-    name = _known_shop(environ, surface) if surface else None
-    return Caller(name or f"address {_address_of(environ)}", surface)
+    name = _name_shop(environ, surface) if surface else None
+    if name is None:
+        forwarded = environ.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_TLS_PROXY else ""
+        name = f"address {address_of(forwarded, peer=environ['REMOTE_ADDR'])}"
+    return Caller(name, surface)
 
 
-def _known_shop(environ: dict[str, Any], surface: str) -> str | None:
-    secret = sent_secret(environ, surface)
+def _name_shop(environ: dict[str, Any], surface: str) -> str | None:
+    secret = read_secret(environ, surface)
     named = _OF_ACCOUNT.match(environ["PATH_INFO"])
-    principal = known_principal(secret, handle=named[1] if named else None) if secret else None
+    principal = find_cached_principal(secret, handle=named[1] if named else None) if secret else None
     if principal is None:
         return None
     account_id = principal.account_id
     return f"workspace {principal.workspace_id}" if account_id is None else f"account {account_id}"
 
 
-def target_of(environ: dict[str, Any]) -> str | None:
+def find_target(environ: dict[str, Any]) -> str | None:
     """Return the token of the cart or checkout in a storefront request's path."""
     found = _WITH_TOKEN.match(environ["PATH_INFO"])
     return found[1][:_LONGEST_NAME] if found else None
@@ -58,12 +61,12 @@ def names_cart_in_body(environ: dict[str, Any]) -> bool:
     return environ["REQUEST_METHOD"] == "POST" and _ENTRY.fullmatch(environ["PATH_INFO"]) is not None
 
 
-def takes_long_to_read(body: Body) -> bool:
+def is_slow_to_parse(body: Body) -> bool:
     """Whether the body is too large to be parsed on the event loop."""
     return body.length > KEPT_IN_MEMORY
 
 
-def cart_token_in(body: Body) -> str | None:
+def read_cart_token(body: Body) -> str | None:
     """Find the token in a JSON body. Parses it like the view, so that both see the same token."""
     content = body.file.read()
     body.file.seek(0)
@@ -73,8 +76,3 @@ def cart_token_in(body: Body) -> str | None:
         return None
     token = read_token(document.get("cart_token")) if isinstance(document, dict) else ""
     return token[:_LONGEST_NAME] or None
-
-
-def _address_of(environ: dict[str, Any]) -> str:
-    forwarded = environ.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_TLS_PROXY else ""
-    return address_of(forwarded, peer=environ["REMOTE_ADDR"])

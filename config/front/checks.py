@@ -24,7 +24,12 @@ def check_proxy(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMess
             )
         )
     host = urlsplit(settings.BASE_URL).hostname or ""
-    if "*" not in settings.ALLOWED_HOSTS and not _is_served(host):
+    # As Django compares: a leading dot stands for all subdomains.
+    is_served = any(
+        allowed in {"*", host} or (allowed.startswith(".") and host.endswith(allowed))
+        for allowed in settings.ALLOWED_HOSTS
+    )
+    if not is_served:
         messages.append(
             checks.Warning(
                 f"ALLOWED_HOSTS does not name {host}, the host of BASE_URL.",
@@ -77,11 +82,3 @@ def check_timeouts(databases: Sequence[str] | None = None, **kwargs: Any) -> lis
         for name in _TIMEOUTS
         if name not in configured
     ]
-
-
-def _is_served(host: str) -> bool:
-    """Compare like Django: a leading dot stands for all subdomains."""
-    return any(
-        host == allowed or (allowed.startswith(".") and host.endswith(allowed))
-        for allowed in settings.ALLOWED_HOSTS
-    )

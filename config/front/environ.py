@@ -55,20 +55,16 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
     _add_headers(environ, items)
     names = scope.headers.keys()
     if len(names) > len(dict(items)):
-        _add_unreadable(environ, set(names).difference(name for name, _ in items))
+        # Marked rather than left out, so that the application refuses them or treats them as wrong.
+        for name in set(names).difference(name for name, _ in items):
+            unreadable = "CONTENT_TYPE" if name == "content-type" else _key_of(name)
+            if unreadable is not None:
+                environ[unreadable] = UNREADABLE
     for name, key in _KEYS.items():
         # The server gives the first value, if it can be read.
         if key in environ and scope.headers.get(name) is None:
             environ[key] = UNREADABLE
     return environ
-
-
-def _add_unreadable(environ: dict[str, Any], names: set[str]) -> None:
-    """Mark headers whose values can't be read, so that the application refuses them or treats them as wrong."""
-    for name in names:
-        key = "CONTENT_TYPE" if name == "content-type" else _key_of(name)
-        if key is not None:
-            environ[key] = UNREADABLE
 
 
 def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> None:
@@ -78,6 +74,7 @@ def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> Non
         if key is None:
             continue
         if key in environ:
+            # HTTP/2 lets clients split cookies into several headers (RFC 9113, 8.2.3).
             separator = "; " if key == "HTTP_COOKIE" else ", "
             environ[key] = f"{environ[key]}{separator}{value}"
         else:

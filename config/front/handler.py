@@ -21,7 +21,12 @@ class Request(WSGIRequest):
     """
 
     def __init__(self, environ: dict[str, Any]) -> None:
-        _drop_extended_parameters(environ)
+        # Such a Content-Type loses all its parameters. Such an Accept header is dropped, which means any type.
+        content_type = environ.get("CONTENT_TYPE", "")
+        if _EXTENDED_PARAMETER.search(content_type):
+            environ["CONTENT_TYPE"] = content_type.partition(";")[0]
+        if any(_EXTENDED_PARAMETER.search(part) for part in environ.get("HTTP_ACCEPT", "").split(",")):
+            del environ["HTTP_ACCEPT"]
         super().__init__(environ)
 
     def parse_file_upload(self, META: Mapping[str, Any], post_data: Any) -> Any:  # noqa: N803  Django's name
@@ -39,14 +44,6 @@ class Handler(WSGIHandler):
 
 
 def django_application() -> Handler:
+    # The script prefix belongs to a thread, and the handler sets it for each request.
     django.setup(set_prefix=False)
     return Handler()
-
-
-def _drop_extended_parameters(environ: dict[str, Any]) -> None:
-    """Strip all parameters of such a Content-Type. Drop such an Accept header, which then means any type."""
-    content_type = environ.get("CONTENT_TYPE", "")
-    if _EXTENDED_PARAMETER.search(content_type):
-        environ["CONTENT_TYPE"] = content_type.partition(";")[0]
-    if any(_EXTENDED_PARAMETER.search(part) for part in environ.get("HTTP_ACCEPT", "").split(",")):
-        del environ["HTTP_ACCEPT"]

@@ -14,11 +14,12 @@ def drop_silent_clients(seconds: float) -> None:
     The server itself would keep them, and their answers, for ever. Connections inherit the option from the listening
     socket.
     """
-    for listening in _listening_sockets():
+    # The server doesn't show its socket, so it is looked for among all open files.
+    for listening in _find_listening_sockets():
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
-def _listening_sockets() -> Iterator[socket.socket]:
+def _find_listening_sockets() -> Iterator[socket.socket]:
     for entry in _FILES.iterdir():
         with suppress(OSError):  # most are no sockets, and the one that lists them is gone
             found = socket.socket(fileno=int(entry.name))

@@ -18,18 +18,19 @@ class Threads:
         self._number = number + spare
         self._turns = Turns(number, max_waiting=max_waiting, spare=spare)
         self._lock = Lock()
-        self._begun: SimpleQueue[Work] = SimpleQueue()
+        self._startable: SimpleQueue[Work] = SimpleQueue()
 
     def start(self) -> None:
         for number in range(self._number):
             # A daemon, as the server has already waited for running requests when the process stops.
-            Thread(target=self._work, name=f"django-{number + 1}", daemon=True).start()
+            Thread(target=self._run_works, name=f"django-{number + 1}", daemon=True).start()
 
     def submit(self, work: Work) -> None:
         """Let the work wait for a thread. Refuses it, or another that waits, if there is no place."""
         with self._lock:
             refused = self._turns.add(work)
-            self._begin()
+            self._start_next()
+        # Outside of the lock, as it calls into the event loop.
         if refused is not None:
             refused.refuse()
 
@@ -40,13 +41,13 @@ class Threads:
         for work in waiting:
             work.refuse()
 
-    def _begin(self) -> None:
+    def _start_next(self) -> None:
         while work := self._turns.next():
-            self._begun.put(work)
+            self._startable.put(work)
 
-    def _work(self) -> None:
+    def _run_works(self) -> None:
         while True:
-            work = self._begun.get()
+            work = self._startable.get()
             when_waiting(partial(self._step_aside, work), partial(self._step_back, work))
             try:
                 work.run()
@@ -54,14 +55,15 @@ class Threads:
                 logger.exception("A request was not answered")
             with self._lock:
                 self._turns.finish(work)
-                self._begin()
+                self._start_next()
             when_waiting(None, None)
+            # Otherwise the thread would keep the request and its body in memory until its next one.
             del work
 
     def _step_aside(self, work: Work) -> None:
         with self._lock:
             self._turns.step_aside(work)
-            self._begin()
+            self._start_next()
 
     def _step_back(self, work: Work) -> None:
         with self._lock:

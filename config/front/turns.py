@@ -126,7 +126,8 @@ class Turns:
         while self._free and self._idle and self._turns:
             caller = self._turns.popleft()
             caller.is_in_turn = False
-            work = self._first_with_target(caller) if caller.running < self._share else None
+            # Not put back if none may start: it gets its next turn when one of its running requests ends.
+            work = self._take_first_startable(caller) if caller.running < self._share else None
             if work is not None:
                 del caller.waiting[work]
                 caller.running += 1
@@ -143,7 +144,7 @@ class Turns:
         caller.aside -= 1
         self._idle += 1
         if work.holds_target:
-            self._leave_target(work)
+            self._release_target(work)
         self._give_turn(caller)
         self._forget(work.caller)
 
@@ -174,15 +175,15 @@ class Turns:
             caller.is_in_turn = True
             self._turns.append(caller)
 
-    def _first_with_target(self, caller: _Caller) -> Work | None:
+    def _take_first_startable(self, caller: _Caller) -> Work | None:
         """Take the first request whose target is free off the queue. Those before it then wait for their targets."""
         while caller.lanes:
             work = caller.pop()
-            if work.target is None or work.holds_target or self._hold_target(work):
+            if work.target is None or work.holds_target or self._take_target(work):
                 return work
         return None
 
-    def _hold_target(self, work: Work) -> bool:
+    def _take_target(self, work: Work) -> bool:
         target = self._targets.setdefault((work.caller, work.target or ""), _Target())
         if target.holders >= self._per_target:
             target.queue.append(work)
@@ -191,7 +192,7 @@ class Turns:
         work.holds_target = True
         return True
 
-    def _leave_target(self, work: Work) -> None:
+    def _release_target(self, work: Work) -> None:
         """Release the target. The first request waiting for it gets it at once, so that none overtakes it."""
         name = (work.caller, work.target or "")
         target = self._targets[name]
@@ -218,6 +219,7 @@ class Turns:
         del caller.waiting[work]
         self._waiting -= 1
         queue = caller.lanes.get(work.lane, deque())
+        # A dropped request may wait for a thread or beside the queue, for its target.
         if work in queue:
             queue.remove(work)
             if not queue:
@@ -225,7 +227,7 @@ class Turns:
         else:
             self._targets[work.caller, work.target or ""].queue.remove(work)
         if work.holds_target:
-            self._leave_target(work)
+            self._release_target(work)
             self._give_turn(caller)
         self._forget(work.caller)
 

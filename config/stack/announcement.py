@@ -12,12 +12,12 @@ _READ_CART = """python3 -c 'import json, sys; print(json.load(sys.stdin)["cart"]
 
 def announce(data: DataDirectory, environment: Mapping[str, str]) -> None:
     """Write demo.json, whose existence means that everything answers, and print what to try first."""
-    demo = demo_content(data, environment)
+    demo = describe_stack(data, environment)
     write_json(data.demo, demo)
-    print(as_text(demo), flush=True)
+    print(format_announcement(demo), flush=True)
 
 
-def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, object]:
+def describe_stack(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, object]:
     base_url = environment["BASE_URL"].rstrip("/")
     return json.loads(data.seed.read_text()) | {
         "base_url": base_url,
@@ -29,7 +29,7 @@ def demo_content(data: DataDirectory, environment: Mapping[str, str]) -> dict[st
     }
 
 
-def as_text(demo: Mapping[str, Any]) -> str:
+def format_announcement(demo: Mapping[str, Any]) -> str:
     rows = {
         "Base URL": demo["base_url"],
         "Shop front to try": f"{demo['base_url']}/demo/",
@@ -43,11 +43,11 @@ def as_text(demo: Mapping[str, Any]) -> str:
             rows[f"  {account['handle']}, storefront"] = account["storefront_key"]
     table = [f"  {label:<48}{value}" for label, value in rows.items()]
     return "\n".join(
-        ["", *table, "", *(f"  {line}" for line in _curl_lines(demo)), "", "Press Ctrl-C to stop."]
+        ["", *table, "", *(f"  {line}" for line in _list_curl_commands(demo)), "", "Press Ctrl-C to stop."]
     )
 
 
-def _curl_lines(demo: Mapping[str, Any]) -> list[str]:
+def _list_curl_commands(demo: Mapping[str, Any]) -> list[str]:
     """Three commands to paste into a shell, in this order."""
     account = demo["workspaces"][0]["accounts"][0]
     market_id, variant_id = account["markets"][0]["id"], account["variants"][0]["id"]

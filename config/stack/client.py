@@ -72,9 +72,15 @@ class ApiClient:
             timeout=_TIMEOUT_SECONDS,
         )
         milliseconds = (perf_counter() - began) * 1000
-        step = f"{method:<5} {_shorten(path):<{_SHOWN_PATH}} {response.status_code} {milliseconds:>5.0f} ms"
+        step = (
+            f"{method:<5} {_shorten_path(path):<{_SHOWN_PATH}} {response.status_code} {milliseconds:>5.0f} ms"
+        )
         if not response.ok:
-            raise StackError(f"{step}\n{_format_answer(response)}")
+            try:
+                problem = json.dumps(response.json(), indent=2, ensure_ascii=False)
+            except requests.JSONDecodeError:
+                problem = response.text
+            raise StackError(f"{step}\n{problem}")
         document: Json = response.json()
         if summary:
             replayed = " (replayed)" if response.headers.get("Idempotent-Replayed") == "true" else ""
@@ -82,7 +88,7 @@ class ApiClient:
         return document
 
 
-def _shorten(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """Shorten the token in the path, and the path to the width of its column."""
     parts = path.split("/")
     if len(parts) > 1 and len(parts[1]) > 20:
@@ -90,10 +96,3 @@ def _shorten(path: str) -> str:
         parts[1] = f"{name[:_SHOWN_TOKEN]}…{dot}{suffix}"
     shown = "/".join(parts)
     return shown if len(shown) <= _SHOWN_PATH else f"{shown[: _SHOWN_PATH - 1]}…"
-
-
-def _format_answer(response: requests.Response) -> str:
-    try:
-        return json.dumps(response.json(), indent=2, ensure_ascii=False)
-    except requests.JSONDecodeError:
-        return response.text

@@ -19,7 +19,7 @@ class DataDirectory:
     root: Path
 
     @classmethod
-    def chosen(cls, surroundings: Mapping[str, str]) -> Self:
+    def choose(cls, surroundings: Mapping[str, str]) -> Self:
         """Return the directory named by DATA_DIR, else `.data` in the project."""
         return cls(Path(surroundings.get("DATA_DIR") or PROJECT_DIR / ".data").resolve())
 
@@ -102,8 +102,10 @@ class DataDirectory:
             log.replace(log.with_suffix(".log.1"))
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Lock the directory. Raises `StackError` if another run has locked it."""
+        # Appending creates the file and keeps what another run has written to it. The kernel drops the lock of a run that
+        # is killed.
         with (self.root / "lock").open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,6 +116,7 @@ class DataDirectory:
                 ) from None
             lock.truncate(0)
             lock.write(f"{os.getpid()}\n")
+            # So that another run, which is refused, can name this process.
             lock.flush()
             yield
 
@@ -122,6 +125,7 @@ def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Write a file that only its owner can read. It is replaced atomically, so readers never see half of it."""
     partial = path.with_suffix(".partial")
     partial.unlink(missing_ok=True)
+    # Created with these rights, rather than restricted afterwards, as it contains secrets.
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(content, file, indent=2)
         file.write("\n")

@@ -20,8 +20,8 @@ class External:
     renderer: bool
 
 
-def external_servers(surroundings: Mapping[str, str]) -> External:
-    """Tell which servers the environment provides. Raises `StackError` if only one database URL is set."""
+def find_external_servers(surroundings: Mapping[str, str]) -> External:
+    """Find out which servers the environment provides. Raises `StackError` if only one database URL is set."""
     given = [name for name in _DATABASE_NAMES if surroundings.get(name)]
     if len(given) == 1:
         raise StackError(f"Set both of {' and '.join(_DATABASE_NAMES)}, or neither; only {given[0]} is set.")
@@ -58,4 +58,5 @@ def process_environment(
     }
     # An empty variable counts as unset for names that have a default here.
     given = {name: value for name, value in surroundings.items() if value or name not in ours}
+    # Resolved: programs have another working directory than the shell that named it.
     return ours | given | {"DATA_DIR": str(data.root)}

@@ -11,18 +11,18 @@ from config.stack.data import write_json
 from config.stack.ports import free_port
 
 
-def _secret() -> str:
+def _make_secret() -> str:
     return secrets.token_hex(24)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    secret_key: str = field(default_factory=_secret)
-    superuser_password: str = field(default_factory=_secret)
-    owner_password: str = field(default_factory=_secret)
-    app_password: str = field(default_factory=_secret)
-    redis_password: str = field(default_factory=_secret)
-    webhook_secret: str = field(default_factory=_secret)
+    secret_key: str = field(default_factory=_make_secret)
+    superuser_password: str = field(default_factory=_make_secret)
+    owner_password: str = field(default_factory=_make_secret)
+    app_password: str = field(default_factory=_make_secret)
+    redis_password: str = field(default_factory=_make_secret)
+    webhook_secret: str = field(default_factory=_make_secret)
     postgres_port: int
     redis_port: int
     renderer_port: int
@@ -37,18 +37,18 @@ class Memory:
         write_json(path, {name: value for name, value in asdict(self).items() if name != "is_new"})
 
 
-def recall(path: Path, *, web_port: int) -> Memory:
+def load_memory(path: Path, *, web_port: int) -> Memory:
     """Read the remembered values, or generate them. Replaces ports that are in use by now, and saves the result."""
     if path.exists():
         memory = Memory.read(path)
-        memory = replace(memory, **_free_ports(asdict(memory), web_port=web_port))
+        memory = replace(memory, **_choose_ports(asdict(memory), web_port=web_port))
     else:
-        memory = Memory(**_free_ports({}, web_port=web_port), is_new=True)
+        memory = Memory(**_choose_ports({}, web_port=web_port), is_new=True)
     memory.write(path)
     return memory
 
 
-def _free_ports(preferred: Mapping[str, Any], *, web_port: int) -> dict[str, Any]:
+def _choose_ports(preferred: Mapping[str, Any], *, web_port: int) -> dict[str, Any]:
     ports: dict[str, int] = {}
     for name in ("postgres_port", "redis_port", "renderer_port"):
         taken = {web_port, *ports.values()}

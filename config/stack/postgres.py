@@ -71,7 +71,7 @@ class Cluster:
         """Build the service. Creates the data directory if it doesn't exist."""
         programs = find_programs(copies=self.data_dir.parent)
         if not self.exists:
-            _initialise(self, programs=programs)
+            _init_cluster(self, programs=programs)
         elif user := service_user():
             user.own(self.data_dir)
         settings = _SETTINGS | ({} if self.is_durable else _THROWAWAY_SETTINGS) | {"port": str(self.port)}
@@ -101,7 +101,7 @@ def find_programs(*, copies: Path) -> Path:
     return found[-1]
 
 
-def _initialise(cluster: Cluster, *, programs: Path) -> None:
+def _init_cluster(cluster: Cluster, *, programs: Path) -> None:
     """Create the data directory under a temporary name first, so that an interrupted run leaves no incomplete one."""
     partial = cluster.data_dir.with_name(f"{cluster.data_dir.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -113,16 +113,17 @@ def _initialise(cluster: Cluster, *, programs: Path) -> None:
             os.chown(partial, user.uid, user.gid)
             os.chown(password_file.name, user.uid, user.gid)
         where = ["-D", str(partial), "--username", SUPERUSER, "--pwfile", password_file.name]
-        how = ["--auth=scram-sha-256", "--encoding=UTF8", "--no-sync", *_locale_options(programs)]
+        how = ["--auth=scram-sha-256", "--encoding=UTF8", "--no-sync", *_choose_locale(programs)]
         done = _run_program([str(programs / "initdb"), *where, *how])
     if done.returncode:
         raise StackError(f"initdb failed.\n{done.stdout}{done.stderr}")
     partial.rename(cluster.data_dir)
 
 
-def _locale_options(programs: Path) -> list[str]:
-    """Options that sort text the same on every machine, whatever locales it has."""
+def _choose_locale(programs: Path) -> list[str]:
+    """Return the options of initdb that sort text the same on every machine, whatever locales it has."""
     found = re.search(r"\d+", _run_program([str(programs / "postgres"), "--version"]).stdout)
+    # Version 17 brought a provider of its own. Before, the operating system had to provide C.UTF-8.
     if found and int(found.group()) >= 17:
         return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     return ["--locale=C.UTF-8"]
@@ -149,19 +150,17 @@ def stop_leftovers(data_dir: Path) -> None:
     """
     lock_file = data_dir / "postmaster.pid"
     if lock_file.exists():
+        # The first line is the process id.
         postmaster = int(lock_file.read_text().split("\n", 1)[0])
         if str(data_dir) in command_of(postmaster):
             end_group(postmaster, stop_signal=signal.SIGINT, seconds=5)
     # Busy sessions outlive a killed server and hold its shared memory, and then a new server refuses to start.
     for _ in until_deadline(5):
-        if not (sessions := _sessions_in(data_dir)):
+        # Not, for example, a shell that is in the directory.
+        sessions = [pid for pid in processes_in(data_dir) if command_of(pid).startswith("postgres:")]
+        if not sessions:
             break
         for pid in sessions:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     lock_file.unlink(missing_ok=True)
-
-
-def _sessions_in(data_dir: Path) -> list[int]:
-    """PostgreSQL's own processes in the directory; not, for example, a shell that is there."""
-    return [pid for pid in processes_in(data_dir) if command_of(pid).startswith("postgres:")]

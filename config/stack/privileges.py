@@ -105,6 +105,7 @@ def _make_enterable_dir(data_dir: Path) -> Path:
     digest = sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]
     place = Path("/var/tmp") / f"commerce-{digest}"  # noqa: S108  checked to be ours below
     place.mkdir(mode=0o711, exist_ok=True)
+    # Anybody can create folders in /var/tmp, under any name.
     if place.is_symlink() or place.stat().st_uid != os.geteuid():
         raise StackError(f"{place} belongs to someone else; set DATA_DIR to a folder that you own.")
     place.chmod(0o711)
@@ -125,18 +126,15 @@ def runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
     # The programs load libraries from a folder beside the package. The time stamp gives each version its own copy.
     target = copies / f"programs-{package.stat().st_mtime_ns}"
     if not target.exists():
-        _copy_packages(package, package.with_name(f"{package.name}.libs"), target=target)
+        # Renamed only when complete, so that an interrupted copy is never used.
+        partial = target.with_suffix(".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        for source in (package, package.with_name(f"{package.name}.libs")):
+            if source.is_dir():
+                shutil.copytree(source, partial / source.name, symlinks=True)
+        make_readable(partial)
+        partial.rename(target)
     return target / package.name / binaries.relative_to(package)
-
-
-def _copy_packages(*sources: Path, target: Path) -> None:
-    partial = target.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    for source in sources:
-        if source.is_dir():
-            shutil.copytree(source, partial / source.name, symlinks=True)
-    make_readable(partial)
-    partial.rename(target)
 
 
 def make_readable(directory: Path) -> None:

@@ -46,6 +46,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                # Ctrl-C in the terminal would otherwise reach it too, and stop everything at once and in any order.
                 start_new_session=True,
                 # Safe despite threads: it makes two system calls and takes no lock.
                 preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
@@ -56,7 +57,9 @@ class Process:
 
     def exit_status(self) -> int | None:
         """Return None while it runs; a negative number if a signal ended it."""
-        return self._started.poll()
+        if self._popen is None:
+            raise RuntimeError(f"{self.name} was not started.")
+        return self._popen.poll()
 
     def wait_until_ended(self, *, seconds: float, pause: Pause = time.sleep) -> int:
         """Return the exit status. Raises `StackError` if it hasn't ended in time."""
@@ -90,12 +93,6 @@ class Process:
         """Return the last lines of the log, headed by its path."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return "\n".join([f"The end of {self.log}:", *text.splitlines()[-lines:]])
-
-    @property
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._popen is None:
-            raise RuntimeError(f"{self.name} was not started.")
-        return self._popen
 
 
 @dataclass(kw_only=True)

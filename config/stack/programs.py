@@ -71,7 +71,7 @@ class Programs:
             *("celery", "-A", "config", "worker", "--hostname", node, "--loglevel", "info"),
             *("--concurrency", "2", "--without-gossip", "--without-mingle"),
             is_ready=partial(
-                _pings, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
+                _answers_ping, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
             ),
             **WORKER_TIMEOUTS,
         )
@@ -133,7 +133,7 @@ def answers(address: str, path: str) -> bool:
         connection.close()
 
 
-def _pings(app: Celery, node: str) -> bool:
+def _answers_ping(app: Celery, node: str) -> bool:
     try:
         return bool(app.control.ping(destination=[node], timeout=_PROBE_SECONDS / 4))
     except (OSError, OperationalError):

@@ -8,10 +8,10 @@ import sys
 from config.stack import steps
 from config.stack.announcement import announce
 from config.stack.data import DataDirectory
-from config.stack.environment import External, external_servers, process_environment
+from config.stack.environment import External, find_external_servers, process_environment
 from config.stack.errors import Interrupted, StackError
 from config.stack.interpreter import choose_interpreter
-from config.stack.memory import recall
+from config.stack.memory import load_memory
 from config.stack.orphans import stop_orphans
 from config.stack.ports import web_port
 from config.stack.processes import end_with_parent
@@ -34,11 +34,11 @@ def main() -> int:
     if "MAKELEVEL" in os.environ:
         # If `make` is killed, it doesn't forward the signal.
         end_with_parent(signal.SIGTERM, parent=os.getppid())
-    data = DataDirectory.chosen(os.environ)
+    data = DataDirectory.choose(os.environ)
     try:
         data.prepare()
-        with data.locked():
-            _run_in(data, signals)
+        with data.hold_lock():
+            _run_until_stopped(data, signals)
     except Interrupted:
         return 0
     except StackError as error:
@@ -47,9 +47,11 @@ def main() -> int:
     return 0
 
 
-def _run_in(data: DataDirectory, signals: StopSignals) -> None:
-    external = external_servers(os.environ)
+def _run_until_stopped(data: DataDirectory, signals: StopSignals) -> None:
+    external = find_external_servers(os.environ)
+    # Left behind by a run that was killed. Its existence means that everything answers.
     data.demo.unlink(missing_ok=True)
+    # Before the ports are chosen, which orphans may still hold.
     stop_orphans(data, pause=signals.pause)
     shutil.rmtree(data.metrics, ignore_errors=True)
     data.metrics.mkdir(mode=0o700)
@@ -57,7 +59,7 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
     data.rotate_logs()
     supervisor = Supervisor(signals)
     try:
-        programs = _start(data, external, supervisor, signals, port=port)
+        programs = _start_everything(data, external, supervisor, signals, port=port)
         announce(data, programs.environment)
         supervisor.watch()
     finally:
@@ -66,12 +68,18 @@ def _run_in(data: DataDirectory, signals: StopSignals) -> None:
         supervisor.stop()
 
 
-def _start(
+def _start_everything(
     data: DataDirectory, external: External, supervisor: Supervisor, signals: StopSignals, *, port: int
 ) -> Programs:
     """Start everything in order of dependency, and wait until it answers."""
-    servers = Servers.of(data, recall(data.memory, web_port=port))
-    _start_servers(servers, external, supervisor)
+    servers = Servers.of(data, load_memory(data.memory, web_port=port))
+    if not external.redis:
+        supervisor.start(servers.redis_service())
+    if not external.database:
+        supervisor.start(servers.postgres_service())
+    supervisor.wait_until_ready(seconds=_SERVERS_SECONDS)
+    if not external.database:
+        servers.create_database()
     environment = process_environment(servers, web_port=port, surroundings=os.environ)
     interpreter = choose_interpreter(data.root)
     if interpreter.user:
@@ -87,13 +95,3 @@ def _start(
     steps.run_steps(programs.seed(), pause=signals.pause)
     supervisor.wait_until_ready(seconds=_PROGRAMS_SECONDS)
     return programs
-
-
-def _start_servers(servers: Servers, external: External, supervisor: Supervisor) -> None:
-    if not external.redis:
-        supervisor.start(servers.redis_service())
-    if not external.database:
-        supervisor.start(servers.postgres_service())
-    supervisor.wait_until_ready(seconds=_SERVERS_SECONDS)
-    if not external.database:
-        servers.create_database()

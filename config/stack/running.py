@@ -25,7 +25,7 @@ class RunningStack:
     @classmethod
     def find(cls, surroundings: Mapping[str, str]) -> Self:
         """Find the stack of the data directory that the environment names. Raises `StackError` if it isn't running."""
-        data = DataDirectory.chosen(surroundings)
+        data = DataDirectory.choose(surroundings)
         try:
             demo = json.loads(data.demo.read_text())
         except FileNotFoundError:

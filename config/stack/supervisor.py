@@ -27,21 +27,25 @@ class Watched:
 
     def tend(self, *, now: float) -> None:
         """Schedule a restart if the service has died; restart it if that time has come."""
-        if self.restart_at is None and (status := self.service.exit_status()) is not None:
-            self.service.kill()
-            self._note_death(status, now=now)
-        elif self.restart_at is not None and now >= self.restart_at:
-            self.restart_at = None
-            self.service.start()
-
-    def _note_death(self, status: int, *, now: float) -> None:
+        if self.restart_at is not None:
+            if now >= self.restart_at:
+                self.restart_at = None
+                self.service.start()
+            return
+        status = self.service.exit_status()
+        if status is None:
+            return
+        # Its children may be alive and hold its port.
+        self.service.kill()
         self.deaths.append(now)
         while self.deaths[0] < now - _WINDOW_SECONDS:
             self.deaths.popleft()
         name, deaths = self.service.name, len(self.deaths)
         if deaths >= _MAX_DEATHS:
             raise StackError(f"{name} ended {deaths} times within a minute.\n{self.service.log_tail()}")
-        print(f"{name} {_describe_status(status)}; restarting it.", file=sys.stderr, flush=True)
+        # Popen gives the number of the signal that ended a process as a negative status.
+        end = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        print(f"{name} {end}; restarting it.", file=sys.stderr, flush=True)
         self.restart_at = now + min(_FIRST_BACKOFF_SECONDS * 2 ** (deaths - 1), _MAX_BACKOFF_SECONDS)
 
 
@@ -83,7 +87,3 @@ class Supervisor:
         except Interrupted:
             for watched in reversed(self._watched):
                 watched.service.kill()
-
-
-def _describe_status(status: int) -> str:
-    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

@@ -2,12 +2,12 @@
 
 from django.db import connection
 
-from accounts.domains import owns_domains
+from accounts.domains import register_owner_check
 
 from .operations import domain_of
 
 
-@owns_domains
+@register_owner_check
 def is_anothers(domain: str) -> bool:
     """Whether another account has verified a domain, and the one in scope hasn't."""
     with connection.cursor() as cursor:

@@ -10,7 +10,7 @@ from uuid import UUID
 from config.wsgi import application
 
 # These imports need Django to be set up.
-from accounts.authentication import Grant, _keep, hash_secret  # isort: skip
+from accounts.authentication import Grant, _store_in_cache, hash_secret  # isort: skip
 from commerce.principal import Principal  # isort: skip
 from config.front.application import Front  # isort: skip
 from config.front.environ import REFUSAL  # isort: skip
@@ -70,7 +70,7 @@ def know(secret, *, kind, account_id):
     principal = Principal(
         key_id=1, kind=kind, workspace_id=UUID(int=1), account_id=account_id, scopes=frozenset()
     )
-    _keep(hash_secret(secret), None, Grant(principal, "active", None, resolved_at=time.monotonic()))
+    _store_in_cache(hash_secret(secret), None, Grant(principal, "active", None, resolved_at=time.monotonic()))
 
 
 # Two keys of one shop and one of another, for each API.

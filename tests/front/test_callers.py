@@ -9,7 +9,7 @@ from accounts import authentication
 from accounts.models import ApiKey
 from accounts.operations import OPERATOR, revoke_key
 from commerce.tenancy.scope import workspace_scope
-from config.front.callers import caller_of
+from config.front.callers import identify_caller
 from tests.clients import ADMIN_ROOT, STOREFRONT_ROOT, ApiClient
 
 PATH = f"{STOREFRONT_ROOT}markets.json"
@@ -21,7 +21,7 @@ STRANGER = "address 192.0.2.1"
 
 def caller(path, header=None, value="", *, address="192.0.2.1", **more):
     named = {header: value} if header else {}
-    return caller_of({"PATH_INFO": path, "REMOTE_ADDR": address, **named, **more})
+    return identify_caller({"PATH_INFO": path, "REMOTE_ADDR": address, **named, **more})
 
 
 def of_storefront(secret, **more):

@@ -78,7 +78,7 @@ def test_refusals_may_be_read_too(shop, settings):
 
 
 def test_internal_error_may_be_read_too(shop, monkeypatch):
-    monkeypatch.setattr("accounts.api.middleware.authentication.grant_for", lambda *args, **kwargs: 1 // 0)
+    monkeypatch.setattr("accounts.api.middleware.authentication.authenticate", lambda *args, **kwargs: 1 // 0)
 
     answer = shop.storefront.get("markets.json", origin="https://shop.example")
 

@@ -9,15 +9,15 @@ import sys
 import pytest
 
 from config.stack.data import DataDirectory
-from config.stack.environment import external_servers
+from config.stack.environment import find_external_servers
 from config.stack.errors import StackError
-from config.stack.memory import recall
+from config.stack.memory import load_memory
 from config.stack.ports import free_port, web_port
 from config.stack.processes import PROJECT_DIR
 
 
 def test_second_run_on_the_same_data_is_refused(data: DataDirectory):
-    with data.locked():
+    with data.hold_lock():
         done = _run(data, port=free_port())
 
     assert done.returncode == 1
@@ -47,22 +47,22 @@ def test_port_that_is_none_is_refused(port: str):
 
 
 def test_lock_is_free_again_after_its_holder(data: DataDirectory):
-    with data.locked():
+    with data.hold_lock():
         pass
 
-    with data.locked(), pytest.raises(StackError), data.locked():
+    with data.hold_lock(), pytest.raises(StackError), data.hold_lock():
         pass
 
 
 def test_one_database_url_without_the_other_is_refused():
     with pytest.raises(StackError, match="only DATABASE_URL is set"):
-        external_servers({"DATABASE_URL": "postgres://somewhere/commerce"})
+        find_external_servers({"DATABASE_URL": "postgres://somewhere/commerce"})
 
 
 def test_secrets_and_ports_are_kept(data: DataDirectory):
-    first = recall(data.memory, web_port=8000)
+    first = load_memory(data.memory, web_port=8000)
 
-    again = recall(data.memory, web_port=8000)
+    again = load_memory(data.memory, web_port=8000)
 
     assert first.is_new
     assert not again.is_new
@@ -72,10 +72,10 @@ def test_secrets_and_ports_are_kept(data: DataDirectory):
 
 
 def test_port_that_others_have_taken_moves(data: DataDirectory):
-    first = recall(data.memory, web_port=8000)
+    first = load_memory(data.memory, web_port=8000)
 
     with socket.create_server(("127.0.0.1", first.redis_port)):
-        again = recall(data.memory, web_port=8000)
+        again = load_memory(data.memory, web_port=8000)
 
     assert again.redis_port != first.redis_port
     assert again.postgres_port == first.postgres_port

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError, transaction
 
-from accounts.management.terminal import refusals_shown
+from accounts.management.terminal import show_refusals
 from accounts.models import User
 from accounts.operations import bootstrap_workspace
 from accounts.rules import WORKSPACE
@@ -19,21 +19,20 @@ class Command(BaseCommand):
         parser.add_argument("--staff-password", metavar="PASSWORD", help="the superuser's password")
 
     def handle(self, *args: object, **options: Any) -> None:
-        with refusals_shown():
+        with show_refusals():
             # Before the superuser is created, in a transaction of its own.
             WORKSPACE.check({"name": options["name"]})
         if options["staff_user"]:
-            self._make_superuser(options["staff_user"], options["staff_password"])
+            username, password = options["staff_user"], options["staff_password"]
+            if not password:
+                raise CommandError("--staff-user needs --staff-password.")
+            try:
+                # A savepoint of its own, so that the failed statement doesn't spoil a transaction around the command.
+                with transaction.atomic():
+                    User.objects.create_superuser(username=username, password=password)
+            except IntegrityError:
+                raise CommandError(f"The user {username!r} already exists.") from None
         workspace, issued = bootstrap_workspace(name=options["name"])
         self.stdout.write(f"workspace {workspace.pk}")
         self.stdout.write(f"key {issued.secret}")
         self.stderr.write("The key is shown only once. It has full access to the workspace.")
-
-    def _make_superuser(self, username: str, password: str | None) -> None:
-        if not password:
-            raise CommandError("--staff-user needs --staff-password.")
-        try:
-            with transaction.atomic():
-                User.objects.create_superuser(username=username, password=password)
-        except IntegrityError:
-            raise CommandError(f"The user {username!r} already exists.") from None

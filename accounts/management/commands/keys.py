@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from accounts.management.terminal import refusals_shown
+from accounts.management.terminal import show_refusals
 from accounts.models import Account, ApiKey, Workspace
 from accounts.operations import OPERATOR, IssuedKey, issue_key, revoke_key, rotate_key
 from commerce.principal import SCOPES
@@ -49,13 +49,13 @@ class Command(BaseCommand):
         revoke.add_argument("key", type=int, help="id of the key")
 
     def handle(self, *args: object, **options: Any) -> None:
-        with workspace_scope(options["workspace"]), refusals_shown():
+        with workspace_scope(options["workspace"]), show_refusals():
             if not Workspace.objects.exists():
                 raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
             options["run"](options)
 
     def _issue(self, options: dict[str, Any]) -> None:
-        account = _account(options["account"]) if options["account"] else None
+        account = _find_account(options["account"]) if options["account"] else None
         issued = issue_key(
             issuer=OPERATOR,
             now=timezone.now(),
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             kind=options["kind"],
             name=options["name"],
             scopes=options["scope"],
-            expires_at=_timestamp(options["expires_at"]),
+            expires_at=_parse_expiry(options["expires_at"]),
         )
         self._show(issued)
 
@@ -75,11 +75,11 @@ class Command(BaseCommand):
             self.stdout.write(f"{key.pk}\t{key.kind}\t{owner}\t{key.prefix}\t{state}\t{key.name}")
 
     def _rotate(self, options: dict[str, Any]) -> None:
-        key = _key(options["key"])
+        key = _find_key(options["key"])
         self._show(rotate_key(issuer=OPERATOR, key=key, grace_seconds=options["grace"], now=timezone.now()))
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        key = revoke_key(issuer=OPERATOR, key=_key(options["key"]), now=timezone.now())
+        key = revoke_key(issuer=OPERATOR, key=_find_key(options["key"]), now=timezone.now())
         self.stdout.write(f"revoked {key.pk}")
 
     def _show(self, issued: IssuedKey) -> None:
@@ -87,21 +87,21 @@ class Command(BaseCommand):
         self.stdout.write(f"key {issued.secret}")
 
 
-def _account(handle: str) -> Account:
+def _find_account(handle: str) -> Account:
     account = Account.objects.filter(handle=handle).first()
     if account is None:
         raise CommandError(f"The workspace has no account {handle!r}.")
     return account
 
 
-def _key(key_id: int) -> ApiKey:
+def _find_key(key_id: int) -> ApiKey:
     key = ApiKey.objects.filter(pk=key_id).first()
     if key is None:
         raise CommandError(f"The workspace has no key {key_id}.")
     return key
 
 
-def _timestamp(text: str | None) -> datetime | None:
+def _parse_expiry(text: str | None) -> datetime | None:
     if text is None:
         return None
     moment = parse_datetime(text)

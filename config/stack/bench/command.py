@@ -26,7 +26,13 @@ _COUNT_SECONDS = 60
 
 def main() -> int:
     """Return the exit status: 1 if no stack is running, or a request is refused."""
-    options = _parser().parse_args(sys.argv[2:])
+    parser = ArgumentParser(prog="python -m config.stack bench")
+    parser.add_argument(
+        "--seconds", type=float, default=4, help="seconds to measure each operation (default: 4)"
+    )
+    parser.add_argument("--clients", type=int, default=8, help="concurrent clients (default: 8)")
+    parser.add_argument("--write", action="store_true", help=f"write the figures to {_DOCUMENT.name}")
+    options = parser.parse_args(sys.argv[2:])
     try:
         stack = RunningStack.find(os.environ)
         shop = open_shop(stack)
@@ -42,16 +48,6 @@ def main() -> int:
     return 0
 
 
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="python -m config.stack bench")
-    parser.add_argument(
-        "--seconds", type=float, default=4, help="seconds to measure each operation (default: 4)"
-    )
-    parser.add_argument("--clients", type=int, default=8, help="concurrent clients (default: 8)")
-    parser.add_argument("--write", action="store_true", help=f"write the figures to {_DOCUMENT.name}")
-    return parser
-
-
 def _measure_all(stack: RunningStack, shop: Shop, options: Namespace) -> list[str]:
     """Measure each operation and print its line at once. Returns the whole table as Markdown."""
     statements = _count_statements(stack, shop)
@@ -65,7 +61,7 @@ def _measure_all(stack: RunningStack, shop: Shop, options: Namespace) -> list[st
             cells_of(operation, measurement, statements=statements[operation], first_rate=measured[0].rate)
         )
         print(as_line(rows[-1]), flush=True)
-    notes = _notes(measured[0], options)
+    notes = _describe_method(measured[0], options)
     print("", *notes, sep="\n")
     return [*as_markdown(rows), "", *notes]
 
@@ -88,7 +84,7 @@ def _count_statements(stack: RunningStack, shop: Shop) -> Mapping[str, int]:
     return counts | {JOURNEY: sum(counts[step] for step in STEPS_OF_JOURNEY)}
 
 
-def _notes(first: Measurement, options: Namespace) -> list[str]:
+def _describe_method(first: Measurement, options: Namespace) -> list[str]:
     """Describe how it was measured, and how fast the load generator could have been."""
     own_ms = first.own_time / max(len(first.latencies), 1) * 1000
     machine = f"{os.cpu_count()} processors ({platform.machine()}) shared by everything, including the load generator"

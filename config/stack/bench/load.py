@@ -46,6 +46,7 @@ class _Connection:
 
     def __init__(self, address: tuple[str, int], client: Client) -> None:
         self.socket = socket.create_connection(address, timeout=_TIMEOUT_SECONDS)
+        # Otherwise a small request may wait for the acknowledgement of the one before, which would be measured.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client = client
         self.request: Request | None = None
@@ -73,7 +74,7 @@ class _Connection:
             raise StackError(f"{self.request} got no answer: the connection was closed.")
         self._received += part
         end_of_head = self._received.find(b"\r\n\r\n")
-        if end_of_head < 0 or not _is_whole(self._received, end_of_head + 4):
+        if end_of_head < 0 or not _has_whole_body(self._received, end_of_head + 4):
             return None
         answer = Answer(int(self._received[9:12]), self._received[end_of_head + 4 :])
         self._received = b""
@@ -115,7 +116,7 @@ def _serve(selector: DefaultSelector, measurement: Measurement, *, deadline: flo
                 selector.unregister(connection.socket)
 
 
-def _is_whole(received: bytes, body_starts: int) -> bool:
+def _has_whole_body(received: bytes, body_starts: int) -> bool:
     """Whether the whole body has arrived. Without a Content-Length it is sent in chunks."""
     head = received[:body_starts].lower()
     _, found, rest = head.partition(b"content-length:")

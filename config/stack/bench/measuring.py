@@ -65,12 +65,7 @@ def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
     yield bench.repeated(operations.ADD_LINE, lambda: shopping.add_line(next(any_cart)))
     row, checkouts = bench.each(operations.ENTER_CHECKOUT, map(shopping.enter_checkout, carts))
     yield row
-    yield from _measure_steps(bench, shopping, checkouts)
-    yield _measure_journeys(bench, shopping)
-
-
-def _measure_steps(bench: Bench, shopping: Shopping, checkouts: list[str]) -> Iterator[Row]:
-    """Measure each checkout step with all checkouts before the next step."""
+    # Each step is measured with all checkouts before the next step.
     row, checkouts = bench.each(operations.SET_ADDRESS, map(shopping.set_address, checkouts))
     yield row
     any_checkout = cycle(checkouts)
@@ -84,6 +79,7 @@ def _measure_steps(bench: Bench, shopping: Shopping, checkouts: list[str]) -> It
     ):
         row, checkouts = bench.each(operation, map(step, checkouts))
         yield row
+    yield _measure_journeys(bench, shopping)
 
 
 def _fill_cart(bench: Bench, shopping: Shopping) -> str:

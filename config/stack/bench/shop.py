@@ -28,7 +28,7 @@ class Shop:
 
 def open_shop(stack: RunningStack) -> Shop:
     """Create the account and its data over the admin API."""
-    directory, workspace_key = _directory(stack)
+    directory, workspace_key = _find_directory(stack)
     handle = f"bench-{uuid4().hex[:12]}"
     directory.post("accounts.json", {"handle": handle, "name": "Bench", "default_currency": "EUR"})
     admin = ApiClient.admin(stack.base_url, handle, workspace_key)
@@ -36,7 +36,9 @@ def open_shop(stack: RunningStack) -> Shop:
         kind: admin.post("api_keys.json", {"kind": kind, "name": "bench"})["api_key"]["secret"]
         for kind in ("admin", "storefront")
     }
-    market_id = _open_market(admin)
+    market = {"handle": "de", "name": "Germany", "currency": "EUR", "locale": "de-DE", "country_code": "DE"}
+    market_id = _read_id(admin.post("markets.json", market), "market")
+    admin.post("tax_rates.json", {"country_code": "DE", "rate_bp": _TAX_RATE_BP, "name": "Standard"})
     method_id, rate_id = _offer_shipping(admin)
     return Shop(
         handle=handle,
@@ -51,21 +53,14 @@ def open_shop(stack: RunningStack) -> Shop:
 
 def close_shop(stack: RunningStack, shop: Shop) -> None:
     """Archive the account. Its orders are kept, as for any account."""
-    directory, _ = _directory(stack)
+    directory, _ = _find_directory(stack)
     directory.delete(f"accounts/{shop.handle}.json")
 
 
-def _directory(stack: RunningStack) -> tuple[ApiClient, str]:
+def _find_directory(stack: RunningStack) -> tuple[ApiClient, str]:
     """Return a client of the workspace's accounts, and the workspace key that it uses."""
     workspace_key = stack.demo["workspaces"][0]["workspace_key"]
     return ApiClient.admin(stack.base_url, "", workspace_key), workspace_key
-
-
-def _open_market(admin: ApiClient) -> int:
-    market = {"handle": "de", "name": "Germany", "currency": "EUR", "locale": "de-DE", "country_code": "DE"}
-    market_id = _read_id(admin.post("markets.json", market), "market")
-    admin.post("tax_rates.json", {"country_code": "DE", "rate_bp": _TAX_RATE_BP, "name": "Standard"})
-    return market_id
 
 
 def _offer_shipping(admin: ApiClient) -> tuple[int, int]:

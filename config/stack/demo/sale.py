@@ -64,8 +64,11 @@ def sell(sale: Sale) -> None:
     order = sale.storefront.get(f"orders/{completed['order_token']}.json", summaries.order)["order"]
     delivery = _await_confirmation(sale, order["id"])
     print(f"\n{summaries.receipt(order)}\n")
-    for path in _find_files(delivery, sale.mail_dir):
-        print(f"The confirmation: {path}")
+    # The files that the local email provider wrote; there are none if another provider is configured.
+    name = delivery["provider_message_id"].strip("<>").partition("@")[0]
+    for path in (sale.mail_dir / f"{name}.html", sale.mail_dir / f"{name}.eml"):
+        if path.exists():
+            print(f"The confirmation: {path}")
 
 
 def _fill_cart(sale: Sale) -> Json:
@@ -84,14 +87,9 @@ def _fill_cart(sale: Sale) -> Json:
 def _enter_checkout(sale: Sale, cart: Json) -> Json:
     entry = {"cart_token": cart["token"], "email": EMAIL}
     checkout = sale.storefront.post("checkouts.json", entry, summaries.checkout)["checkout"]
-    destination = {"shipping_address": _address(sale.market["country_code"]), "same_as_shipping": True}
-    path = f"checkouts/{checkout['token']}/address.json"
-    return sale.storefront.put(path, destination, summaries.checkout)["checkout"]
-
-
-def _address(country_code: str) -> Json:
+    country_code = sale.market["country_code"]
     address1, city, postcode = _PLACES.get(country_code, _ELSEWHERE)
-    return {
+    address = {
         "first_name": "Ada",
         "last_name": "Lovelace",
         "address1": address1,
@@ -100,6 +98,9 @@ def _address(country_code: str) -> Json:
         "country_code": country_code,
         "phone": "+49 30 1234567",
     }
+    destination = {"shipping_address": address, "same_as_shipping": True}
+    path = f"checkouts/{checkout['token']}/address.json"
+    return sale.storefront.put(path, destination, summaries.checkout)["checkout"]
 
 
 def _choose_shipping(sale: Sale, checkout: Json) -> Json:
@@ -137,15 +138,13 @@ def _find_point(sale: Sale, option: Json, address: Json) -> Json | None:
 
 def _pay(sale: Sale, checkout: Json) -> None:
     path = f"checkouts/{checkout['token']}"
-    method = {"payment_method": "cod" if _may_pay_on_delivery(checkout) else "bank_transfer"}
+    # Some pickup points, such as lockers, take no cash.
+    point = checkout["pickup_point"]
+    takes_cash = checkout["shipping_method"]["is_cod_compatible"] and (not point or point["is_cod_supported"])
+    method = {"payment_method": "cod" if takes_cash else "bank_transfer"}
     sale.storefront.put(f"{path}/payment_method.json", method, summaries.checkout)
     sale.storefront.post(f"{path}/start_payment.json", {}, summaries.payment_attempt)
     sale.storefront.post(f"{path}/confirm.json", {"callback_payload": {}}, summaries.checkout)
-
-
-def _may_pay_on_delivery(checkout: Json) -> bool:
-    point = checkout["pickup_point"]
-    return checkout["shipping_method"]["is_cod_compatible"] and (not point or point["is_cod_supported"])
 
 
 def _complete(sale: Sale, checkout: Json) -> Json:
@@ -166,9 +165,3 @@ def _await_confirmation(sale: Sale, order_id: str) -> Json:
             path = f"email/deliveries/{deliveries[0]['id']}.json"
             return sale.admin.get(path, summaries.delivery)["email_delivery"]
     raise StackError(f"No confirmation was sent within {_EMAIL_SECONDS} s. The worker's log may say why.")
-
-
-def _find_files(delivery: Json, mail_dir: Path) -> list[Path]:
-    """Return the files that the local email provider wrote; none if another provider is configured."""
-    name = delivery["provider_message_id"].strip("<>").partition("@")[0]
-    return [path for path in (mail_dir / f"{name}.html", mail_dir / f"{name}.eml") if path.exists()]

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 from tqdm import tqdm
 
-from accounts.management.terminal import csv_writer, find_account_id, moment, refusals_shown
+from accounts.management.terminal import csv_writer, find_account_id, parse_moment, show_refusals
 from commerce.formats import timestamp
 from commerce.tenancy.scope import account_scope
 from discounts.models import Voucher
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--currency", required=True, help="ISO 4217 code")
         parser.add_argument(
             "--expires-at",
-            type=moment,
+            type=parse_moment,
             metavar="TIMESTAMP",
             help="ISO 8601 with an offset; by default they don't expire",
         )
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_id, now = find_account_id(options["account"]), timezone.now()
-        with refusals_shown():
+        with show_refusals():
             # Checked before a file is created for the codes.
             check_voucher(_card(options), now=now)
         with (
