@@ -17,7 +17,7 @@ from discounts.operations import archive_discount
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests import factories
 from tests.backoffice.clients import filled, make_user
-from tests.backoffice.test_stale_pages import (
+from tests.backoffice.stale import (
     SETTINGS_PAGE,
     errors_of,
     make_page_row,

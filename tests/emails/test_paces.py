@@ -16,7 +16,7 @@ from emails.models import EmailDelivery
 from emails.paces import Lane, lane_of, note_pace, note_slow, rendering_turn
 from emails.renderer.limits import QUICK_PROCESSOR_SECONDS
 from emails.renderer_client import RendererBusy
-from tests.emails.api.test_send import is_untouched, send
+from tests.emails.api.sending import is_untouched, send
 from tests.emails.conftest import Renderer, serving
 from tests.factories import make_customer
 from tests.problems import problem

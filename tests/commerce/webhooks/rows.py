@@ -8,6 +8,7 @@ from django.utils import timezone
 from commerce.events.models import Event
 from commerce.events.operations import publish
 from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.worker import run_due
 from commerce.webhooks.messages import make_secret
 from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.shops import Shop
@@ -59,3 +60,10 @@ def make_due(shop: Shop) -> None:
     with shop.scope():
         OutboxDispatch.objects.filter(status="pending").update(due_at=a_while_ago)
         WebhookEndpoint.objects.update(rests_until=None)
+
+
+def run_all(shop: Shop) -> None:
+    """Run waiting dispatches until none is left."""
+    while any(row.status == "pending" for row in dispatches_of(shop)):
+        make_due(shop)
+        run_due()

@@ -11,7 +11,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.waiting import Call, waiting_call
 from emails.models import EmailDelivery, MailServerRest
-from tests.emails.api.test_send import is_untouched, rows, send
+from tests.emails.api.sending import is_untouched, rows, send
 from tests.factories import make_customer
 from tests.problems import problem
 from tests.servers import silent_server, talking_server
