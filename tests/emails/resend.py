@@ -1,4 +1,4 @@
-"""A Resend of the tests' own: it keeps to its idempotency keys, and answers otherwise where a test says so."""
+"""A double of Resend. It honours idempotency keys, and answers with errors where a test says so."""
 
 import json
 import threading
@@ -9,9 +9,9 @@ from typing import Any
 
 
 class Resend(ThreadingHTTPServer):
-    """`received` are the messages that it took, by key.
+    """`received` are the messages that it accepted, by key.
 
-    `answers` are statuses for the next requests instead, said with `words`.
+    `answers` are the statuses of the next requests instead, with `words` as their text.
     """
 
     daemon_threads = True
@@ -30,7 +30,7 @@ class Resend(ThreadingHTTPServer):
         self._lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients may be killed before they have their answer."""
+        """Ignore clients that were killed before they got their answer."""
 
     @property
     def url(self) -> str:
@@ -52,7 +52,7 @@ def _error(status: int, name: str, words: str = "No.") -> tuple[int, dict[str, A
 class _Handler(BaseHTTPRequestHandler):
     server: Resend
     protocol_version = "HTTP/1.1"
-    # Head and body in one packet: the second would wait for the other side's delayed acknowledgement.
+    # Head and body in one packet: a second one would wait for the client's delayed acknowledgement.
     wbufsize = -1
 
     def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""docs/emails.md names what there is for a template, and shows how each of the platform's looks."""
+"""docs/emails.md lists what templates may use, and shows what each of the platform's looks like."""
 
 import re
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def test_every_template_is_shown_in_every_locale(document):
 
 
 def names_of(sample: dict[str, Any]) -> Iterator[str]:
-    """The first two names of every variable, and what stands below them by its own name alone."""
+    """Yield the first two names of every variable together, and each name below them alone."""
     for root, variables in sample.items():
         for name, value in variables.items():
             yield f"{root}.{name}"

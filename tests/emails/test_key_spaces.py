@@ -1,4 +1,4 @@
-"""Keys that clients choose never meet the product's own, whatever they say."""
+"""Keys that clients choose never collide with the product's own, whatever they contain."""
 
 import pytest
 from django.db import connection
@@ -58,7 +58,7 @@ def test_key_of_the_product_does_not_swallow_a_clients_email(shop, customer, ren
 
 
 def test_email_of_the_product_is_sent_beside_a_clients_of_the_same_key(shop, customer, renderer, mail_dir):
-    """The provider is told two keys, too: it would take the second message for the first."""
+    """The provider gets two keys as well. Otherwise it would take the second message for a repetition."""
     key = f"order.confirmation/{TOKEN}"
     assert send(shop, customer, key).status_code == 201
     payload = {

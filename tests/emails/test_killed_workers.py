@@ -1,6 +1,6 @@
-"""kill -9 of workers while they send: every message once, and nothing left.
+"""Workers are killed with SIGKILL while they send: every message is sent once, and none is left.
 
-The figures of docs/performance.md, in minutes: EMAILS=20000 pytest -s --timeout=0 tests/emails/test_killed_workers.py
+For the figures of docs/performance.md, which takes minutes: EMAILS=20000 pytest -s --timeout=0 tests/emails/test_killed_workers.py
 """
 
 import json
@@ -25,13 +25,13 @@ WORKERS = 4
 THREADS = os.environ.get("THREADS", "8")
 KILL_EVERY_S = 1.0
 PROVIDER_TAKES_S = 0.05
-# A worker looks for work again and again: by then each has found that there is none.
+# Workers look for work again and again. After so long, each has found that there is none.
 LOOKED_S = 2.0
 
 
 @pytest.fixture
 def mail_shop(shop, resend):
-    """Sends by a provider that takes its time and keeps to its keys."""
+    """A shop whose provider is slow, and honours idempotency keys."""
     resend.delay_s = PROVIDER_TAKES_S
     own = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
     assert shop.admin.put("settings.json", {"settings": own}).status_code == 200
@@ -103,7 +103,7 @@ def counts(shop):
 
 
 def wait_for_the_rest(shop, *, is_deadly):
-    """What killed workers held is free after five minutes, put back here; how many dispatches it was."""
+    """Free what killed workers held, rather than wait five minutes for it. Return how many dispatches that was."""
     time.sleep(LOOKED_S)
     held = 0
     if is_deadly:

@@ -29,7 +29,7 @@ def provider(tmp_path):
 
 
 def header_of(provider, name):
-    """A header of the one message sent, still encoded: `policy.default` gets long ones wrong."""
+    """Return a header of the only message sent, still encoded, as `policy.default` decodes long ones wrongly."""
     (path,) = provider.folder.glob("*.eml")
     return message_from_bytes(path.read_bytes())[name]
 

@@ -10,7 +10,7 @@ from tests.factories import make_customer
 
 @pytest.fixture
 def installation(monkeypatch):
-    """Sets names of the environment, without their prefix."""
+    """Set environment variables, named without their prefix."""
 
     def set_values(**values):
         for name, value in values.items():
@@ -126,7 +126,7 @@ def test_only_a_server_that_the_account_names_must_not_be_the_installations(
     installation(provider="smtp", smtp_host="Mail.example.com.")
 
     assert settings_with(other_shop, reply_to="shop@example.com").must_not_reach == ""
-    # Named as the installation does, it sends for verified domains only.
+    # It is the installation's server under the same name, so it sends for verified domains only.
     assert settings_with(other_shop, smtp_host="mail.example.com").must_not_reach == ""
     assert not settings_with(other_shop, smtp_host="mail.example.com").may_send_as_anybody
     assert settings_with(shop, smtp_host="192.0.2.1").must_not_reach == "mail.example.com"

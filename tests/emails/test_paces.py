@@ -22,7 +22,7 @@ from tests.factories import make_customer
 from tests.problems import problem
 
 PATIENCE_S = 60
-# A wait that a test would not outlive.
+# Longer than a test may run.
 FOREVER_S = 600
 HELD = {"order": {"number": "held"}}
 
@@ -61,7 +61,7 @@ def rows(shop):
 def test_one_message_of_an_account_is_rendered_at_a_time(
     shop, other_shop, holding, mail_dir, enqueue_email, settings, monkeypatch
 ):
-    """The rest waits, without using up tries, and another shop's message goes out meanwhile."""
+    """The rest wait without using up retries, and another shop's message is sent meanwhile."""
     settings.OUTBOX_THREADS = 8
     monkeypatch.setattr(paces, "WAIT_S", 0.05)
     for index in range(3):
@@ -177,7 +177,7 @@ def test_quick_places_are_kept_for_templates_that_can_be_trusted(monkeypatch):
             with turn(2, lane=Lane.QUICK, is_platforms=True):
                 assert is_busy(3, is_platforms=True)
             assert is_busy(6)
-        # What is known is the account's template, not the account.
+        # What is known to be quick is another template of the account, not the account.
         with ExitStack() as stack, pytest.raises(RendererBusy):
             stack.enter_context(rendering_turn((4, 2)))
     with turn(4, lane=Lane.QUICK), turn(5, lane=Lane.QUICK):
@@ -235,7 +235,7 @@ def test_message_of_a_slow_account_is_marked_as_slow(shop, renderer, mail_dir, e
 
 
 class Lanes(Renderer):
-    """Answers in the slow lane, and in the quick lane that a message is too slow for it, or not at all."""
+    """Renders in the slow lane. In the quick lane, answers that the message is too slow, or not at all."""
 
     may_hang_up = False
 
@@ -260,7 +260,7 @@ def lanes(settings):
 def test_message_that_is_too_slow_for_the_quick_lane_moves_to_the_slow_one(
     shop, lanes, mail_dir, enqueue_email, may_hang_up
 ):
-    """Also if it has cost the renderer a worker. Its account's next messages go there at once."""
+    """Also if it has killed a worker of the renderer. The account's next messages go to the slow lane at once."""
     lanes.may_hang_up = may_hang_up
     for index in range(2):
         enqueue_email(shop, key=f"number-{index}")
@@ -294,7 +294,7 @@ def test_message_without_an_answer_in_time_makes_its_account_slow(
 def test_slow_messages_hold_neither_threads_nor_the_messages_of_others(
     make_shop, shop, holding, mail_dir, enqueue_email, settings, monkeypatch
 ):
-    """One of them is being rendered, and the others wait in the outbox, without using up tries."""
+    """One of them is being rendered. The others wait in the outbox, without using up retries."""
     settings.OUTBOX_THREADS = 8
     monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
     slow_shops = [make_shop() for _ in range(3)]

@@ -167,7 +167,7 @@ def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num
 
 
 def test_server_that_refuses_the_message_does_not_rest(shop, renderer, enqueue_email, use_smtp):
-    """It has answered: what it said is about the message."""
+    """It has answered, and the answer is about the message, not about the server."""
     with shop.scope():
         change_settings(changes={"commerce.email.provider": "smtp", "commerce.email.smtp_host": ""})
     enqueue_email(shop, key="a")

@@ -37,8 +37,8 @@ def mails(mail_dir):
     return [message_from_bytes(path.read_bytes(), policy=policy.default) for path in mail_dir.glob("*.eml")]
 
 
-def lapse(shop):
-    """As if the worker had been lost: nobody closes what it has begun."""
+def end_lease(shop):
+    """Let the worker's lease end, as if it had died: nobody closes what it has begun."""
     with shop.scope():
         OutboxDispatch.objects.update(locked_until=timezone.now() - timedelta(seconds=1))
 
@@ -278,7 +278,7 @@ def test_email_of_a_worker_that_was_lost_after_the_hand_off_is_one_message(
     send_email(begin(shop))
     (path,) = mail_dir.glob("*.eml")
     sent = path.read_bytes()
-    lapse(shop)
+    end_lease(shop)
     renderer.answer["html"] = "<p>Another text</p>"
 
     run_due()

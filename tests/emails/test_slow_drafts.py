@@ -1,4 +1,4 @@
-"""Templates that take long to render are refused as they are written, and drafts leave the renderer to messages."""
+"""Templates that take long to render are refused when they are saved, and drafts keep the renderer free for messages."""
 
 import pytest
 

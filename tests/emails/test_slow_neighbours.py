@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WORKERS = 2
 THREADS = 8
-# Of the threads of a process, one shop's webhooks have three.
+# One shop's webhooks get three of the threads of a process.
 HELD = WORKERS * 3
 WEBHOOKS = 20
 EMAILS = 30
-# For a machine that does other things; what is asserted is an order.
+# Long, for a busy machine: what is asserted is an order, not a duration.
 PATIENCE_S = 60
 
 
@@ -115,7 +115,7 @@ def test_emails_leave_while_a_neighbours_webhooks_wait(shop, mail_shop, holder, 
         enqueue_emails(mail_shop, EMAILS)
         wait_for(lambda: statuses(mail_shop, "send_email") == ["succeeded"] * EMAILS)
 
-        # Every one of them has left while nothing was answered, and no webhook more was begun.
+        # All were sent while no webhook was answered, and no further webhook was begun.
         assert len(resend.received) == EMAILS
         assert (holder.waiting, holder.answered) == (HELD, 0)
         holder.may_answer.set()

@@ -48,7 +48,7 @@ def test_day_on_which_the_clocks_go_back_is_an_hour_longer(shop):
     move(shop, "Europe/Prague")
     midnight = datetime(2026, 10, 25, tzinfo=PRAGUE)
     for hours in (-1, 0, 24, 25):
-        # Hours that pass, which a clock in Prague does not show.
+        # Hours that really pass: adding them to a time in Prague would add hours of its clock.
         make_delivery(shop, sent_at=midnight.astimezone(ZoneInfo("UTC")) + timedelta(hours=hours))
 
     found = {one.day: one.sent for one in figures(shop, datetime(2026, 10, 26, 12, tzinfo=PRAGUE))}

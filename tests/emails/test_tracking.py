@@ -11,7 +11,7 @@ from emails.tracking import EFFECTS, RANKS, changes_by, credible_time
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
-def told(state, event_type, occurred_at):
+def apply_event(state, event_type, occurred_at):
     """Return the state of a delivery after an event."""
     happened_at = state.get(EFFECTS[event_type].time_field)
     return state | changes_by(
@@ -26,7 +26,7 @@ def test_every_status_has_a_rank():
 
 @pytest.mark.parametrize(("status", "event_type"), list(product(RANKS, EFFECTS)))
 def test_status_never_steps_back(status, event_type):
-    after = told({"status": status}, event_type, NOW)
+    after = apply_event({"status": status}, event_type, NOW)
 
     assert RANKS[after["status"]] == max(RANKS[status], RANKS[EFFECTS[event_type].status])
     assert after[EFFECTS[event_type].time_field] == NOW
@@ -36,7 +36,7 @@ def test_status_never_steps_back(status, event_type):
 def test_events_in_any_order_end_at_the_highest_with_the_first_time_of_each(order):
     state = {"status": "sent"}
     for minute, event_type in enumerate(order):
-        before, state = state, told(state, event_type, NOW + timedelta(minutes=minute))
+        before, state = state, apply_event(state, event_type, NOW + timedelta(minutes=minute))
         assert RANKS[state["status"]] >= RANKS[before["status"]]
 
     assert RANKS[state["status"]] == max(RANKS[EFFECTS[event_type].status] for event_type in order)

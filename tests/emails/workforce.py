@@ -1,8 +1,8 @@
-"""Processes that drain the outbox as Celery's pool does: forked from one that has loaded the product, and again when killed.
+"""Processes that drain the outbox like Celery's pool: forked from one that has loaded the product, and replaced when killed.
 
     python -m tests.emails.workforce 4 log
 
-appends the process id of each that has begun to the file `log`.
+appends the id of each process that it starts to the file `log`.
 """
 
 import os
@@ -27,13 +27,13 @@ class Workforce:
         self._log = log
 
     def kill_one(self) -> None:
-        """SIGKILL to any of those alive."""
-        for pid in random.sample(self._begun(), k=len(self._begun())):
+        """Send SIGKILL to one of those alive."""
+        for pid in random.sample(self._read_started(), k=len(self._read_started())):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 return
 
-    def _begun(self) -> list[int]:
+    def _read_started(self) -> list[int]:
         return [int(line) for line in self._log.read_text().split()]
 
 

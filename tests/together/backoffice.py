@@ -126,7 +126,7 @@ class BackOffice(Merchants):
         return self._use(shop, lambda staff: staff.confirm(path, **fields))
 
     def _use(self, shop: Stall, ask: Callable[[StaffClient], HttpResponse]) -> HttpResponse:
-        """Send a request: pages are shown, forms are saved or shown again, and closed shops offer neither."""
+        """Send a request. A page is shown, a form is saved or shown again, unless the shop is closed."""
         if shop.staff is None:
             shop.staff = make_staff(shop.shop)
         staff = shop.staff

@@ -2,7 +2,7 @@
 
 An act passes points: before and after each commit of an outermost transaction, and before and after each call of
 the test card. At the point where it is to die, `Killed` is raised, which no `except Exception` catches. From there on
-the database takes only the rollback, so that no `finally` tidies up what a dead process could not.
+the database accepts only the rollback, so that no `finally` tidies up what a dead process couldn't.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ class Mortality:
         self._passed: Counter[str] = Counter()
 
     def arm(self, death: Death) -> None:
-        """Have the first act die that passes this point so many times; a later death at a commit replaces it."""
+        """Have the first act die that passes this point that often; a later death at a commit replaces it."""
         point, number = death
         if point in COMMIT_POINTS:
             for other in COMMIT_POINTS:

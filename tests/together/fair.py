@@ -38,9 +38,9 @@ MAY_FAIL = ("/email/", "/vat.json")
 
 
 def act(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
-    """A rule whose process may die on the way: what it would have done after is left undone.
+    """Make a rule whose process may die on the way, so that the rest of the act is left undone.
 
-    A `death` that finds no such commit or call in the act waits for one in those that follow.
+    If the act has no such commit or call, the `death` waits for one in later acts.
     """
 
     def decorate(method: Callable[..., None]) -> Any:

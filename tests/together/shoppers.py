@@ -207,7 +207,7 @@ class Shoppers(Shopping):
                 path = f"{kind}/{any_of(tokens, index)}.json"
                 assert self.storefront(stranger, "GET", path).status_code == 404
 
-    # There are as many rules as names: what shoppers do most is what the others' acts are to meet.
+    # A rule counts once for each of its names. What shoppers do most should often meet the acts of others.
     arrive_too = arrive
     go_on_from_there = go_on
     go_on_at_last = go_on

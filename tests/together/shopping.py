@@ -42,9 +42,9 @@ class Shopping(Fair):
         self._change_cart(shop, token, "POST", f"carts/{token}/lines.json", line)
 
     def _cart(self, shop: Stall, token: str, *, new: bool = False) -> list[dict[str, Any]] | None:
-        """Its lines; none has another price than when it was shown last, unless it was changed since.
+        """Return the cart's lines, or None if the shop is closed.
 
-        None where its shop is closed.
+        None may have another price than when it was shown last, unless it was changed since.
         """
         answer = self.storefront(shop, "GET", f"carts/{token}.json")
         if self._is_turned_away(shop, answer):
@@ -134,7 +134,7 @@ class Shopping(Fair):
         path: str | None = None,
         **headers: str,
     ) -> None:
-        """Where the phase forbids it, it is refused; whatever is refused has changed nothing."""
+        """Send a request. It must be refused if the phase forbids it, and what is refused must change nothing."""
         before, is_sent_twice = self._shown(shop, token), self.is_sent_twice
         if before is None:
             return
@@ -181,7 +181,7 @@ class Shopping(Fair):
             self.visit(f"{urlsplit(url).path}/{choice}")
 
     def _shown(self, shop: Stall, token: str) -> dict[str, Any] | None:
-        """The checkout, which costs what it cost when it was shown last; None where its shop is closed."""
+        """Return the checkout, or None if the shop is closed. It must cost what it cost when it was shown last."""
         answer = self.storefront(shop, "GET", f"checkouts/{token}.json")
         if self._is_turned_away(shop, answer):
             return None
@@ -191,7 +191,7 @@ class Shopping(Fair):
         return checkout
 
     def _is_turned_away(self, shop: Stall, answer: HttpResponse) -> bool:
-        """Whether a closed shop refused the request; others must not."""
+        """Return whether a closed shop refused the request. An open one must not refuse it like that."""
         is_closed = shop.is_archived or shop.is_suspended
         assert answer.status_code in ({200} | TURNED_AWAY if is_closed else {200}), answer.content
         return answer.status_code != 200

@@ -195,7 +195,7 @@ def test_deliveries_are_found_by_an_index(shop, other_shop, query, index):
 
 
 def fill(shop, number):
-    """Deliveries that no filter asks for."""
+    """Create deliveries that no filter matches."""
     with shop.scope():
         others = [make_customer(shop) for _ in range(20)]
         EmailDelivery.objects.bulk_create(

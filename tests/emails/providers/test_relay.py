@@ -1,4 +1,4 @@
-"""The installation's own mail server is recognised by its address, so that its check of senders can't be gone around."""
+"""The installation's own mail server is recognised by its address, so that no account gets around the check of senders."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ELSEWHERE = [(2, 1, 6, "", ("192.0.2.1", 25))]
 
 @pytest.fixture
 def names(monkeypatch):
-    """What name servers say: `names["mail.example"] = HERE`; and how often they were asked."""
+    """Set what name servers answer: `names["mail.example"] = HERE`. `names["asked"]` lists the look-ups."""
     found, asked = {}, []
 
     def look_up(host, port, *, timeout_s):

@@ -16,14 +16,14 @@ from tests.emails.providers.test_services import MESSAGE, settings_of
 from tests.servers import closed_port, dripping_server, silent_server, talking_server
 
 GREETING = b"220 ready\r\n"
-# What a server says until it is sent the message.
+# What a server says before it gets the message.
 UP_TO_DATA = (GREETING, b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n")
-# Far longer than the bound that these tests set, and far shorter than a server that drips would take.
+# Far longer than the time limit that these tests set, and far shorter than a dripping server would take.
 SOON_S = 20
 
 
 class Mailbox:
-    """Keeps what it is handed, or answers as a test says."""
+    """Stores the messages that it gets, or answers what a test has set."""
 
     def __init__(self):
         self.mails = []
@@ -53,7 +53,7 @@ def mailbox():
 
 
 class Server(Controller):
-    """Closes what clients have left open, which its loop might not come to otherwise."""
+    """Closes connections that clients have left open: its loop may end before it would do that itself."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -203,7 +203,7 @@ def test_server_that_an_account_names_is_used_at_a_public_address(send, mailbox,
 
 
 def hostile(name):
-    """A server that would keep whoever talks to it for ever, each at another step of a session."""
+    """Return a server that would keep a client waiting for ever, at the step of a session that the name says."""
     return {
         "silent": silent_server,
         "dripping": dripping_server,
@@ -253,7 +253,7 @@ def test_server_that_refuses_connections_is_down(send):
 
 
 def test_server_that_answers_is_not_down(send):
-    """It has an opinion of our password or of encryption, and gave it at once."""
+    """It refuses our password or has no encryption, but it answers at once."""
     for values in ({"smtp_username": "hats", "smtp_password": "wrong"}, {"smtp_security": "starttls"}):
         with pytest.raises(ProviderUnavailable) as raised:
             send(**values)
@@ -268,7 +268,7 @@ def test_farewell_that_does_not_come_is_not_waited_for(send, monkeypatch):
 
 @contextlib.contextmanager
 def _accepting_server(replies, last):
-    """It takes one message, says the last reply, and then says nothing to QUIT, until the other side hangs up."""
+    """A server that takes one message, sends the last reply, and doesn't answer QUIT until the client hangs up."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():

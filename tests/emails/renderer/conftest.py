@@ -25,7 +25,7 @@ class Service:
 
 @pytest.fixture(scope="session")
 def renderer_service() -> Iterator[Service]:
-    """The service as it runs in production, on a machine that may be as busy as it likes."""
+    """The service as in production, but without limits that a busy machine could exceed."""
     patience = pytest.MonkeyPatch()
     patience.setattr(renderer_client, "TOTAL_TIMEOUT_S", patient_conf.timeout)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -64,7 +64,7 @@ def _wait_until_healthy(url: str) -> None:
 
 @pytest.fixture
 def post(renderer_url: str) -> Post:
-    """Sends a message that renders, but for the fields that a test gives; a field given as `...` is left out."""
+    """Send a message that renders, with the fields that a test overrides; one given as `...` is left out."""
 
     def send(*, headers: dict[str, str] | None = None, **fields: Any) -> requests.Response:
         message = {

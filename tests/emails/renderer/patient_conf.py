@@ -1,4 +1,4 @@
-"""The renderer's own configuration, for a machine that is as busy as it likes: only limits of processor time are left."""
+"""The renderer's configuration without limits of elapsed time, which a busy machine would exceed. Those of processor time stay."""
 
 from emails.renderer import limits
 from emails.renderer.gunicorn_conf import *  # noqa: F403

@@ -1,6 +1,6 @@
-"""Whatever it is asked, the service answers in time, refuses with a code, stays within its memory, and goes on.
+"""Whatever it is sent, the service answers in time, refuses with a code, stays within its memory and goes on working.
 
-A search of minutes, by hand: pytest --hypothesis-profile=long --timeout=0 tests/emails/renderer/test_fuzz.py
+A longer search, by hand: pytest --hypothesis-profile=long --timeout=0 tests/emails/renderer/test_fuzz.py
 """
 
 import re
@@ -58,7 +58,7 @@ NAMES = st.sampled_from(
     ]
 )
 VALUES = st.one_of(NAMES, LITERALS)
-# By the number of values that they want; any filter is tried with any number as well.
+# By the number of arguments that they take. Below, any filter is tried with any number as well.
 ARITIES = {
     0: "abs capitalize ceil compact country date datetime downcase escape first floor join last newline_to_br reverse "
     "round size sort squish strip strip_html sum truncate uniq upcase url_decode base64_decode split",
@@ -92,7 +92,7 @@ TEXTS = st.text(max_size=12)
 
 
 def blocks(inner):
-    """Templates around templates, and some that are left open or closed twice."""
+    """Wrap templates in blocks, some of which are left open or closed twice."""
     body = st.lists(inner, max_size=3).map("".join)
     return st.one_of(
         st.builds("{{% if {} %}}{}{{% else %}}{}{{% endif %}}".format, CONDITIONS, body, body),
@@ -154,7 +154,7 @@ CONTEXTS = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def ask(renderer_url):
-    """Sends bytes, and holds the answer to what every answer must be."""
+    """Send bytes, and assert what must be true of every answer."""
     with requests.Session() as session:
 
         def send(body: bytes) -> requests.Response:
@@ -224,7 +224,7 @@ def test_any_bytes_are_answered(ask, body):
 
 
 def test_service_has_stayed_within_its_memory(post, renderer_service):
-    """After all of the above: this module's tests are run in their order."""
+    """It runs after all of the above, as pytest keeps the order of a module."""
     assert post().status_code == 200
 
     resident = [resident_bytes(process) for process in workers_of(renderer_service.process_id)]
@@ -234,7 +234,7 @@ def test_service_has_stayed_within_its_memory(post, renderer_service):
 
 
 def as_json(message):
-    # What no UTF-8 has can't be sent in it either.
+    # Lone surrogates can't be encoded as UTF-8.
     return orjson.dumps(clean(message))
 
 

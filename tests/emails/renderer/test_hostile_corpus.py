@@ -1,4 +1,4 @@
-"""A corpus of what costs much, hides something or breaks others' renderers: each is answered in time, and the next one too."""
+"""Templates that are expensive, hide something or break other renderers: each is answered in time, and so is the next message."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a merchant could write to read, stall or stop the service. Each time it answers, and goes on working."""
+"""What a merchant could write to spy on, stall or stop the service. It answers each, and goes on working."""
 
 import time
 

@@ -102,7 +102,7 @@ def test_chunked_body_past_256_kib_is_too_large(renderer_url):
 
 @contextmanager
 def stopped(service):
-    """No worker takes a request meanwhile, so that requests wait for one."""
+    """Stop the workers for a while, so that requests wait for one."""
     children = Path(f"/proc/{service.process_id}/task/{service.process_id}/children")
     workers = [int(pid) for pid in children.read_text().split()]
     for pid in workers:

@@ -1,4 +1,4 @@
-"""What ends a rendering: processor time refuses the template, a busy machine does not."""
+"""What ends a rendering: the processor time that the template takes, but not a busy machine."""
 
 import multiprocessing
 import signal
@@ -34,7 +34,7 @@ def compute():
 
 
 def outcome(script):
-    """In a process of its own, as pytest has signals of its own."""
+    """Run the script in a process of its own, because pytest uses signals itself."""
     return subprocess.run(
         [sys.executable, "-c", BEGIN + script], check=False, capture_output=True, text=True, timeout=60
     )
@@ -80,7 +80,7 @@ def test_signal_that_comes_too_early_ends_nothing():
 
 
 def test_worker_is_not_killed_for_what_it_used_before():
-    """The clock that a process reads, and the ticks that its limits are counted in, drift apart."""
+    """The clock that a process reads and the ticks in which its limits are counted drift apart."""
     ended = outcome(
         "exact = time.process_time\n"
         "def use(seconds):\n"

@@ -75,7 +75,7 @@ def order(**fields):
 
 
 def with_spaces(text):
-    """Amounts don't break across lines; for a comparison plain spaces read better."""
+    """Replace the no-break spaces of amounts, so that expectations are easier to read."""
     return text.replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
 
 

@@ -19,7 +19,7 @@ TRACKING = {
 
 @pytest.fixture
 def notice(renderer_url):
-    """Renders a notice of an order that is paid unless said."""
+    """Render a notice of an order, which is paid unless the test says otherwise."""
 
     def notice(key, locale="en", *, account_name="Hats & Co", **fields):
         source = find_template(key, locale=locale, default_locale="en")

@@ -1,4 +1,4 @@
-"""What a worker does between messages: no message pays for what others have left in memory."""
+"""What a worker does between messages, so that none is refused for memory that others have left behind."""
 
 import subprocess
 import sys

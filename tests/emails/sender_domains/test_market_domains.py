@@ -20,7 +20,7 @@ TAKEN = (409, "domain_taken")
 
 
 def claim(shop, domain="hats.example", *, is_verified=True):
-    """As a look at the record leaves it."""
+    """Store a domain as it is after its DNS record has been looked up."""
     now = timezone.now()
     with shop.scope():
         SenderDomain.objects.create(

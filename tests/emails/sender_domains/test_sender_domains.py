@@ -1,4 +1,4 @@
-"""Who may send as whom through the installation's provider, shown with a real name server."""
+"""Who may send as whom through the installation's provider, tested with a real name server."""
 
 from datetime import timedelta
 from email import message_from_bytes, policy
@@ -249,7 +249,7 @@ def test_accounts_own_provider_sends_as_it_likes(shop, names):
 
 
 def test_mail_server_of_the_installation_is_none_of_the_accounts_own(shop, names, monkeypatch):
-    """It may know us by our address alone."""
+    """It may recognise us by our address alone, without a password."""
     monkeypatch.setenv("COMMERCE_EMAIL_PROVIDER", "smtp")
     monkeypatch.setenv("COMMERCE_EMAIL_SMTP_HOST", "mail.platform.example")
     installation_value.cache_clear()
@@ -303,7 +303,7 @@ def test_name_of_a_shop_is_one_line_and_no_address(shop, names, name, expected):
 def test_message_stored_under_an_own_provider_does_not_leave_as_anybody_through_ours(
     shop, names, renderer, mail_dir, enqueue_email
 ):
-    """It was written with an address that only the account's own provider would have sent from."""
+    """Its sender's address is one that only the account's own provider may use."""
     set_sender(shop, "ceo@bank.example")
     with shop.scope():
         change_settings(changes={"commerce.email.provider": "resend", "commerce.email.api_key": ""})

@@ -7,8 +7,8 @@ from tests.factories import make_delivery
 
 
 @pytest.fixture(autouse=True)
-def _unsigned_events_are_taken(settings):
-    """As the contract has it where no secret is set, and as an installation may allow."""
+def _accept_unsigned_events(settings):
+    """Accept unsigned events, which an installation may allow where no secret is set."""
     settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED = True
 
 

@@ -88,7 +88,7 @@ def test_unsigned_event_is_refused_unless_the_installation_takes_such(shop, deli
 
 
 def test_secret_of_one_account_signs_nothing_for_another(shop, other_shop, delivery, settings):
-    """Neither by the message's id nor by naming either account."""
+    """Whether the request names no account, the one of the message or the one of the secret."""
     settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED = False
     set_secret(other_shop, "s3cret")
     signature = hex_signature(event(), "s3cret")

@@ -1,4 +1,4 @@
-"""Liquid that costs much or odd values, for the body and the subject alike."""
+"""Expensive templates and odd values in Liquid, for the body and the subject."""
 
 _DIGITS = "9" * 4_000
 

@@ -1,4 +1,4 @@
-"""MJML that costs, hides or breaks something. Whether it is compiled or refused, the service goes on."""
+"""MJML that is expensive, hides something or breaks a parser. Compiled or refused, it must not stop the service."""
 
 from tests.emails.renderer.conftest import MJML
 
