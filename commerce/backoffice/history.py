@@ -24,6 +24,7 @@ def record(
             for verb, what in part.items()
         ]
         message = "; ".join(" ".join(filter(None, words)) for words in parts)
+    # One statement for a list action on any number of rows.
     StaffAction.objects.bulk_create(
         StaffAction(
             username=request.user.get_username(),

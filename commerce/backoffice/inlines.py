@@ -41,6 +41,7 @@ class RowsFormSet(PaginationInlineFormSet):
         if is_shown and form.instance.pk is None:
             form.mark_as_deleted(form[self._pk_field.name].data)
 
+    # A refusal is shown in the form of the row that it is about, so each save attaches its own.
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
         with attach_refusal_to(form):
             return self.rows.create_row(self.instance, all_values(form), timezone.now())

@@ -24,6 +24,7 @@ def is_text_input(widget: forms.Widget) -> bool:
 
 def render_unedited_text(field: forms.Field, value: object) -> str:
     """Return what a browser sends for a text input that shows `value`, if nobody edits it."""
+    # A browser knows only what the widget has rendered, and sends an empty text where there was nothing.
     shown = field.widget.format_value(field.prepare_value(value))
     text = normalise_newlines("" if shown is None else str(shown))
     return text.replace("\n", "") if _has_one_line(field.widget) else text

@@ -14,6 +14,7 @@ class Product(AccountOwned):
     title = models.CharField(max_length=255)
     description = models.TextField(blank=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
+    # Variants that are archived with the product get the same time, by which they are restored with it.
     archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

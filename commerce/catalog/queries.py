@@ -45,6 +45,7 @@ def variants_of(product: Product) -> QuerySet[Variant]:
 
 def get_variant(variant_id: int) -> Variant:
     """A variant of the account in scope, also an archived one; raises `NotFound`."""
+    # Carts and orders still refer to archived ones.
     return get_or_not_found(Variant.objects, pk=variant_id)
 
 

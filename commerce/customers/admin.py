@@ -40,6 +40,7 @@ class CustomerAdmin(EditableAdmin):
     readonly_fields = ("is_guest", "orders_count", "total_spent_cents", "created_at", "redacted_at")
     actions_detail = ("redact",)
 
+    # Redaction is for good: a form that was opened before must not bring the data back.
     def refusal_to_change(self, request: HttpRequest, row: Customer) -> Refusal | None:
         if row.redacted_at is None:
             return None

@@ -13,6 +13,7 @@ def normalise_email(email: str) -> str:
 class Customer(AccountOwned):
     """A buyer of one account. Redaction erases the personal data and keeps the row for accounting."""
 
+    # Null once the customer is redacted.
     email = models.CharField(max_length=254, null=True, blank=True)
     # Identifies the customer for usage limits, first orders and guest checkouts.
     normalised_email = models.CharField(max_length=254, null=True, blank=True, editable=False)
@@ -36,6 +37,7 @@ class Customer(AccountOwned):
         constraints = [
             # Redacted customers have no address, and nulls are never equal.
             models.UniqueConstraint(fields=["account", "normalised_email"], name="customers_email"),
+            # Nothing may bring personal data back, whichever statement tries.
             models.CheckConstraint(
                 condition=models.Q(redacted_at__isnull=True)
                 | models.Q(email__isnull=True, normalised_email__isnull=True),

@@ -35,7 +35,7 @@ MAX_TAGS = 100
 MAX_SEGMENT_NAME = 200
 MAX_CONDITIONS = 20
 MAX_VALUES = 100
-# Checkouts compare their customers with it.
+# Checkouts compare their customers with filters, so these must stay quick to load.
 MAX_FILTER_BYTES = 64 * 1024
 OPERATORS = ("eq", "neq", "in", "gte", "lte")
 
@@ -71,6 +71,7 @@ def _require_value(value: object) -> object:
 
 def _check_condition(condition: dict[str, Any]) -> dict[str, object]:
     """Check that the field takes the operator, and that the value has the field's type."""
+    # "vip" is neither more nor less than another tag, so not every field takes every operator.
     operators = FIELDS[condition["field"]]
     if condition["op"] not in operators:
         raise ValidationFailed.of("op", "op_not_allowed", f"This field takes: {', '.join(operators)}.")

@@ -60,6 +60,7 @@ class StockingForm(AdjustmentForm):
         self.fields["location"].queryset = Location.objects.order_by("priority", "pk")
 
     def clean_variant(self) -> Variant:
+        # Archived variants may have the same SKU.
         variant = Variant.objects.filter(sku=self.cleaned_data["variant"], archived_at__isnull=True).first()
         if variant is None:
             raise forms.ValidationError("No variant of this shop has this SKU.")
@@ -76,6 +77,7 @@ class AdjustmentRows(ReadOnlyRows):
 
 @admin.register(InventoryLevel)
 class InventoryLevelAdmin(ReadOnlyAdmin):
+    # Without forms: units change by adjustments, which are recorded, and by checkouts and orders.
     list_display = ("variant", "product", "location", "on_hand", "reserved", "committed", "free_units")
     list_filter = ("location", "allow_backorder")
     list_select_related = ("variant__product", "location")
@@ -96,6 +98,7 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
     actions_list = ("stock",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InventoryLevel]:
+        # The model's property can't be sorted by.
         return super().get_queryset(request).annotate(free=F("on_hand") - F("reserved") - F("committed"))
 
     @display(description="Product", ordering="variant__product__title")

@@ -40,6 +40,7 @@ def ensure_levels(*, location_id: int, variant_ids: Collection[int], now: dateti
 def copy_backorder_rule(variant: Variant, now: datetime) -> None:
     """Copy a variant's rule to its stock levels, so that a check constraint can cover it within each row."""
     locked = lock_levels(Q(variant_id=variant.pk))
+    # A level that is being created waits for the variant's lock, and copies the new rule itself.
     levels = InventoryLevel.objects.filter(pk__in=[level.pk for level in locked])
     levels.update(allow_backorder=variant.may_oversell, updated_at=now)
 

@@ -27,6 +27,7 @@ class InventoryLevel(AccountOwned):
 
     location = AccountForeignKey(Location, related_name="+")
     variant = AccountForeignKey("catalog.Variant", related_name="inventory_levels")
+    # Repeated adjustments may add up to more than 32 bits.
     on_hand = models.BigIntegerField(default=0)
     reserved = models.BigIntegerField(default=0)
     committed = models.BigIntegerField(default=0)
@@ -41,6 +42,7 @@ class InventoryLevel(AccountOwned):
             models.CheckConstraint(condition=models.Q(on_hand__gte=0), name="inventory_levels_on_hand"),
             models.CheckConstraint(condition=models.Q(reserved__gte=0), name="inventory_levels_reserved"),
             models.CheckConstraint(condition=models.Q(committed__gte=0), name="inventory_levels_committed"),
+            # The last defence against overselling, whatever the code and its locks do.
             models.CheckConstraint(
                 condition=models.Q(allow_backorder=True)
                 | models.Q(on_hand__gte=models.F("reserved") + models.F("committed")),

@@ -22,6 +22,7 @@ def update_location(*, location: Location, changes: Mapping[str, object]) -> Loc
     changes = LOCATION.check(changes, partial=True)
     for name, value in changes.items():
         setattr(location, name, value)
+    # Only what changed, so that two changes of different fields at once both stay.
     location.save(update_fields=[*changes, "updated_at"])
     return location
 

@@ -147,7 +147,7 @@ def fulfill(*, checkout_id: int) -> None:
     ]
     if items:
         raise InsufficientInventory(items=items)
-    # All that are short are of variants that are no longer tracked.
+    # The other short ones are of variants that are no longer tracked.
     if short:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_UP, [current_account_id(), checkout_id])
@@ -200,6 +200,7 @@ def _level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservat
 
 
 def _lock(checkout_ids: Sequence[int], status: Status) -> None:
+    # `_move` alone would lock the levels in whatever order its UPDATE finds them.
     lock_levels(Q(pk__in=_level_ids(checkout_ids, status)))
 
 

@@ -7,6 +7,7 @@ class PostponedRow(AccountOwned):
     """A row that a loop failed on and skips until `retry_at`."""
 
     loop = models.CharField(max_length=32)
+    # No foreign key: the rows are those of any table.
     row_id = models.BigIntegerField()
     failures = models.PositiveIntegerField(default=1, help_text="In a row")
     retry_at = models.DateTimeField()

@@ -68,6 +68,7 @@ class OrderLineRows(ReadOnlyRows):
     fields = line_fields("order.currency")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OrderLineItem]:
+        # The columns of amounts read the order's currency.
         return super().get_queryset(request).select_related("order")
 
 
@@ -193,6 +194,7 @@ class OrderAdmin(ReadOnlyAdmin):
     def fulfill(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
         operations.fulfill_order(
             order_id=order.pk,
+            # Empty fields of the form mean none.
             carrier=fields["carrier"] or None,
             tracking_number=fields["tracking_number"] or None,
             tracking_url=fields["tracking_url"] or None,
@@ -223,6 +225,7 @@ class OrderAdmin(ReadOnlyAdmin):
         operations.cancel_order(
             order_id=order.pk,
             reason=fields["reason"] or None,
+            # Written to the ledgers of discounts and gift cards.
             actor=f"staff:{request.user.get_username()}",
             now=timezone.now(),
         )

@@ -38,6 +38,7 @@ class Totals(models.Model):
 def totals_constraints(table: str) -> list[models.CheckConstraint]:
     """Check constraints for the sums of `Totals`, named for a table."""
     charged = -F("discount_cents") + F("shipping_cents") + F("cod_fee_cents")
+    # Gross amounts contain their tax. To net ones, of lines, shipping and fee alike, all of the tax is added.
     gross = Q(prices_include_tax=True, total_cents=F("subtotal_with_tax_cents") + charged)
     net = Q(prices_include_tax=False, total_cents=F("subtotal_without_tax_cents") + charged + F("tax_cents"))
     amounts = (
@@ -90,6 +91,7 @@ class Order(Totals, AccountOwned):
         UNFULFILLED = "unfulfilled"
         FULFILLED = "fulfilled"
 
+    # Drawn by the INSERT itself, so that the counter is locked as late as possible (docs/decisions/0002).
     number = models.BigIntegerField(db_default=NextOrderNumber())
     token = models.CharField(max_length=64)
     # Unique: one order per checkout. Not a foreign key, since checkouts import orders and not the other way round.
@@ -101,6 +103,7 @@ class Order(Totals, AccountOwned):
     fulfillment_status = models.CharField(
         max_length=16, choices=FulfillmentStatus, default=FulfillmentStatus.UNFULFILLED
     )
+    # As entered at the checkout. The customer's own address may be another, or change later.
     email = models.CharField(max_length=254)
     currency = models.CharField(max_length=3)
     locale = models.CharField(max_length=16)
@@ -135,6 +138,7 @@ class Order(Totals, AccountOwned):
             models.UniqueConstraint(fields=["account", "number"], name="orders_number"),
             models.UniqueConstraint(fields=["token"], name="orders_token"),
             models.UniqueConstraint(fields=["account", "checkout_id"], name="orders_checkout"),
+            # A fulfilled order can't be cancelled, and an order is closed once it is both paid and fulfilled.
             models.CheckConstraint(
                 condition=Q(status="open", cancelled_at__isnull=True)
                 | Q(
@@ -146,6 +150,7 @@ class Order(Totals, AccountOwned):
                 | Q(status="cancelled", cancelled_at__isnull=False, fulfilled_at__isnull=True),
                 name="orders_status",
             ),
+            # What was refunded must have been paid.
             models.CheckConstraint(
                 condition=Q(payment_status="pending", paid_at__isnull=True, refunded_at__isnull=True)
                 | Q(payment_status="paid", paid_at__isnull=False, refunded_at__isnull=True)
@@ -179,6 +184,7 @@ class FrozenLine(models.Model):
     """A line as of the start of the checkout. Its prices and tax no longer follow the catalogue."""
 
     position = models.PositiveIntegerField()
+    # Variants are archived, never deleted.
     variant = AccountForeignKey("catalog.Variant", related_name="+")
     # Not a foreign key: the line outlives the product.
     product_id = models.BigIntegerField()

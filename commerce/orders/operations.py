@@ -64,6 +64,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
 def mark_order_paid(*, order_id: int, now: datetime) -> Order:
     """Record that the order was paid. Raises `NotFound` and `OrderNotOpen`."""
     order = _lock(order_id)
+    # A repeated request. A cancelled order is refused even if it was paid, as its money is to go back.
     if order.payment_status == PaymentStatus.PAID and order.status != Status.CANCELLED:
         return order
     _require_open(order)

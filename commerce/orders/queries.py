@@ -34,6 +34,7 @@ def orders_of(*, account: str, email: str, customer: str) -> str:
 
     The arguments are SQL expressions. An order is a person's by its email or its customer.
     """
+    # In upper case, for the index `orders_email`.
     return f"""
         SELECT FROM orders
          WHERE orders.account_id = {account} AND orders.status <> 'cancelled'

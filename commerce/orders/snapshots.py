@@ -32,6 +32,7 @@ class ShippingSnapshot:
     id: int
     handle: str
     name: str
+    # An identifier; an order's own `carrier` is a name for people.
     carrier: str
     service_code: str
     rate_mode: str

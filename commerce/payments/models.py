@@ -13,6 +13,7 @@ class FakeCardPayment(AccountOwned):
         ABANDONED = "abandoned"
         REFUNDED = "refunded"
 
+    # Whoever knows it may choose the outcome, so it can't be guessed.
     token = models.CharField(max_length=64)
     key = models.CharField(max_length=64, help_text="The idempotency key that the shop sent")
     status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)

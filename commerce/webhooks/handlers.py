@@ -16,7 +16,7 @@ from commerce.tenancy.models import account_of
 from commerce.versions import find_version
 
 from .errors import DeliveryFailed
-from .messages import Message, make_message, make_ping, signed_headers
+from .messages import Message, make_message, make_ping, make_signed_headers
 from .models import WebhookEndpoint
 from .queries import endpoints
 from .recording import record_delivery, record_ping
@@ -82,7 +82,7 @@ def ping_webhook(dispatch: OutboxDispatch) -> Outcome:
 def _send(endpoint: WebhookEndpoint, message: Message) -> Answer:
     # Signed for each try: receivers refuse old time stamps.
     now = timezone.now()
-    headers = signed_headers(message, keys=endpoint.list_signing_secrets(now), now=now)
+    headers = make_signed_headers(message, keys=endpoint.list_signing_secrets(now), now=now)
     return post(
         endpoint.url,
         body=message.body,

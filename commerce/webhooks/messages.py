@@ -18,6 +18,7 @@ from commerce.versions import ApiVersion
 
 PING = "webhook_endpoint.ping"
 
+# By the standard, which marks secrets with it. It is no part of the key.
 _PREFIX = "whsec_"
 
 
@@ -49,7 +50,7 @@ def make_ping(
     return _pack(make_envelope(event, version) | {"id": message_id})
 
 
-def signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:
+def make_signed_headers(message: Message, *, keys: Iterable[str], now: datetime) -> dict[str, str]:
     """Return the headers of one try, with a signature for each secret, in this order."""
     timestamp = str(int(now.timestamp()))
     signed = f"{message.id}.{timestamp}.".encode() + message.body

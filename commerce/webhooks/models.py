@@ -41,6 +41,7 @@ class WebhookEndpoint(AccountOwned):
         db_default="2026-01",
         help_text="The API version of its messages: that of the request that created it",
     )
+    # Not a hash: messages are signed with it.
     secret = models.CharField(max_length=64)
     previous_secret = models.CharField(max_length=64, blank=True)
     previous_secret_until = models.DateTimeField(null=True)
@@ -55,6 +56,7 @@ class WebhookEndpoint(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "webhook_endpoints"
         constraints = [
+            # A URL gets every event once.
             models.UniqueConstraint(fields=["account", "url"], name="webhook_endpoints_url"),
             models.CheckConstraint(
                 condition=Q(status="active", paused_at__isnull=True)

@@ -104,6 +104,7 @@ def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
     """Enqueue a message for trying the endpoint, even a paused one. It is sent once. Returns its id; raises `NotFound`."""
     endpoint = get_endpoint(endpoint_id)
     message_id = f"ping_{generate_base62(22)}"
+    # The time is stored, so that a repeated run sends the same message.
     payload = {"endpoint_id": endpoint.pk, "message_id": message_id, "occurred_at": timestamp(now)}
     enqueue(task_name="ping_webhook", payload=payload, idempotency_key=f"webhook/{message_id}", now=now)
     return message_id

@@ -15,6 +15,7 @@ def update_segment(*, segment: Segment, changes: Mapping[str, object]) -> Segmen
     changes = SEGMENT.check(changes, partial=True)
     for name, value in changes.items():
         setattr(segment, name, value)
+    # Only what changed, so that two changes of different fields at once both stay.
     segment.save(update_fields=[*changes, "updated_at"])
     return segment
 

@@ -14,6 +14,7 @@ _ORDER = one("order", AdminOrderOutput)
 
 class OrdersViewSet(AdminViewSet):
     area = "orders"
+    # The orders of an archived shop still have to be shipped, cancelled or refunded.
     outlives_archiving = True
 
     @answers(many("orders", AdminOrderOutput), parameters=[*PAGE_PARAMETERS, OrderFilter])

@@ -140,6 +140,7 @@ class AdminOrderOutput(OrderOutput):
     cancel_reason = serializers.CharField(allow_null=True, help_text="Not shown to the customer.")
 
 
+# Their ids and cents are integers in the database, and text for clients.
 _SNAPSHOTS = ("shipping_method", "pickup_point", "discount_codes", "automatic_discounts", "vat")
 _AS_STORED = (
     "token",

@@ -23,6 +23,7 @@ class EndpointsViewSet(AdminViewSet):
     """URLs that receive the account's events, signed by Standard Webhooks, and the log of deliveries."""
 
     area = "events"
+    # Null in answers that are replayed (docs/decisions/0004).
     secret_fields = ("secret",)
     # They resolve the host of a URL.
     unscoped_actions = ("create", "update")

@@ -1,7 +1,7 @@
 import base64
 from datetime import UTC, datetime
 
-from commerce.webhooks.messages import Message, make_secret, signed_headers
+from commerce.webhooks.messages import Message, make_secret, make_signed_headers
 
 # The example of the specification of Standard Webhooks.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -11,7 +11,7 @@ NOW = datetime.fromtimestamp(1614265330, UTC)
 
 
 def test_message_is_signed_as_the_standard_has_it():
-    assert signed_headers(MESSAGE, keys=[SECRET], now=NOW) == {
+    assert make_signed_headers(MESSAGE, keys=[SECRET], now=NOW) == {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
         "webhook-signature": SIGNATURE,
@@ -21,7 +21,7 @@ def test_message_is_signed_as_the_standard_has_it():
 def test_message_has_a_signature_of_each_key():
     other = make_secret()
 
-    headers = signed_headers(MESSAGE, keys=[other, SECRET], now=NOW)
+    headers = make_signed_headers(MESSAGE, keys=[other, SECRET], now=NOW)
 
     first, second = headers["webhook-signature"].split(" ")
     assert first != second == SIGNATURE
