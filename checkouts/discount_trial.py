@@ -18,7 +18,7 @@ from unfold.widgets import (
 )
 
 from carts.queries import LoadedCart, get_cart
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
@@ -139,11 +139,11 @@ def _find_unknown_codes(codes: list[str], rules: list[Rule]) -> list[str]:
 
 def _sums(basket: Basket, evaluated: Evaluation) -> list[str]:
     amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
-    return [money(cents, basket.currency) for cents in amounts]
+    return [format_money(cents, basket.currency) for cents in amounts]
 
 
 def _cells(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
-    off = money(verdict.amount_cents, currency) if verdict.is_applied else "-"
+    off = format_money(verdict.amount_cents, currency) if verdict.is_applied else "-"
     why = "" if verdict.is_applied else verdict.detail
     return [_link(rule), rule.mechanic.label, rule.code or "-", off, why]
 

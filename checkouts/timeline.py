@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.urls import reverse
 
 from checkouts.models import CheckoutPaymentAttempt
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 from commerce.backoffice.timeline import TimelineEntry
 from commerce.orders.models import Order
 from commerce.orders.timeline import register_timeline_source
@@ -15,7 +15,7 @@ from commerce.orders.timeline import register_timeline_source
 def _payments(order: Order) -> Iterator[TimelineEntry]:
     link = reverse("admin:checkouts_checkout_change", args=[order.checkout_id])
     for attempt in CheckoutPaymentAttempt.objects.filter(checkout_id=order.checkout_id):
-        detail = f"{money(attempt.amount_cents, attempt.currency)} by {attempt.payment_method}"
+        detail = f"{format_money(attempt.amount_cents, attempt.currency)} by {attempt.payment_method}"
         yield TimelineEntry(at=attempt.created_at, title="Payment started", detail=detail, link=link)
         if attempt.confirmed_at:
             reason = f", {attempt.failure_code}" if attempt.failure_code else ""

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from commerce.backoffice.display import LABEL_COLOURS, date_and_time, money_column
+from commerce.backoffice.display import LABEL_COLOURS, format_time, money_column
 from commerce.backoffice.export import export_as_csv
-from commerce.backoffice.forms import all_values
+from commerce.backoffice.forms import read_all_values
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
 from commerce.errors import Refusal
 
@@ -148,7 +148,7 @@ class DiscountAdmin(EditableAdmin):
     def refusal_to_change(self, request: HttpRequest, row: Discount) -> Refusal | None:
         if row.status != Discount.Status.ARCHIVED:
             return None
-        when = f" on {date_and_time(row.archived_at)}" if row.archived_at else ""
+        when = f" on {format_time(row.archived_at)}" if row.archived_at else ""
         return DiscountArchived(f"Nothing was saved: the discount was archived{when}.")
 
     @admin.action(description="Archive the selected discounts", permissions=["write"])
@@ -175,7 +175,7 @@ class DiscountAdmin(EditableAdmin):
             super().save_model(request, obj, form, change)
             return
         actor = f"staff:{request.user.get_username()}"
-        saved = operations.create_discount(fields=all_values(form), actor=actor, now=timezone.now())
+        saved = operations.create_discount(fields=read_all_values(form), actor=actor, now=timezone.now())
         copy_row(saved, obj)
 
     def update_row(self, row: Discount, changes: Mapping[str, object], now: datetime) -> Discount:

@@ -1,7 +1,7 @@
 from copy import copy
 from typing import Any
 
-from commerce.backoffice.forms import RuledModelForm, all_values, show_refusal
+from commerce.backoffice.forms import RuledModelForm, read_all_values, show_refusal
 from commerce.errors import ValidationFailed
 
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
@@ -47,7 +47,7 @@ class DiscountForm(RuledModelForm):
     def _require_sound(self) -> None:
         """Check how the fields fit each other before Django tries the database's constraints, which name no field."""
         draft = copy(self.instance)
-        values = all_values(self)
+        values = read_all_values(self)
         draft.type = values.get("type", draft.type)
         try:
             set_fields(draft, check_config(values, draft.mechanic))

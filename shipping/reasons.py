@@ -2,7 +2,7 @@
 
 from django.template.defaultfilters import pluralize
 
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 
 from .matching import Objection, Parcel, Verdict
 from .models import ShippingZone
@@ -37,7 +37,7 @@ def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
         bounds = _bounds(
             _price(rate.min_subtotal_cents, rate.currency), _price(rate.max_subtotal_cents, rate.currency)
         )
-        return f"{bounds}; the goods cost {money(parcel.subtotal_cents, parcel.currency)}."
+        return f"{bounds}; the goods cost {format_money(parcel.subtotal_cents, parcel.currency)}."
     bounds = _bounds(_pieces(rate.min_quantity), _pieces(rate.max_quantity))
     return f"{bounds}; the parcel has {_pieces(parcel.quantity)}."
 
@@ -53,7 +53,7 @@ def _grams(grams: int | None) -> str:
 
 
 def _price(cents: int | None, currency: str) -> str:
-    return "" if cents is None else money(cents, currency)
+    return "" if cents is None else format_money(cents, currency)
 
 
 def _pieces(quantity: int | None) -> str:

@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 
 from accounts.models import Market
 from accounts.queries import markets
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 from commerce.reference import country_names, currencies
 from commerce.rules import MAX_SAFE_INTEGER
 
@@ -123,7 +123,9 @@ def _offer_cells(offer: Offer) -> list[object]:
     method, rate = offer.option.method, offer.option.rate
     best = render_to_string("unfold/helpers/label.html", {"text": "Best", "type": "success"})
     return [
-        format_html("{} {}", money(rate.price_cents, rate.currency), best if offer.option.is_best else ""),
+        format_html(
+            "{} {}", format_money(rate.price_cents, rate.currency), best if offer.option.is_best else ""
+        ),
         _method_link(method),
         rate.display_name or "-",
         _zone_link(offer.zone),
@@ -135,7 +137,7 @@ def _offer_cells(offer: Offer) -> list[object]:
 
 def _rate_cells(refused: RefusedRate) -> list[object]:
     rate = refused.rate
-    price = money(rate.price_cents, rate.currency) if rate else "-"
+    price = format_money(rate.price_cents, rate.currency) if rate else "-"
     name = f"{price} {rate.display_name}" if rate and rate.display_name else price
     return [_zone_link(refused.zone), _method_link(refused.method), name, refused.reason]
 
@@ -150,7 +152,7 @@ def _days(method: Method) -> str:
 def _cash_on_delivery(method: Method, currency: str) -> str:
     if not method.is_cod_compatible:
         return "No"
-    return f"+ {money(method.cod_fee_cents, currency)}" if method.cod_fee_cents else "Yes"
+    return f"+ {format_money(method.cod_fee_cents, currency)}" if method.cod_fee_cents else "Yes"
 
 
 def _method_link(method: Method) -> SafeString:

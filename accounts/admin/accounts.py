@@ -14,7 +14,7 @@ from accounts import operations
 from accounts.models import Account
 from accounts.rules import ACCOUNT
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.membership import membership_of
+from commerce.backoffice.membership import get_membership
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
 
@@ -43,13 +43,13 @@ class AccountAdmin(EditableAdmin):
         return False
 
     def has_operator_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        membership = membership_of(request)
+        membership = get_membership(request)
         return membership is not None and membership.is_operator
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
         """Offer either to suspend or to lift the suspension, whichever applies."""
         # The membership, which is loaded on every request, knows the status: another query isn't needed.
-        membership = membership_of(request)
+        membership = get_membership(request)
         is_suspended = membership is not None and membership.status == Account.Status.SUSPENDED
         idle = "suspend" if is_suspended else "lift_suspension"
         return [action for action in super().get_actions_detail(request, object_id) if action.path != idle]

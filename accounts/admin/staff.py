@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from accounts import operations
 from accounts.models import StaffInvitation, StaffMembership, User
 from commerce.backoffice.forms import RuledModelForm
-from commerce.backoffice.membership import membership_of
+from commerce.backoffice.membership import get_membership
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
 
@@ -53,7 +53,7 @@ class StaffMembershipAdmin(EditableAdmin):
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Owners invite instead: adding would tell them which usernames exist."""
-        membership = membership_of(request)
+        membership = get_membership(request)
         return membership is not None and membership.is_operator
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -103,6 +103,6 @@ class StaffInvitationAdmin(EditableAdmin):
 
 def _is_own(request: HttpRequest, obj: Model | None) -> bool:
     """People can't remove their own rights, so that no shop loses its last owner by mistake."""
-    membership = membership_of(request)
+    membership = get_membership(request)
     is_operator = membership is not None and membership.is_operator
     return isinstance(obj, StaffMembership) and obj.user_id == request.user.pk and not is_operator

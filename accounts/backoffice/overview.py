@@ -8,7 +8,7 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 from commerce.backoffice.panels import make_panels
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -53,7 +53,7 @@ def _load_figures(now: datetime) -> list[Figure]:
         *(
             Figure(
                 f"{sale['number']} order{pluralize(sale['number'])} in 30 days",
-                money(sale["total_cents"], sale["currency"]),
+                format_money(sale["total_cents"], sale["currency"]),
             )
             for sale in sales
         ),

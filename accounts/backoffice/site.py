@@ -19,7 +19,7 @@ from unfold.sites import UnfoldAdminSite
 from accounts.operations import accept_invitation, decline_invitation
 from commerce.backoffice.forms import refusal_of
 from commerce.backoffice.history import record
-from commerce.backoffice.membership import membership_of
+from commerce.backoffice.membership import get_membership
 from commerce.backoffice.models import StaffAction
 from commerce.errors import Refusal
 from commerce.tenancy.scope import account_scope
@@ -157,7 +157,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return redirect("admin:index")
 
     def each_context(self, request: HttpRequest) -> dict[str, object]:
-        membership = membership_of(request)
+        membership = get_membership(request)
         context = super().each_context(request)
         if membership is not None:
             context["site_header"] = membership.name

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from accounts.management.terminal import csv_writer, find_account_id
 from accounts.queries import current_account
-from commerce.backoffice.export import cells_of, columns_of
+from commerce.backoffice.export import list_columns, read_cells
 from commerce.loops.operations import continue_after_failure
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import account_scope
@@ -48,11 +48,11 @@ class RowsExport(BaseCommand):
 
     def columns(self) -> Sequence[str]:
         """The header of the table."""
-        return columns_of(self.model)
+        return list_columns(self.model)
 
     def cells(self, row: Any) -> Sequence[object]:
         """A row's values, in the order of `columns`."""
-        return cells_of(row)
+        return read_cells(row)
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_id = find_account_id(options["account"])

@@ -17,7 +17,7 @@ from commerce.events.operations import publish_many
 from commerce.inventory.reservations import commit
 from commerce.orders.models import Order
 from commerce.orders.notifications import enqueue_confirmation
-from commerce.orders.operations import event_data as order_event_data
+from commerce.orders.operations import make_event_data as make_order_event_data
 from commerce.orders.placement import copy_lines, place_order
 from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
@@ -70,7 +70,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     _close(checkout, order, now=now)
     occurrences = [*redemptions, ("checkout.completed", _event_data(checkout, order))]
     if order.payment_status == Order.PaymentStatus.PAID:
-        occurrences.append(("order.paid", order_event_data(order)))
+        occurrences.append(("order.paid", make_order_event_data(order)))
     publish_many(occurrences=occurrences, now=now)
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
     enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)

@@ -36,8 +36,8 @@ LABEL_COLOURS = {
 }
 
 
-def money(cents: int | None, currency: str) -> str:
-    """Format an amount in minor units: `money(1990, "EUR")` is `€19.90`."""
+def format_money(cents: int | None, currency: str) -> str:
+    """Format an amount in minor units: `format_money(1990, "EUR")` is `€19.90`."""
     if cents is None:
         return "-"
     # Currencies differ in their minor units: yen have none, and Kuwaiti dinars have three digits.
@@ -45,7 +45,7 @@ def money(cents: int | None, currency: str) -> str:
     return format_currency(amount, currency, locale="en")
 
 
-def date_and_time(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%d %B %Y, %H:%M} UTC"
 
 
@@ -55,7 +55,7 @@ def money_column(field: str, title: str, *, currency: str = "currency") -> Calla
 
     @display(description=title, ordering=field)
     def column(row: object) -> str:
-        return money(getattr(row, field), currency_of(row))
+        return format_money(getattr(row, field), currency_of(row))
 
     return column
 
@@ -83,7 +83,7 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
     return column
 
 
-def preformatted(text: str | None) -> str:
+def render_preformatted(text: str | None) -> str:
     """Show a text with its line breaks, wrapping long lines."""
     style = "max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere"
     return format_html('<pre style="{}">{}</pre>', style, text) if text else "-"
@@ -94,7 +94,7 @@ def text_column(field: str, title: str) -> Callable[[object], str]:
 
     @display(description=title)
     def column(row: object) -> str:
-        return preformatted(getattr(row, field))
+        return render_preformatted(getattr(row, field))
 
     return column
 
@@ -104,7 +104,7 @@ def json_column(field: str, title: str) -> Callable[[object], str]:
 
     @display(description=title)
     def column(row: object) -> str:
-        return preformatted(json.dumps(getattr(row, field), indent=2, ensure_ascii=False))
+        return render_preformatted(json.dumps(getattr(row, field), indent=2, ensure_ascii=False))
 
     return column
 

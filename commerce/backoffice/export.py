@@ -18,25 +18,25 @@ def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset:
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
     writer = csv.writer(response)
-    writer.writerow(columns_of(queryset.model))
+    writer.writerow(list_columns(queryset.model))
     # Built in full, because a streamed response would be read after the account's scope has ended.
     # The columns that a list defers are exported too, and would otherwise be loaded by a statement for each row.
     rows = queryset.select_related(None).defer(None).iterator(chunk_size=1000)
-    writer.writerows(map(cells_of, rows))
+    writer.writerows(map(read_cells, rows))
     return response
 
 
-def columns_of(model: type[Model]) -> list[str]:
+def list_columns(model: type[Model]) -> list[str]:
     """Return the header: every field of the table except the account."""
     return [field.attname for field in model._meta.concrete_fields if field.name != "account"]
 
 
-def cells_of(row: Model) -> list[str]:
-    """Return the values of a row in the order of `columns_of`."""
-    return [_cell(getattr(row, column)) for column in columns_of(type(row))]
+def read_cells(row: Model) -> list[str]:
+    """Return the values of a row in the order of `list_columns`."""
+    return [_format_cell(getattr(row, column)) for column in list_columns(type(row))]
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, dict | list):

@@ -18,7 +18,7 @@ from commerce.errors import Refusal, ValidationFailed, constraint_of
 from commerce.rules import Fields
 from commerce.tenancy.locks import lock
 
-from .shown import MergingForm, Values, as_json
+from .shown import MergingForm, Values, to_json
 
 _UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
 
@@ -50,9 +50,9 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         if self.instance.pk is None:
             return
         self.row = copy(self.instance)
-        self.key = key_of(self.instance, self.instance.pk)
+        self.key = make_row_key(self.instance, self.instance.pk)
         stored = {name: self.initial[name] for name in self.fields if name in self.initial}
-        fingerprints = as_json(stored)
+        fingerprints = to_json(stored)
         # A script that sends no token is taken to have seen what is stored.
         shown_rows = {self.key: fingerprints} if self.shown_rows is None else self.shown_rows
         shown = shown_rows.get(self.key) if self.is_bound else None
@@ -65,7 +65,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         # Django doesn't validate an unedited form that may be empty.
         self.is_deleted = self.empty_permitted = True
         self.ignore_hidden_inputs()
-        self.key = key_of(self.instance, pk)
+        self.key = make_row_key(self.instance, pk)
         self.fingerprints = (self.shown_rows or {}).get(self.key, {})
         self.initial = self._from_json(self.fingerprints) | {self.instance._meta.pk.name: pk}
 
@@ -94,9 +94,9 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         if self.rules is not None:
             # Empty fields are left out: which may be empty was checked by Django, see `RuledFields.prepare`.
             filled_in = {
-                self._column(name): _plain(self.cleaned_data[name])
+                self._get_column(name): _to_plain(self.cleaned_data[name])
                 for name in self.base_fields.keys() & self.cleaned_data.keys()
-                if self.cleaned_data[name] not in (None, "") and self._column(name) in self.rules.rules
+                if self.cleaned_data[name] not in (None, "") and self._get_column(name) in self.rules.rules
             }
             try:
                 checked = self.rules.check(filled_in, partial=True)
@@ -109,7 +109,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
             show_refusal(self, self.refused.refusal)
         return cleaned
 
-    def _column(self, name: str) -> str:
+    def _get_column(self, name: str) -> str:
         return self._meta.model._meta.get_field(name).attname
 
 
@@ -132,27 +132,27 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
     return named
 
 
-def key_of(row: models.Model, pk: object) -> str:
+def make_row_key(row: models.Model, pk: object) -> str:
     """Return the key of a row in the page's token."""
     return f"{row._meta.label_lower}/{pk}"
 
 
-def all_values(form: forms.ModelForm) -> dict[str, object]:
+def read_all_values(form: forms.ModelForm) -> dict[str, object]:
     """Return the cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
-    return _by_column(form, form.base_fields)
+    return _read_by_column(form, form.base_fields)
 
 
-def changed_values(form: forms.ModelForm) -> dict[str, object]:
-    """Like `all_values`, but only of the changed fields."""
-    return _by_column(form, form.base_fields.keys() & set(form.changed_data))
+def read_changed_values(form: forms.ModelForm) -> dict[str, object]:
+    """Like `read_all_values`, but only of the changed fields."""
+    return _read_by_column(form, form.base_fields.keys() & set(form.changed_data))
 
 
-def _by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, object]:
+def _read_by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, object]:
     fields = [form.instance._meta.get_field(name) for name in names]
-    return {field.attname: _plain(form.cleaned_data[field.name]) for field in fields}
+    return {field.attname: _to_plain(form.cleaned_data[field.name]) for field in fields}
 
 
-def _plain(value: Any) -> object:
+def _to_plain(value: Any) -> object:
     return value.pk if isinstance(value, models.Model) else value
 
 
@@ -165,7 +165,7 @@ class FormState:
     locks_rows: bool = False
 
 
-def form_state(request: HttpRequest) -> FormState:
+def get_form_state(request: HttpRequest) -> FormState:
     """Return the state that is kept on the request, since Django's admin passes nothing else on to its forms."""
     state: FormState = getattr(request, "form_state", None) or FormState()
     request.form_state = state  # type: ignore[attr-defined]
@@ -188,7 +188,7 @@ class RuledFields:
             if form_class._meta.model._meta.get_field(name).attname in required:
                 field.required = True
         form_class.together = self.together
-        state = form_state(request)
+        state = get_form_state(request)
         form_class.refused = state.refused
         form_class.shown_rows = state.shown_rows
 
@@ -209,7 +209,7 @@ def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
 
 def is_saving(request: HttpRequest) -> bool:
     """Whether the request saves a form of rows that exist, which are locked then."""
-    return form_state(request).locks_rows
+    return get_form_state(request).locks_rows
 
 
 @contextmanager

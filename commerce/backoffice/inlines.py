@@ -11,7 +11,14 @@ from django.utils.functional import cached_property
 from unfold.admin import TabularInline
 from unfold.forms import PaginationInlineFormSet
 
-from .forms import RuledFields, RuledModelForm, all_values, attach_refusal_to, changed_values, lock_to_save
+from .forms import (
+    RuledFields,
+    RuledModelForm,
+    attach_refusal_to,
+    lock_to_save,
+    read_all_values,
+    read_changed_values,
+)
 from .roles import ByRole, ReadOnly
 
 
@@ -44,11 +51,11 @@ class RowsFormSet(PaginationInlineFormSet):
     # A refusal is shown in the form of the row that it is about, so each save attaches its own.
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
         with attach_refusal_to(form):
-            return self.rows.create_row(self.instance, all_values(form), timezone.now())
+            return self.rows.create_row(self.instance, read_all_values(form), timezone.now())
 
     def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
         with attach_refusal_to(form):
-            return self.rows.update_row(form.row, changed_values(form), timezone.now())
+            return self.rows.update_row(form.row, read_changed_values(form), timezone.now())
 
     def delete_existing(self, obj: Model, commit: bool = True) -> None:
         self.rows.delete_row(obj, timezone.now())

@@ -30,6 +30,6 @@ class Membership:
         return self.status == "active" and self.role in ({"owner"} if owners_only else {"owner", "staff"})
 
 
-def membership_of(request: HttpRequest) -> Membership | None:
+def get_membership(request: HttpRequest) -> Membership | None:
     """Return the membership of the request's account; None on pages without an account, such as log-in."""
     return getattr(request, "membership", None)

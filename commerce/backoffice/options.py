@@ -21,7 +21,15 @@ from unfold.views import ChangeList
 from commerce.errors import Refusal, ValidationFailed
 
 from .export import export_as_csv
-from .forms import FormRefused, RuledFields, all_values, changed_values, form_state, lock_to_save, refusal_of
+from .forms import (
+    FormRefused,
+    RuledFields,
+    get_form_state,
+    lock_to_save,
+    read_all_values,
+    read_changed_values,
+    refusal_of,
+)
 from .history import find_actions_on, record
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
@@ -96,12 +104,12 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except FormRefused as refused:
-            form_state(request).refused = refused
+            get_form_state(request).refused = refused
         except (Refusal, DatabaseError) as error:
             # A GET changes nothing, so this is no refusal of a change.
             if request.method != "POST":
                 raise
-            form_state(request).refused = FormRefused(refusal_of(error))
+            get_form_state(request).refused = FormRefused(refusal_of(error))
         # Django has rolled the first run back. In this one, the refusal makes the form invalid, so nothing is saved.
         return super().changeform_view(request, *args, **kwargs)
 
@@ -171,7 +179,7 @@ class EditableAdmin(AccountModelAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        state = form_state(request)
+        state = get_form_state(request)
         is_saving_row = request.method == "POST" and object_id is not None
         state.locks_rows = is_saving_row and self.has_write_permission(request)
         state.shown_rows = read_shown_values(request)
@@ -219,8 +227,8 @@ class EditableAdmin(AccountModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         if not change:
-            saved = self.create_row(all_values(form), timezone.now())
-        elif changes := changed_values(form):
+            saved = self.create_row(read_all_values(form), timezone.now())
+        elif changes := read_changed_values(form):
             saved = self.update_row(form.row, changes, timezone.now())
         else:
             return

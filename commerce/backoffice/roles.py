@@ -4,7 +4,7 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.http import HttpRequest
 
-from .membership import membership_of
+from .membership import get_membership
 
 
 class ByRole:
@@ -14,13 +14,13 @@ class ByRole:
     deletable = False
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        membership = membership_of(request)
+        membership = get_membership(request)
         return membership is not None and membership.may_view(owners_only=self.owners_only)
 
     # Named as Django's methods are: Unfold calls it for actions with `permissions=["write"]`.
     def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Whether the member may change rows of this model, by a form or an action."""
-        membership = membership_of(request)
+        membership = get_membership(request)
         return membership is not None and membership.may_change(owners_only=self.owners_only)
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -16,6 +16,6 @@ def opens_own_scopes(view: F) -> F:
     return view
 
 
-def scope_of(request: HttpRequest) -> Scope:
+def get_scope_opener(request: HttpRequest) -> Scope:
     """Return a function that opens a transaction in the member's account, for pages marked `opens_own_scopes`."""
     return request.open_scope  # type: ignore[attr-defined]

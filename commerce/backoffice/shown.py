@@ -17,7 +17,7 @@ from django.core import signing
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
-from .display import preformatted
+from .display import render_preformatted
 from .texts import PlainTextField, is_text_input, render_unedited_text
 
 _SALT = "commerce.backoffice.shown"
@@ -49,7 +49,7 @@ def read_shown_values(request: HttpRequest) -> dict[str, Values] | None:
         return {}
 
 
-def as_json(value: object) -> Any:
+def to_json(value: object) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
@@ -157,7 +157,7 @@ class MergingForm(forms.BaseForm):
             label, text = self[name].label, self.format_stored_value(name)
             if len(text) > _MAX_QUOTED or len(text.splitlines()) > 1:
                 changes.append(f"changed “{label}” to the text below")
-                long_texts.append((preformatted(text),))
+                long_texts.append((render_preformatted(text),))
             else:
                 changes.append(f"changed “{label}” to “{text}”" if text else f"emptied “{label}”")
         sentence = f"After you opened this page, somebody else {' and '.join(changes)}. Check and save again."

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from commerce.backoffice.annotations import sum_up
-from commerce.backoffice.display import label_column, money
+from commerce.backoffice.display import format_money, label_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin
@@ -43,7 +43,7 @@ class VariantRows(RowsInline):
         """Link the prices to the variant's page, where they can be changed."""
         if variant.pk is None:
             return "-"
-        prices = [money(price.price_cents, price.currency) for price in variant.pricing.all()]
+        prices = [format_money(price.price_cents, price.currency) for price in variant.pricing.all()]
         link = reverse("admin:catalog_variant_change", args=[variant.pk])
         return format_html('<a href="{}" class="text-link">{}</a>', link, ", ".join(prices) or "Set prices")
 

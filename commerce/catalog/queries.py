@@ -9,7 +9,7 @@ def products(*, status: str | None = None, handle: str | None = None) -> QuerySe
     """The products of the account in scope, with their variants and prices."""
     wanted = {"status": status, "handle": handle}
     found = Product.objects.filter(**{name: value for name, value in wanted.items() if value})
-    return found.prefetch_related(_variants_with(VariantPricing.objects.all()))
+    return found.prefetch_related(_prefetch_variants(VariantPricing.objects.all()))
 
 
 def get_product(product_id: int) -> Product:
@@ -30,7 +30,7 @@ def offered_products(*, market_id: int | None = None, handle: str | None = None)
     found = Product.objects.filter(status=Product.Status.ACTIVE)
     if handle is not None:
         found = found.filter(handle=handle)
-    return found.prefetch_related(_variants_with(pricing))
+    return found.prefetch_related(_prefetch_variants(pricing))
 
 
 def get_offered_product(product_id: int, *, market_id: int | None = None) -> Product:
@@ -40,7 +40,9 @@ def get_offered_product(product_id: int, *, market_id: int | None = None) -> Pro
 
 def variants_of(product: Product) -> QuerySet[Variant]:
     """The variants of a product with their prices."""
-    return _exclude_archived(product.variants.all()).prefetch_related(_pricing(VariantPricing.objects.all()))
+    return _exclude_archived(product.variants.all()).prefetch_related(
+        _prefetch_pricing(VariantPricing.objects.all())
+    )
 
 
 def get_variant(variant_id: int) -> Variant:
@@ -52,7 +54,7 @@ def get_variant(variant_id: int) -> Variant:
 def get_variant_with_pricing(variant_id: int) -> Variant:
     """A variant with its prices, also an archived one; raises `NotFound`."""
     found = Variant.objects.filter(pk=variant_id)
-    return get_or_not_found(found.prefetch_related(_pricing(VariantPricing.objects.all())))
+    return get_or_not_found(found.prefetch_related(_prefetch_pricing(VariantPricing.objects.all())))
 
 
 def get_pricing(*, variant_id: int, market_id: int) -> VariantPricing:
@@ -65,10 +67,10 @@ def _exclude_archived(variants: QuerySet[Variant]) -> QuerySet[Variant]:
     return variants.filter(Q(archived_at__isnull=True) | Q(archived_at=F("product__archived_at")))
 
 
-def _variants_with(pricing: QuerySet[VariantPricing]) -> Prefetch:
+def _prefetch_variants(pricing: QuerySet[VariantPricing]) -> Prefetch:
     found = _exclude_archived(Variant.objects.order_by("pk"))
-    return Prefetch("variants", found.prefetch_related(_pricing(pricing)))
+    return Prefetch("variants", found.prefetch_related(_prefetch_pricing(pricing)))
 
 
-def _pricing(pricing: QuerySet[VariantPricing]) -> Prefetch:
+def _prefetch_pricing(pricing: QuerySet[VariantPricing]) -> Prefetch:
     return Prefetch("pricing", pricing.order_by("market_id"))

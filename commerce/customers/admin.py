@@ -7,7 +7,7 @@ from django.utils import timezone
 from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import date_and_time
+from commerce.backoffice.display import format_time
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
 
@@ -45,7 +45,7 @@ class CustomerAdmin(EditableAdmin):
         if row.redacted_at is None:
             return None
         return CustomerRedacted(
-            f"Nothing was saved: the customer's personal data was erased on {date_and_time(row.redacted_at)}."
+            f"Nothing was saved: the customer's personal data was erased on {format_time(row.redacted_at)}."
         )
 
     def create_row(self, fields: Mapping[str, object], now: datetime) -> Customer:

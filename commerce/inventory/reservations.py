@@ -104,7 +104,7 @@ def reserve(
     here = Q(location_id=location_id, variant_id__in=[line.variant_id for line in lines])
     if instead_of:
         # Together with the levels that are locked below: in two steps, they would be locked out of order.
-        lock_levels(here | Q(pk__in=list(_level_ids(instead_of, Status.RESERVED))))
+        lock_levels(here | Q(pk__in=list(_find_level_ids(instead_of, Status.RESERVED))))
         release(checkout_ids=instead_of)
     if lines:
         levels = {level.variant_id: level for level in lock_levels(here)}
@@ -194,14 +194,14 @@ def _hold(checkout_id: int, lines: list[_Line], levels: dict[int, InventoryLevel
     )
 
 
-def _level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservation, int]:
+def _find_level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservation, int]:
     reservations = Reservation.objects.filter(checkout_id__in=checkout_ids, status=status)
     return reservations.values_list("level_id", flat=True)
 
 
 def _lock(checkout_ids: Sequence[int], status: Status) -> None:
     # `_move` alone would lock the levels in whatever order its UPDATE finds them.
-    lock_levels(Q(pk__in=_level_ids(checkout_ids, status)))
+    lock_levels(Q(pk__in=_find_level_ids(checkout_ids, status)))
 
 
 def _move(checkout_ids: Sequence[int], before: Status, after: Status, changes: str) -> None:

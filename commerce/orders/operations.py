@@ -119,7 +119,7 @@ def fulfill_order(
     return order
 
 
-def event_data(order: Order) -> dict[str, object]:
+def make_event_data(order: Order) -> dict[str, object]:
     """The data of an order's events."""
     return {
         "order_id": order.pk,
@@ -154,4 +154,4 @@ def _note_refund(order: Order, *, now: datetime) -> None:
 
 def _save(order: Order, event_type: str, *, now: datetime) -> None:
     order.save(update_fields=_CHANGING)
-    publish(type=event_type, data=event_data(order), now=now)
+    publish(type=event_type, data=make_event_data(order), now=now)

@@ -10,7 +10,7 @@ from unfold.enums import ActionVariant
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.export import export_as_csv
-from commerce.backoffice.membership import membership_of
+from commerce.backoffice.membership import get_membership
 from commerce.backoffice.options import ReadOnlyAdmin
 
 from . import operations
@@ -47,7 +47,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
         """Only owners see webhook endpoints, so only they see webhook dispatches."""
         dispatches = super().get_queryset(request).defer("message")
-        membership = membership_of(request)
+        membership = get_membership(request)
         if membership is not None and membership.may_view(owners_only=True):
             return dispatches
         return dispatches.exclude(target__task_name__in=tasks_of(["events"]))

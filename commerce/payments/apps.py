@@ -17,6 +17,6 @@ class PaymentsConfig(AppConfig):
 
 def _list_settings() -> Iterable[Setting]:
     # Connectors may import models, so they are loaded once all apps are.
-    from .connectors import all_connectors
+    from .connectors import load_connectors
 
-    return [setting for connector in all_connectors().values() for setting in connector.settings]
+    return [setting for connector in load_connectors().values() for setting in connector.settings]

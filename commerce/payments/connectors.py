@@ -56,21 +56,21 @@ CASH_ON_DELIVERY = Connector(
 BANK_TRANSFER = Connector(code="bank_transfer")
 
 
-def all_connectors() -> Mapping[str, Connector]:
+def load_connectors() -> Mapping[str, Connector]:
     """The payment methods of the installation by their codes, whether or not an account offers them."""
-    return _load_connectors(tuple(django_settings.PAYMENT_METHODS))
+    return _import_connectors(tuple(django_settings.PAYMENT_METHODS))
 
 
 # By the names, so that another value of the setting, as in a test, gets its own connectors.
 @cache
-def _load_connectors(names: tuple[str, ...]) -> Mapping[str, Connector]:
+def _import_connectors(names: tuple[str, ...]) -> Mapping[str, Connector]:
     connectors: list[Connector] = [import_string(name) for name in names]
     return {connector.code: connector for connector in connectors}
 
 
 def get_connector(code: str) -> Connector | None:
     """A payment method, even if the account in scope doesn't offer it."""
-    return all_connectors().get(code)
+    return load_connectors().get(code)
 
 
 def has_gateway(code: str | None) -> bool:
@@ -81,11 +81,11 @@ def has_gateway(code: str | None) -> bool:
 
 def list_gateway_methods() -> list[str]:
     """The payment methods that have a gateway, whether an account offers them or not."""
-    return [code for code in all_connectors() if has_gateway(code)]
+    return [code for code in load_connectors() if has_gateway(code)]
 
 
 def list_cod_fee_methods() -> list[str]:
-    return [code for code, connector in all_connectors().items() if connector.charges_cod_fee]
+    return [code for code, connector in load_connectors().items() if connector.charges_cod_fee]
 
 
 def get_offered_connector(code: str) -> Connector:
@@ -102,7 +102,7 @@ def get_gateway(code: str) -> Gateway:
 
     The account need no longer offer the method: payments that it has started are still to be ended or refunded.
     """
-    connector = all_connectors()[code]
+    connector = load_connectors()[code]
     if connector.gateway is None:
         raise LookupError(f"There is no gateway behind {code!r}.")
     return connector.gateway(read_settings())
@@ -111,6 +111,6 @@ def get_gateway(code: str) -> Gateway:
 def refuse_method(detail: str) -> NoReturn:
     """Raise `PaymentMethodNotSupported` with the methods that the account offers."""
     settings = read_settings()
-    connectors = all_connectors()
+    connectors = load_connectors()
     offered = sorted(code for code, connector in connectors.items() if connector.is_offered(settings))
     raise PaymentMethodNotSupported(detail, supported=offered)

@@ -1,5 +1,7 @@
 from django.urls import include, path
 
-from .connectors import all_connectors
+from .connectors import load_connectors
 
-urlpatterns = [path("", include(connector.urls)) for connector in all_connectors().values() if connector.urls]
+urlpatterns = [
+    path("", include(connector.urls)) for connector in load_connectors().values() if connector.urls
+]

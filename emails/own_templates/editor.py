@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.queries import current_account
 from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
-from commerce.backoffice.scopes import scope_of
+from commerce.backoffice.scopes import get_scope_opener
 from commerce.errors import Refusal, ValidationFailed
 from emails.frames import message_frame
 from emails.renderer_client import Rendered
@@ -33,7 +33,7 @@ class Editor:
     def __init__(self, request: HttpRequest, template_key: str, locale: str, *, may_change: bool) -> None:
         self.request = request
         self.may_change = may_change
-        self.scope = scope_of(request)
+        self.scope = get_scope_opener(request)
         with self.scope():
             self.template = get_template(template_key, locale)
             self.versions = list(versions(template_key, locale).order_by("-number")[:_SHOWN_VERSIONS])

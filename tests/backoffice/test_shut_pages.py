@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Account, ApiKey, StaffMembership, User
 from accounts.operations import set_suspended
-from commerce.backoffice.export import columns_of
+from commerce.backoffice.export import list_columns
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import workspace_scope
 from tests.backoffice.clients import make_staff
@@ -117,4 +117,4 @@ def test_no_export_holds_a_secret(model):
     if not issubclass(model, AccountOwned) or "export_as_csv" not in exports:
         return
 
-    assert SECRETS.isdisjoint(columns_of(model))
+    assert SECRETS.isdisjoint(list_columns(model))

@@ -1,6 +1,6 @@
 from django import template
 
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 
 register = template.Library()
-register.simple_tag(money, name="money")
+register.simple_tag(format_money, name="money")

@@ -110,7 +110,8 @@ def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> Non
     Customer.objects.filter(pk=customer_id).update(
         orders_count=F("orders_count") + 1,
         # Capped at the column's maximum: an overflow would refuse the order.
-        total_spent_cents=Least(F("total_spent_cents"), _cents(largest - total_cents)) + _cents(total_cents),
+        total_spent_cents=Least(F("total_spent_cents"), _to_bigint(largest - total_cents))
+        + _to_bigint(total_cents),
         updated_at=now,
     )
 
@@ -121,10 +122,10 @@ def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> 
     # An order that didn't come from a checkout was never counted, but can be cancelled.
     Customer.objects.filter(pk=customer_id).update(
         orders_count=Greatest(F("orders_count") - 1, 0),
-        total_spent_cents=Greatest(F("total_spent_cents") - _cents(total_cents), 0),
+        total_spent_cents=Greatest(F("total_spent_cents") - _to_bigint(total_cents), 0),
         updated_at=now,
     )
 
 
-def _cents(amount: int) -> Value:
+def _to_bigint(amount: int) -> Value:
     return Value(amount, output_field=BigIntegerField())

@@ -57,8 +57,8 @@ class StripeCheckout(Gateway):
             "success_url": payment.return_url,
             "cancel_url": payment.cancel_url,
             "expires_at": int(max(payment.expires_at, payment.started_at + SHORTEST_SESSION).timestamp()),
-            "metadata": _metadata(payment),
-            "payment_intent_data": {"metadata": _metadata(payment)},
+            "metadata": _make_metadata(payment),
+            "payment_intent_data": {"metadata": _make_metadata(payment)},
         }
         session = _call(
             lambda: self._api.checkout.sessions.create(
@@ -86,7 +86,7 @@ class StripeCheckout(Gateway):
         session = _call(lambda: self._api.checkout.sessions.retrieve(str(payment.reference)))
         parameters = {
             "payment_intent": session.get("payment_intent"),
-            "metadata": _metadata(payment),
+            "metadata": _make_metadata(payment),
         }
         options = {"idempotency_key": f"{payment.key}-refund"}
         refund = _call(lambda: self._api.refunds.create(parameters, options))
@@ -113,7 +113,7 @@ def _http_client() -> stripe.RequestsClient:
     return stripe.RequestsClient(timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S), session=session)
 
 
-def _metadata(payment: Payment) -> dict[str, str]:
+def _make_metadata(payment: Payment) -> dict[str, str]:
     names = ("account_id", "checkout_id", "attempt_id")
     return {name: str(getattr(payment, name)) for name in names}
 

@@ -45,8 +45,8 @@ def _read_event(request: HttpRequest, secret: str) -> GatewayEvent | None:
         raise MalformedRequest("This is no event of Stripe.")
     if event.get("type") not in _TYPES:
         return None
-    session = _object(_object(event, "data"), "object")
-    metadata = _object(session, "metadata")
+    session = _get_object(_get_object(event, "data"), "object")
+    metadata = _get_object(session, "metadata")
     attempt_id, reference = str(metadata.get("attempt_id")), session.get("id")
     # Whoever owns the Stripe account can have made the session and its metadata by other means. 18 digits fit the column.
     is_number = attempt_id.isascii() and attempt_id.isdigit() and len(attempt_id) <= 18
@@ -56,7 +56,7 @@ def _read_event(request: HttpRequest, secret: str) -> GatewayEvent | None:
     return GatewayEvent(key=f"stripe/{event['id']}", attempt_id=int(attempt_id), reference=str(reference))
 
 
-def _object(outer: Mapping[str, object], name: str) -> dict[str, object]:
+def _get_object(outer: Mapping[str, object], name: str) -> dict[str, object]:
     inner = outer.get(name)
     return inner if isinstance(inner, dict) else {}
 

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.http import require_POST, require_safe
 
-from commerce.backoffice.display import money
+from commerce.backoffice.display import format_money
 from commerce.payments.models import FakeCardPayment
 from commerce.tenancy.scope import account_scope
 
@@ -27,7 +27,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
     payment = _get_payment(token)
     context = {
         "payment": payment,
-        "amount": money(payment.amount_cents, payment.currency),
+        "amount": format_money(payment.amount_cents, payment.currency),
         "back_url": _get_back_url(payment),
     }
     answer = render(request, "payments/test_card.html", context)
