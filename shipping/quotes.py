@@ -55,12 +55,14 @@ _NARROWED = _CANDIDATES.format(
 _OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
 
 # A free method's made rate has an id of its own (matching.made_rate_id), so of two shoppers at once both get the same
-# row. A merchant who deletes a method, gives it rates or changes its mode at the same time is waited for.
+# row. A merchant who deletes a method, gives it rates or changes its mode at the same time is waited for. So are other
+# shoppers: ON CONFLICT waits for rows with the same id only, and the index of one live automatic rate would refuse
+# theirs.
 _STORE_MADE_RATE = """
     WITH free AS (
         SELECT m.id FROM shipping_methods m
          WHERE m.account_id = %(account_id)s AND m.id = %(method_id)s AND m.deleted_at IS NULL AND m.rate_mode = 'free'
-           FOR SHARE
+           FOR NO KEY UPDATE
     )
     INSERT INTO shipping_rates AS r
            (account_id, id, method_id, price_cents, currency, is_flat, is_automatic, created_at, updated_at)

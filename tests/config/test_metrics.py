@@ -83,7 +83,7 @@ def test_requests_are_written_without_a_scrape(db):
     metrics.count_request(route="some/<id:id>", method="GET", status=200, seconds=0.1)
 
     for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
-        timer.join(timeout=5)
+        timer.join(timeout=60)
 
     assert not metrics._answered
 

@@ -81,7 +81,7 @@ def visit(mortal, till, stripe, pay_shop):
 def _answer(session, url, body, headers):
     """Return the response; None if the process has died."""
     try:
-        return session.post(url, json=body, headers=headers, timeout=20)
+        return session.post(url, json=body, headers=headers, timeout=120)
     except requests.ConnectionError:
         return None
 

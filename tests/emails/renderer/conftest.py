@@ -14,6 +14,9 @@ from tests.emails.renderer import patient_conf
 
 MJML = "<mjml><mj-body><mj-section><mj-column><mj-text>{}</mj-text></mj-column></mj-section></mj-body></mjml>"
 
+# Longer than the service itself allows.
+PATIENCE_S = patient_conf.timeout + 30
+
 Post = Callable[..., requests.Response]
 
 
@@ -78,6 +81,6 @@ def post(renderer_url: str) -> Post:
             **fields,
         }
         sent = {name: value for name, value in message.items() if value is not ...}
-        return requests.post(f"{renderer_url}/render", json=sent, headers=headers, timeout=15)
+        return requests.post(f"{renderer_url}/render", json=sent, headers=headers, timeout=PATIENCE_S)
 
     return send

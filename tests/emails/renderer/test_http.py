@@ -16,14 +16,14 @@ PROBLEM = "application/problem+json"
 
 
 def test_healthz_answers(renderer_url):
-    response = requests.get(f"{renderer_url}/healthz", timeout=5)
+    response = requests.get(f"{renderer_url}/healthz", timeout=60)
 
     assert response.status_code == 200
     assert response.json() == {"status": "ok"}
 
 
 def test_unknown_path_is_not_found(renderer_url):
-    response = requests.get(f"{renderer_url}/nowhere", timeout=5)
+    response = requests.get(f"{renderer_url}/nowhere", timeout=60)
 
     assert response.status_code == 404
     assert response.headers["Content-Type"] == PROBLEM
@@ -40,7 +40,7 @@ def test_unknown_path_is_not_found(renderer_url):
     ("method", "path", "allowed"), [("GET", "/render", "POST"), ("POST", "/healthz", "GET")]
 )
 def test_other_method_is_not_allowed(renderer_url, method, path, allowed):
-    response = requests.request(method, f"{renderer_url}{path}", timeout=5)
+    response = requests.request(method, f"{renderer_url}{path}", timeout=60)
 
     assert response.status_code == 405
     assert response.headers["Allow"] == allowed
@@ -48,7 +48,7 @@ def test_other_method_is_not_allowed(renderer_url, method, path, allowed):
 
 
 def test_malformed_json_is_refused_with_its_line(renderer_url):
-    response = requests.post(f"{renderer_url}/render", data=b'{\n"ctx": }', headers=JSON, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data=b'{\n"ctx": }', headers=JSON, timeout=60)
 
     assert response.status_code == 400
     assert response.json()["code"] == "malformed_request"
@@ -57,14 +57,14 @@ def test_malformed_json_is_refused_with_its_line(renderer_url):
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'"text"', b"\xff", b"[" * 200_000, b'{"ctx": NaN}'])
 def test_body_that_is_not_a_json_object_is_malformed(renderer_url, body):
-    response = requests.post(f"{renderer_url}/render", data=body, headers=JSON, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data=body, headers=JSON, timeout=60)
 
     assert response.status_code == 400
     assert response.json()["code"] == "malformed_request"
 
 
 def test_other_content_type_is_refused(renderer_url):
-    response = requests.post(f"{renderer_url}/render", data={"body_source": "x"}, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data={"body_source": "x"}, timeout=60)
 
     assert response.status_code == 415
     assert response.json()["code"] == "unsupported_media_type"
@@ -73,7 +73,7 @@ def test_other_content_type_is_refused(renderer_url):
 def test_content_type_may_name_its_charset(renderer_url):
     headers = {"Content-Type": "application/json; charset=utf-8"}
 
-    response = requests.post(f"{renderer_url}/render", data=b"{}", headers=headers, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data=b"{}", headers=headers, timeout=60)
 
     assert response.status_code == 422
 
@@ -86,7 +86,7 @@ def test_body_of_256_kib_is_read(post):
 
 @pytest.mark.parametrize("size", [256 * 1024 + 1, 5_000_000])
 def test_body_past_256_kib_is_too_large(renderer_url, size):
-    response = requests.post(f"{renderer_url}/render", data=b"x" * size, headers=JSON, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data=b"x" * size, headers=JSON, timeout=60)
 
     assert response.status_code == 413
     assert response.json()["code"] == "body_too_large"
@@ -95,7 +95,7 @@ def test_body_past_256_kib_is_too_large(renderer_url, size):
 def test_chunked_body_past_256_kib_is_too_large(renderer_url):
     chunks = (b"x" * 65_536 for _ in range(10))
 
-    response = requests.post(f"{renderer_url}/render", data=chunks, headers=JSON, timeout=5)
+    response = requests.post(f"{renderer_url}/render", data=chunks, headers=JSON, timeout=60)
 
     assert response.status_code == 413
 

@@ -56,7 +56,7 @@ class SilentClients:
         self._selector.register(self._opened(opening), EVENT_READ, opening)
 
     def _opened(self, opening: bytes) -> socket.socket:
-        connection = socket.create_connection(self._address, timeout=10)
+        connection = socket.create_connection(self._address, timeout=60)
         connection.sendall(opening)
         return connection
 

@@ -107,7 +107,7 @@ def test_port_stays_open_while_a_web_server_is_killed(stack: Stack):
     def knock() -> None:
         while not ended.wait(0.01):
             try:
-                socket.create_connection(running.socket_address, timeout=10).close()
+                socket.create_connection(running.socket_address, timeout=60).close()
             except ConnectionRefusedError:
                 refused.set()
 
