@@ -35,7 +35,7 @@ def test_many_dispatches_are_run_by_threads_of_one_process(make_shop, handle, se
     settings.OUTBOX_THREADS = 4
     meeting = Barrier(4)
     # Nobody gets through alone.
-    ran = handle("example", lambda _: meeting.wait(timeout=10) >= 0 and Outcome())
+    ran = handle("example", lambda _: meeting.wait(timeout=60) >= 0 and Outcome())
     shops = [make_shop() for _ in range(4)]
     for shop in shops * 3:
         make_dispatch(shop, task_name="example")
