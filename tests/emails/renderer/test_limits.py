@@ -74,9 +74,7 @@ def test_quick_lane_allows_less_and_says_so():
 def test_signal_that_comes_too_early_ends_nothing():
     """Kernels count processor time by ticks, so a timer may fire before the time is up."""
     early = "lambda: [os.kill(os.getpid(), number) for number in (signal.SIGPROF, signal.SIGALRM)]"
-    ended = outcome(
-        f"import os, signal; limits.MAX_SECONDS = 50; print(end_of({early}), end_of(compute))"
-    )
+    ended = outcome(f"import os, signal; limits.MAX_SECONDS = 50; print(end_of({early}), end_of(compute))")
 
     assert ended.stdout == "done ('template_limit_exceeded', 422)\n"
 
