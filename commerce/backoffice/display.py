@@ -14,27 +14,6 @@ from unfold.decorators import display
 
 from commerce.formats import as_text
 
-_ADDRESS_LINES = [
-    ("name",),
-    ("first_name", "last_name"),
-    ("company",),
-    ("address1",),
-    ("address2",),
-    ("zip", "city"),
-    ("province_code", "country_code"),
-    ("phone",),
-]
-LABEL_COLOURS = {
-    value: colour
-    for colour, values in {
-        "success": "active paid fulfilled completed succeeded delivered opened clicked converted",
-        "info": "scheduled open pending processing sent address shipping payment requires_action",
-        "warning": "exhausted suspended paused draft inactive disabled unfulfilled refunded depleted skipped",
-        "danger": "dead failed bounced revoked cancelled expired abandoned archived closed",
-    }.items()
-    for value in values.split()
-}
-
 
 def format_money(cents: int | None, currency: str) -> str:
     """Format an amount in minor units: `format_money(1990, "EUR")` is `€19.90`."""
@@ -68,6 +47,19 @@ def rate_column(field: str, title: str) -> Callable[[object], str]:
         return f"{getattr(row, field) / 100:g} %"
 
     return column
+
+
+# Fields in one tuple share a line.
+_ADDRESS_LINES = [
+    ("name",),
+    ("first_name", "last_name"),
+    ("company",),
+    ("address1",),
+    ("address2",),
+    ("zip", "city"),
+    ("province_code", "country_code"),
+    ("phone",),
+]
 
 
 def address_column(field: str, title: str) -> Callable[[Any], str]:
@@ -107,6 +99,18 @@ def json_column(field: str, title: str) -> Callable[[object], str]:
         return render_preformatted(json.dumps(getattr(row, field), indent=2, ensure_ascii=False))
 
     return column
+
+
+LABEL_COLOURS = {
+    value: colour
+    for colour, values in {
+        "success": "active paid fulfilled completed succeeded delivered opened clicked converted",
+        "info": "scheduled open pending processing sent address shipping payment requires_action",
+        "warning": "exhausted suspended paused draft inactive disabled unfulfilled refunded depleted skipped",
+        "danger": "dead failed bounced revoked cancelled expired abandoned archived closed",
+    }.items()
+    for value in values.split()
+}
 
 
 def label_column(

@@ -20,8 +20,6 @@ from commerce.tenancy.locks import lock
 
 from .shown import MergingForm, Values, to_json
 
-_UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
-
 
 class FormRefused(Exception):
     """A refusal of an operation or the database, for the form of the page that has this `prefix`."""
@@ -170,6 +168,9 @@ def get_form_state(request: HttpRequest) -> FormState:
     state: FormState = getattr(request, "form_state", None) or FormState()
     request.form_state = state  # type: ignore[attr-defined]
     return state
+
+
+_UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
 
 
 class RuledFields:

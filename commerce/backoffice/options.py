@@ -57,7 +57,7 @@ def run_atomically_or_explain(view: View) -> View:
 
 
 class RowsList(ChangeList):
-    """A list that refuses filter values the database can't compare, just like those that Django checks itself."""
+    """A list that refuses filter values that the database can't compare, as it refuses those that Django checks."""
 
     def get_results(self, request: HttpRequest) -> None:
         try:
@@ -73,7 +73,7 @@ def refuse_save_as_new(request: HttpRequest) -> None:
 
 
 def copy_row(saved: Model, instance: Model) -> None:
-    """Bring the form's instance, with which Django goes on, up to date with the row that an operation has saved."""
+    """Copy the row that an operation has saved to the form's instance, which Django goes on using."""
     for field in saved._meta.concrete_fields:
         setattr(instance, field.attname, getattr(saved, field.attname))
     instance._state = saved._state  # noqa: SLF001  Django documents it

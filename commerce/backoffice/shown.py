@@ -21,10 +21,6 @@ from .display import render_preformatted
 from .texts import PlainTextField, is_text_input, render_unedited_text
 
 _SALT = "commerce.backoffice.shown"
-_OPEN_AGAIN = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
-
-# In characters. A longer value is shown below the message instead of inside it.
-_MAX_QUOTED = 100
 
 # JSON values by field.
 Values = dict[str, Any]
@@ -73,7 +69,7 @@ class MergedField(PlainTextField):
         text = render_unedited_text(self.field, value)
         if text == self.data:
             return False
-        # The text differs, but the value may be the same, as of `07` typed over `7`.
+        # The text differs, but the value may be the same, as with `07` typed over `7`.
         try:
             shown = self.field.to_python(text)
         except forms.ValidationError:
@@ -139,7 +135,8 @@ class MergingForm(forms.BaseForm):
         if not self.is_merged:
             return
         if self.is_from_unknown_page:
-            self.add_error(None, _OPEN_AGAIN)
+            text = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
+            self.add_error(None, text)
         # Unedited fields keep their stored values: outdated ones, and texts, which browsers may send back altered.
         for name in self.fingerprints.keys() - set(self.changed_data):
             if name in self.outdated or is_text_input(self.fields[name].widget):
@@ -155,7 +152,8 @@ class MergingForm(forms.BaseForm):
         changes, long_texts = [], []
         for name in names:
             label, text = self[name].label, self.format_stored_value(name)
-            if len(text) > _MAX_QUOTED or len(text.splitlines()) > 1:
+            # What is too long to be quoted is shown below the sentence.
+            if len(text) > 100 or len(text.splitlines()) > 1:
                 changes.append(f"changed “{label}” to the text below")
                 long_texts.append((render_preformatted(text),))
             else:

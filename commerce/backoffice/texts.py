@@ -1,8 +1,8 @@
 """Undo what browsers do to texts.
 
-Browsers end every line with CR LF, and drop line breaks in inputs of a single line (HTML standard, "constructing the entry
-list" and "value sanitization"). All forms get texts with plain
-newlines, because the setting `FORM_RENDERER` names `Renderer`.
+Browsers end every line with CR LF, and drop line breaks in inputs of a single line (HTML standard, "constructing the
+entry list" and "value sanitization algorithm"). All forms get texts with plain newlines, because the setting
+`FORM_RENDERER` names `Renderer`.
 """
 
 import re

@@ -19,7 +19,7 @@ from .models import AccountSetting
 from .queries import lock_settings
 from .registry import known_settings
 
-# The page's prefix of its form.
+# The key of the page's only form in the token of shown values.
 _PAGE = "settings"
 
 

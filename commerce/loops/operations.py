@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# The power is bounded, as it would overflow after some hundred failures. The last line names the account, by which a
+# The power is bounded, as it would overflow after some dozens of failures. The last line names the account, by which a
 # sharded table is distributed.
 _POSTPONE = """
     INSERT INTO postponed_rows AS p (account_id, loop, row_id, failures, retry_at, last_error, created_at)
@@ -34,7 +34,7 @@ _FORGET = "DELETE FROM postponed_rows WHERE account_id = %s AND loop = %s AND ro
 
 @contextmanager
 def continue_after_failure(loop: str, **ids: object) -> Iterator[None]:
-    """Log and count an error in one part of a loop, and let the loop go on."""
+    """Log and count an error in one part of a loop, and let the loop go on. Failures of the server end it."""
     try:
         yield
     except Exception as error:

@@ -50,7 +50,7 @@ def record_delivery(
     if not answer.is_success:
         _note_failure(endpoint_id, answer, now=now)
         return
-    # Conditions of the updates: the row of a healthy endpoint is neither written nor locked.
+    # Filtered, so that the row of a healthy endpoint is neither written nor locked.
     active = endpoints().filter(pk=endpoint_id, status=Status.ACTIVE)
     active.filter(consecutive_failures__gt=0).update(
         consecutive_failures=0, failing_since=None, rests_until=None

@@ -43,7 +43,7 @@ class StripeCheckout(Gateway):
         # Built from the frozen attempt only: Stripe refuses other parameters under the same idempotency key.
         price = {
             "currency": payment.currency.lower(),
-            "unit_amount": _to_charge(payment),
+            "unit_amount": _convert_amount(payment),
             "product_data": {"name": "Order"},
         }
         parameters = {
@@ -118,7 +118,7 @@ def _make_metadata(payment: Payment) -> dict[str, str]:
     return {name: str(getattr(payment, name)) for name in names}
 
 
-def _to_charge(payment: Payment) -> int:
+def _convert_amount(payment: Payment) -> int:
     try:
         return to_stripe_amount(payment.amount_cents, payment.currency)
     except NotChargeable as error:
@@ -165,7 +165,7 @@ def _read_report(session: dict[str, Any], payment: Payment) -> Report:
         raise OutcomeUnknown(f"Stripe's session {reference} belongs to another payment.")
     if status == "complete" and session.get("payment_status") == "paid":
         paid = (session.get("amount_total"), str(session.get("currency")).upper())
-        if paid == (_to_charge(payment), payment.currency):
+        if paid == (_convert_amount(payment), payment.currency):
             return Report(state=State.SUCCEEDED, reference=reference, is_charged=True)
         return Report(
             state=State.FAILED, reference=reference, failure_code="amount_mismatch", is_charged=True
