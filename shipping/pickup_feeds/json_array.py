@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from .errors import FeedRefused
-from .lines import MAX_LENGTH, Line, object_line
+from .lines import MAX_LENGTH, Line, build_line
 
+# In characters.
 _CHUNK = 1 << 16
 _WHITE_SPACE = " \t\n\r"
 
@@ -15,23 +16,19 @@ def read_json_array(stream: TextIO) -> Iterator[Line]:
     """Read the items of an array. Raises `FeedRefused` at invalid JSON, since nothing after it can be read."""
     window = _Window(stream)
     window.take("[")
-    if window.peek() == "]":
-        window.take("]")
-    else:
-        yield from _items(window)
-    if window.peek():
-        raise window.broken()
-
-
-def _items(window: "_Window") -> Iterator[Line]:
-    while True:
+    has_more = window.peek() != "]"
+    while has_more:
+        # Skips white space, so that the item's own line is counted.
         window.peek()
         number = window.line
-        yield object_line(number, window.value())
-        if window.peek() != ",":
-            break
-        window.take(",")
+        yield build_line(number, window.take_value())
+        has_more = window.peek() == ","
+        if has_more:
+            window.take(",")
     window.take("]")
+    # Anything behind the array means that the file isn't what it seems, such as two files joined.
+    if window.peek():
+        raise window.build_refusal()
 
 
 class _Window:
@@ -56,24 +53,25 @@ class _Window:
     def take(self, wanted: str) -> None:
         """Consume this character. Raises `FeedRefused` if there is another one."""
         if self.peek() != wanted:
-            raise self.broken()
+            raise self.build_refusal()
         self._advance(self._at + 1)
 
-    def value(self) -> object:
+    def take_value(self) -> object:
         """Consume and return a value. Raises `FeedRefused` if it is invalid or longer than `MAX_LENGTH`."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError):
+                # Invalid, or cut off at the end of the window: more text tells which.
                 end = len(self._text)
-            # A value at the end of the window may continue in the next chunk, such as a number.
+            # A number that ends with the window may continue in the next chunk.
             if end < len(self._text):
                 self._advance(end)
                 return value
             if len(self._text) - self._at > MAX_LENGTH or not self._extend():
-                raise self.broken()
+                raise self.build_refusal()
 
-    def broken(self) -> FeedRefused:
+    def build_refusal(self) -> FeedRefused:
         return FeedRefused(f"Invalid JSON at line {self.line}.")
 
     def _advance(self, to: int) -> None:
@@ -87,6 +85,7 @@ class _Window:
         return bool(chunk)
 
 
+# Python would accept NaN and Infinity, which JSON doesn't have and jsonb can't store.
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} isn't valid JSON.")
 

@@ -19,18 +19,19 @@ class Line:
     problem: str = ""
 
 
-def object_line(number: int, value: object) -> Line:
+def build_line(number: int, value: object) -> Line:
     """Build a line from a decoded JSON value, which must be an object."""
     if isinstance(value, dict):
         return Line(number, value)
     return Line(number, {}, "is not a JSON object")
 
 
-def bounded_lines(stream: TextIO) -> Iterator[str]:
+def read_bounded_lines(stream: TextIO) -> Iterator[str]:
     """Read lines. Raises `FeedRefused` at one that is longer than `MAX_LENGTH`."""
     number = 0
     while line := stream.readline(MAX_LENGTH):
         number += 1
+        # `readline` stops at this length, in the middle of a longer line.
         if len(line) == MAX_LENGTH:
             raise FeedRefused(f"Line {number} is longer than {MAX_LENGTH} characters.")
         yield line

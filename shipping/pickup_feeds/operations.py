@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -7,10 +8,10 @@ from django.db import transaction
 from . import staging
 from .errors import FeedRefused, LineRefused
 from .lines import Line
-from .points import Point, external_id_of, point_of
+from .points import build_point, read_external_id
 
-# How many refused lines are reported. All of them are counted.
-REFUSALS_TOLD = 1000
+# Per import: a file in the wrong format has as many refused lines as lines. All of them are counted.
+MAX_REPORTED_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +29,23 @@ class Tally:
     lines: int = 0
     accepted: int = 0
     refused: int = 0
-    told: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
-    def tell(self, source: Source, line: int, reason: str) -> None:
-        if len(self.told) < REFUSALS_TOLD:
-            self.told.append(f"{source.name}:{line}: {reason}")
+    def report(self, source: Source, line: int, reason: str) -> None:
+        if len(self.messages) < MAX_REPORTED_REFUSALS:
+            self.messages.append(f"{source.name}:{line}: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an import did, or would do in a dry run."""
+    """What an import did, or would do in a dry run. `messages` are about the first refused lines."""
 
     lines: int
     added: int
     changed: int
     closed: int
     refused: int
-    told: list[str]
+    messages: list[str]
 
 
 def import_points(
@@ -67,74 +68,68 @@ def import_points(
             raise FeedRefused(f"Another import of {carrier} is running.")
         tally = _stage(carrier, sources)
         changes = staging.compare(carrier)
-        vanished = 0 if is_partial else _count_vanished(carrier, changes, is_forced=is_forced)
+        vanished = 0
+        if not is_partial:
+            active = staging.count_active(carrier)
+            vanished, lost = active.vanished, changes.closed + active.vanished
+            # A feed that is cut off, or another carrier's, would leave shoppers without pickup points.
+            if lost * 2 > active.total and not is_forced:
+                raise FeedRefused(
+                    f"The feed would close {lost} of {active.total} active points of {carrier}."
+                )
+        # A dry run does all but this, so it counts and refuses the same.
         if not is_dry_run:
-            staging.write(carrier, now=now)
+            staging.write_changes(carrier, now=now)
             if vanished:
                 staging.close_vanished(carrier, now=now)
-        staging.drop()
+        # Temporary tables live as long as the connection, which is pooled.
+        staging.drop_tables()
     return Summary(
         lines=tally.lines,
         added=changes.added,
         changed=changes.changed,
         closed=changes.closed + vanished,
         refused=tally.refused,
-        told=tally.told,
+        messages=tally.messages,
     )
 
 
 def _stage(carrier: str, sources: Sequence[Source]) -> Tally:
     tally = Tally()
-    staging.stage(_rows(carrier, sources, tally))
+    staging.stage(_build_rows(carrier, sources, tally))
     if tally.refused and not tally.accepted:
-        raise FeedRefused(f"The feed has no valid line ({tally.refused} refused). {tally.told[0]}")
-    repeated = staging.remove_repeated(limit=REFUSALS_TOLD)
+        raise FeedRefused(f"The feed has no valid line ({tally.refused} refused). {tally.messages[0]}")
+    # In SQL afterwards: the ids of a million points would take much memory here.
+    repeated = staging.remove_repeated(limit=MAX_REPORTED_REFUSALS)
     tally.refused += repeated.count
-    for file, line in repeated.told:
-        tally.tell(sources[file], line, "external_id appeared on an earlier line")
+    for file, line in repeated.first:
+        tally.report(sources[file], line, "external_id appeared on an earlier line")
     return tally
 
 
-def _rows(carrier: str, sources: Sequence[Source], tally: Tally) -> Iterator[staging.Row]:
+def _build_rows(carrier: str, sources: Sequence[Source], tally: Tally) -> Iterator[staging.Row]:
     for number, source in enumerate(sources):
-        for line in _lines(source):
+        for line in _read_lines(source):
             tally.lines += 1
             try:
-                point = _point(line, carrier)
+                point = None if line.problem else build_point(line.fields, carrier=carrier)
+                reason = line.problem
             except LineRefused as refused:
-                tally.refused += 1
-                tally.tell(source, line.number, str(refused))
-                if external_id := _external_id(line):
-                    yield staging.refused_row(number, line.number, external_id)
-            else:
+                point, reason = None, str(refused)
+            if point:
                 tally.accepted += 1
-                yield staging.accepted_row(number, line.number, point)
+                yield (number, line.number, *point)
+                continue
+            tally.refused += 1
+            tally.report(source, line.number, reason)
+            # The carrier still has the point, so a fault in its line must not close it.
+            with suppress(LineRefused):
+                yield staging.build_refused_row(number, line.number, read_external_id(line.fields))
 
 
-def _lines(source: Source) -> Iterator[Line]:
+def _read_lines(source: Source) -> Iterator[Line]:
+    """The lines of a file. Its name is added to a refusal, as a feed may have several files."""
     try:
         yield from source.lines
     except FeedRefused as refused:
         raise FeedRefused(f"{source.name}: {refused}") from None
-
-
-def _point(line: Line, carrier: str) -> Point:
-    if line.problem:
-        raise LineRefused(line.problem)
-    return point_of(line.fields, carrier=carrier)
-
-
-def _external_id(line: Line) -> str | None:
-    try:
-        return external_id_of(line.fields)
-    except LineRefused:
-        return None
-
-
-def _count_vanished(carrier: str, changes: staging.Changes, *, is_forced: bool) -> int:
-    """Count the active points missing in the feed. Raises `FeedRefused` if too many would be closed."""
-    active = staging.count_active(carrier)
-    lost = changes.closed + active.vanished
-    if lost * 2 > active.total and not is_forced:
-        raise FeedRefused(f"The feed would close {lost} of {active.total} active points of {carrier}.")
-    return active.vanished

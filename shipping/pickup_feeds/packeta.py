@@ -15,9 +15,13 @@ _SAME = {
 }
 
 
-def own_fields(item: Mapping[str, object]) -> dict[str, object]:
+def map_fields(item: Mapping[str, object]) -> dict[str, object]:
     """Map one item's fields, without checking them."""
     fields = {ours: item.get(theirs) for ours, theirs in _SAME.items()}
+    status = item.get("status")
+    status_id = status.get("statusId", "1") if isinstance(status, dict) else "1"
+    # A point that is closed for now, or that Packeta doesn't want to be shown, must not be offered.
+    is_open = str(status_id) == "1" and str(item.get("displayFrontend", "1")) == "1"
     return fields | {
         # Only lockers have a type.
         "kind": "locker" if item.get("type") else "point",
@@ -25,18 +29,12 @@ def own_fields(item: Mapping[str, object]) -> dict[str, object]:
         "opening_hours": item.get("openingHours") or None,
         # The feed has no field for cash on delivery; accepting cards comes closest.
         "is_cod_supported": item.get("creditCardPayment") == "yes",
-        "max_weight_grams": _grams(item.get("maxWeight")),
-        "status": "active" if _is_open(item) else "closed",
+        "max_weight_grams": _to_grams(item.get("maxWeight")),
+        "status": "active" if is_open else "closed",
     }
 
 
-def _is_open(item: Mapping[str, object]) -> bool:
-    status = item.get("status")
-    status_id = status.get("statusId", "1") if isinstance(status, dict) else "1"
-    return str(status_id) == "1" and str(item.get("displayFrontend", "1")) == "1"
-
-
-def _grams(kilograms: object) -> object:
+def _to_grams(kilograms: object) -> object:
     """Convert to grams. What isn't a number is returned as it is, and refused with the other fields."""
     try:
         return Decimal(str(kilograms)) * 1000

@@ -1,6 +1,8 @@
 """Checks the fields of a feed's line, and converts them to the columns of a pickup point."""
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -15,9 +17,13 @@ REQUIRED_FIELDS = ("external_id", "name", "country_code")
 
 _MAX_OPENING_HOURS = 16_384
 _MAX_ZIP = 16
+# PostgreSQL's integer.
 _MAX_WEIGHT_GRAMS = 2_147_483_647
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+# The scale of the columns: eleven centimetres at most.
 _MICRODEGREE = Decimal("0.000001")
+# PostgreSQL can't store NUL, nor lone surrogates, as which invalid UTF-8 was read.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Point(NamedTuple):
@@ -39,37 +45,39 @@ class Point(NamedTuple):
     status: str
 
 
-def point_of(fields: Mapping[str, object], *, carrier: str) -> Point:
+def build_point(fields: Mapping[str, object], *, carrier: str) -> Point:
     """Build the point that a line describes. Raises `LineRefused` with the first invalid field."""
+    # Somebody may have named the wrong carrier on the command line.
     if fields.get("carrier") not in (None, carrier):
         raise LineRefused(f"carrier is not {carrier}")
     return Point(
-        external_id=external_id_of(fields),
-        kind=_choice(fields, "kind", ("point", "locker")),
-        name=_required(fields, "name", max_length=255),
-        address1=_text(fields, "address1", max_length=255),
-        city=_text(fields, "city", max_length=128),
-        zip=_text(fields, "zip", max_length=_MAX_ZIP),
-        normalised_zip=_normalised_zip(fields),
-        country_code=_country(fields),
-        latitude=_degrees(fields, "latitude", limit=90),
-        longitude=_degrees(fields, "longitude", limit=180),
-        opening_hours=_opening_hours(fields),
-        is_cod_supported=_boolean(fields, "is_cod_supported"),
-        max_weight_grams=_grams(fields, "max_weight_grams"),
-        status=_choice(fields, "status", ("active", "closed")),
+        external_id=read_external_id(fields),
+        kind=_read_choice(fields, "kind", ("point", "locker")),
+        name=_read_required_text(fields, "name", max_length=255),
+        address1=_read_text(fields, "address1", max_length=255),
+        city=_read_text(fields, "city", max_length=128),
+        zip=_read_text(fields, "zip", max_length=_MAX_ZIP),
+        normalised_zip=_read_normalised_zip(fields),
+        country_code=_read_country(fields),
+        latitude=_read_degrees(fields, "latitude", limit=90),
+        longitude=_read_degrees(fields, "longitude", limit=180),
+        opening_hours=_read_opening_hours(fields),
+        is_cod_supported=_read_boolean(fields, "is_cod_supported"),
+        max_weight_grams=_read_grams(fields, "max_weight_grams"),
+        status=_read_choice(fields, "status", ("active", "closed")),
     )
 
 
-def external_id_of(fields: Mapping[str, object]) -> str:
+def read_external_id(fields: Mapping[str, object]) -> str:
     """Return the carrier's id of the point, which may also be a number. Raises `LineRefused`."""
-    return _required(fields, "external_id", max_length=64)
+    return _read_required_text(fields, "external_id", max_length=64)
 
 
-def _text(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
+def _read_text(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
     value = fields.get(name)
     if value is None:
         return ""
+    # JSON feeds have numbers for ids and postcodes. Not `isinstance`: a boolean is no text.
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str):
@@ -77,51 +85,42 @@ def _text(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
     value = value.strip()
     if len(value) > max_length:
         raise LineRefused(f"{name} is longer than {max_length} characters")
-    # Invalid UTF-8 was read as lone surrogates, which PostgreSQL can't store, and neither can it store NUL.
-    if not (value.isascii() or _is_utf8(value)) or "\0" in value:
+    if _UNSTORABLE.search(value):
         raise LineRefused(f"{name} contains invalid characters")
     return value
 
 
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _required(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
-    value = _text(fields, name, max_length=max_length)
+def _read_required_text(fields: Mapping[str, object], name: str, *, max_length: int) -> str:
+    value = _read_text(fields, name, max_length=max_length)
     if not value:
         raise LineRefused(f"{name} is missing")
     return value
 
 
-def _choice(fields: Mapping[str, object], name: str, choices: tuple[str, ...]) -> str:
+def _read_choice(fields: Mapping[str, object], name: str, choices: tuple[str, ...]) -> str:
     """Return one of the choices; the first if the line has no value."""
-    value = _text(fields, name, max_length=16).lower() or choices[0]
+    value = _read_text(fields, name, max_length=16).lower() or choices[0]
     if value not in choices:
         raise LineRefused(f"{name} is not {' or '.join(choices)}")
     return value
 
 
-def _country(fields: Mapping[str, object]) -> str:
-    value = _required(fields, "country_code", max_length=2).upper()
+def _read_country(fields: Mapping[str, object]) -> str:
+    value = _read_required_text(fields, "country_code", max_length=2).upper()
     if value not in countries():
         raise LineRefused("country_code isn't an ISO 3166 country code")
     return value
 
 
-def _normalised_zip(fields: Mapping[str, object]) -> str:
-    value = normalise_zip(_text(fields, "zip", max_length=_MAX_ZIP))
+def _read_normalised_zip(fields: Mapping[str, object]) -> str:
+    value = normalise_zip(_read_text(fields, "zip", max_length=_MAX_ZIP))
     # Upper case can be longer: ß becomes SS.
     if len(value) > _MAX_ZIP:
         raise LineRefused(f"zip is longer than {_MAX_ZIP} characters in upper case")
     return value
 
 
-def _boolean(fields: Mapping[str, object], name: str) -> bool:
+def _read_boolean(fields: Mapping[str, object], name: str) -> bool:
     value = fields.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
@@ -131,7 +130,7 @@ def _boolean(fields: Mapping[str, object], name: str) -> bool:
     return found
 
 
-def _number(fields: Mapping[str, object], name: str) -> Decimal | None:
+def _read_number(fields: Mapping[str, object], name: str) -> Decimal | None:
     value = fields.get(name)
     if value is None or value == "":
         return None
@@ -139,13 +138,14 @@ def _number(fields: Mapping[str, object], name: str) -> Decimal | None:
         number = Decimal(str(value).strip())
     except (InvalidOperation, ValueError):
         raise LineRefused(f"{name} isn't a number") from None
+    # Decimal also parses NaN and Infinity.
     if not number.is_finite():
         raise LineRefused(f"{name} isn't a number")
     return number
 
 
-def _degrees(fields: Mapping[str, object], name: str, *, limit: int) -> Decimal | None:
-    number = _number(fields, name)
+def _read_degrees(fields: Mapping[str, object], name: str, *, limit: int) -> Decimal | None:
+    number = _read_number(fields, name)
     if number is None:
         return None
     if abs(number) > limit:
@@ -153,8 +153,8 @@ def _degrees(fields: Mapping[str, object], name: str, *, limit: int) -> Decimal 
     return number.quantize(_MICRODEGREE)
 
 
-def _grams(fields: Mapping[str, object], name: str) -> int | None:
-    number = _number(fields, name)
+def _read_grams(fields: Mapping[str, object], name: str) -> int | None:
+    number = _read_number(fields, name)
     if number is None:
         return None
     if not 0 <= number <= _MAX_WEIGHT_GRAMS or number != int(number):
@@ -162,22 +162,19 @@ def _grams(fields: Mapping[str, object], name: str) -> int | None:
     return int(number)
 
 
-def _opening_hours(fields: Mapping[str, object]) -> str | None:
+def _read_opening_hours(fields: Mapping[str, object]) -> str | None:
     """Return the JSON of an object or a list. In CSV, the cell contains JSON text."""
     value = fields.get("opening_hours")
     if value is None:
         return None
-    try:
-        return _json(orjson.loads(value) if isinstance(value, str) else value)
-    except (TypeError, ValueError):
+    text = ""
+    with suppress(TypeError, ValueError):
+        value = orjson.loads(value) if isinstance(value, str) else value
+        text = orjson.dumps(value).decode()
+    # jsonb can't store a NUL, which JSON can escape.
+    is_storable = text and "\\u0000" not in text and len(text) <= _MAX_OPENING_HOURS
+    if not is_storable or not isinstance(value, dict | list):
         raise LineRefused(
             f"opening_hours isn't a JSON object or list of at most {_MAX_OPENING_HOURS} characters"
-        ) from None
-
-
-def _json(value: object) -> str:
-    """Serialise a value. Raises `ValueError` or `TypeError` for what jsonb can't store, such as an escaped NUL."""
-    text = orjson.dumps(value).decode()
-    if not isinstance(value, dict | list) or "\\u0000" in text or len(text) > _MAX_OPENING_HOURS:
-        raise ValueError
+        )
     return text

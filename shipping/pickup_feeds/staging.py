@@ -13,6 +13,7 @@ from .points import Point
 # still has the point, so that it isn't closed.
 Row = tuple[object, ...]
 
+# An advisory lock, as there is no row for a carrier.
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 _CREATE = """
     CREATE TEMPORARY TABLE staged_pickup_points AS
@@ -22,6 +23,7 @@ _CREATE = """
       WITH NO DATA
 """
 _COPY = "COPY staged_pickup_points FROM STDIN"
+# Autovacuum doesn't analyse temporary tables, and without statistics the joins below may be planned for a few rows.
 _ANALYSE = "ANALYZE staged_pickup_points"
 _REMOVE_REPEATED = """
     WITH numbered AS (
@@ -33,6 +35,7 @@ _REMOVE_REPEATED = """
     )
     SELECT file, line, count(*) OVER () FROM removed WHERE name IS NOT NULL ORDER BY file, line LIMIT %s
 """
+# `IS DISTINCT FROM`, as columns may be null.
 _COMPARE = """
     CREATE TEMPORARY TABLE pickup_point_changes AS
     SELECT s.*, p.id IS NULL AS is_new,
@@ -59,6 +62,7 @@ _COUNT_ACTIVE = """
       LEFT JOIN staged_pickup_points s ON s.external_id = p.external_id
      WHERE p.carrier = %s AND p.status = 'active'
 """
+# Only rows that change are touched: most points are the same in every feed, and an update always writes a new row.
 _UPSERT = """
     INSERT INTO pickup_points AS p
            (carrier, external_id, kind, name, address1, city, zip, normalised_zip, country_code, latitude,
@@ -102,11 +106,12 @@ class Repeated:
     """How many lines repeat the id of an earlier line, and the file and line of the first ones."""
 
     count: int
-    told: list[tuple[int, int]]
+    first: list[tuple[int, int]]
 
 
 def try_lock(carrier: str) -> bool:
     """Lock the carrier's imports until the transaction ends. False if another import holds the lock."""
+    # Without waiting: a second import of the same feed would only repeat the first.
     return bool(_fetch(_LOCK, f"pickup_points:{carrier}")[0])
 
 
@@ -120,11 +125,7 @@ def stage(rows: Iterable[Row]) -> None:
         cursor.execute(_ANALYSE)
 
 
-def accepted_row(file: int, line: int, point: Point) -> Row:
-    return (file, line, *point)
-
-
-def refused_row(file: int, line: int, external_id: str) -> Row:
+def build_refused_row(file: int, line: int, external_id: str) -> Row:
     return (file, line, external_id, *[None] * (len(Point._fields) - 1))
 
 
@@ -133,11 +134,11 @@ def remove_repeated(*, limit: int) -> Repeated:
     with connection.cursor() as cursor:
         cursor.execute(_REMOVE_REPEATED, [limit])
         rows = cursor.fetchall()
-    return Repeated(count=rows[0][2] if rows else 0, told=[(file, line) for file, line, _ in rows])
+    return Repeated(count=rows[0][2] if rows else 0, first=[(file, line) for file, line, _ in rows])
 
 
 def compare(carrier: str) -> Changes:
-    """Collect the changes that the staged lines make, for `write`."""
+    """Collect the changes that the staged lines make, for `write_changes`."""
     with connection.cursor() as cursor:
         cursor.execute(_COMPARE, [carrier])
     return Changes(*_fetch(_COUNT_CHANGES))
@@ -147,7 +148,7 @@ def count_active(carrier: str) -> Active:
     return Active(*_fetch(_COUNT_ACTIVE, carrier))
 
 
-def write(carrier: str, *, now: datetime) -> None:
+def write_changes(carrier: str, *, now: datetime) -> None:
     """Insert new points and update changed ones. Unchanged rows aren't touched."""
     with connection.cursor() as cursor:
         cursor.execute(_UPSERT, [carrier, now])
@@ -158,7 +159,7 @@ def close_vanished(carrier: str, *, now: datetime) -> None:
         cursor.execute(_CLOSE_VANISHED, [now, carrier])
 
 
-def drop() -> None:
+def drop_tables() -> None:
     with connection.cursor() as cursor:
         cursor.execute(_DROP)
 

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Imports a carrier's feed of pickup points, and closes points that are no longer in it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("carrier", type=_carrier, help="the carrier, as in the shipping methods")
+        parser.add_argument("carrier", type=_parse_carrier, help="the carrier, as in the shipping methods")
         parser.add_argument(
             "files", nargs="+", metavar="FILE", help="files of the feed, in UTF-8; - for standard input"
         )
@@ -42,7 +42,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         started = monotonic()
         with ExitStack() as files, tqdm(unit="B", unit_scale=True, disable=None) as bar:
-            sources = [_source(name, options["format"], files, bar) for name in options["files"]]
+            sources = [_open_source(name, options["format"], files, bar) for name in options["files"]]
             try:
                 summary = import_points(
                     carrier=options["carrier"],
@@ -57,10 +57,10 @@ class Command(BaseCommand):
         self._show(summary, seconds=monotonic() - started, is_dry_run=options["dry_run"])
 
     def _show(self, summary: Summary, *, seconds: float, is_dry_run: bool) -> None:
-        for refusal in summary.told:
-            self.stderr.write(refusal)
-        if untold := summary.refused - len(summary.told):
-            self.stderr.write(f"and {untold} more")
+        for message in summary.messages:
+            self.stderr.write(message)
+        if left := summary.refused - len(summary.messages):
+            self.stderr.write(f"and {left} more")
         self.stdout.write(
             f"{'would be ' if is_dry_run else ''}added {summary.added}, changed {summary.changed},"
             f" closed {summary.closed}, refused {summary.refused}"
@@ -71,7 +71,7 @@ class Command(BaseCommand):
 
 
 class _ProgressReader(io.RawIOBase):
-    """Reads a file, and advances a progress bar."""
+    """Reads a file, and advances a progress bar by bytes: the number of lines isn't known before the end."""
 
     def __init__(self, file: BinaryIO, bar: tqdm) -> None:
         self._file = file
@@ -81,34 +81,36 @@ class _ProgressReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: object) -> int:
+        # `readinto1` returns what a pipe has, instead of waiting until the buffer is full.
         count = self._file.readinto1(buffer)  # type: ignore[attr-defined]
         self._bar.update(count)
         return count
 
 
-def _carrier(text: str) -> str:
+def _parse_carrier(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
         raise ArgumentTypeError("must be 1 to 64 characters of a-z, 0-9, _ and -")
     return text
 
 
-def _source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:
+def _open_source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:
     found = format_name or find_format(Path(name).suffix)
     if found is None:
         raise CommandError(f"The format of {name!r} is unknown. Set it with --format.")
     if name == STDIN:
-        return Source("standard input", _lines(sys.stdin.buffer, found, bar))
-    file = files.enter_context(_open(name))
+        return Source("standard input", _read_lines(sys.stdin.buffer, found, bar))
+    # Opened before anything is read, so that a wrong name is noticed at once.
+    file = files.enter_context(_open_file(name))
     bar.total = (bar.total or 0) + Path(name).stat().st_size
-    return Source(name, _lines(file, found, bar))
+    return Source(name, _read_lines(file, found, bar))
 
 
-def _open(name: str) -> BinaryIO:
+def _open_file(name: str) -> BinaryIO:
     try:
         return Path(name).open("rb")
     except OSError as error:
         raise CommandError(f"{name} can't be read: {error.strerror}.") from None
 
 
-def _lines(file: BinaryIO, format_name: str, bar: tqdm) -> Iterator[Line]:
+def _read_lines(file: BinaryIO, format_name: str, bar: tqdm) -> Iterator[Line]:
     return read_feed(io.BufferedReader(_ProgressReader(file, bar), 1 << 16), format_name=format_name)

@@ -179,7 +179,7 @@ def test_closed_point_that_comes_back_is_active_again(db, feed):
     assert statuses() == {"a": "active"}
 
 
-def test_bad_lines_are_told_and_the_others_imported(db, feed):
+def test_bad_lines_are_reported_and_the_others_imported(db, feed):
     make_points("a", "b", "c")
     path = feed(
         "points.csv",
@@ -203,8 +203,8 @@ def test_bad_lines_are_told_and_the_others_imported(db, feed):
     }
 
 
-def test_refused_lines_past_those_told_are_counted(db, feed, monkeypatch):
-    monkeypatch.setattr(operations, "REFUSALS_TOLD", 2)
+def test_refused_lines_past_those_reported_are_counted(db, feed, monkeypatch):
+    monkeypatch.setattr(operations, "MAX_REPORTED_REFUSALS", 2)
     path = feed("points.csv", csv_of("a", "", "", "a", "a"))
 
     out, err = run("gls", path)

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from shipping.pickup_feeds.errors import LineRefused
-from shipping.pickup_feeds.points import Point, point_of
+from shipping.pickup_feeds.points import Point, build_point
 
 
 def fields(**changes):
@@ -11,7 +11,7 @@ def fields(**changes):
 
 
 def test_point_of_few_fields():
-    assert point_of(fields(), carrier="packeta") == Point(
+    assert build_point(fields(), carrier="packeta") == Point(
         external_id="79",
         kind="point",
         name="Praha 1",
@@ -47,7 +47,7 @@ def test_point_of_all_fields_as_text_or_typed(is_text):
         status="closed",
     )
 
-    point = point_of(
+    point = build_point(
         {name: str(value) for name, value in given.items()} if is_text else given, carrier="packeta"
     )
 
@@ -117,6 +117,6 @@ def test_point_of_all_fields_as_text_or_typed(is_text):
 )
 def test_point_of_a_wrong_field_is_refused(changes, reason):
     with pytest.raises(LineRefused) as caught:
-        point_of(fields(**changes), carrier="packeta")
+        build_point(fields(**changes), carrier="packeta")
 
     assert str(caught.value) == reason
