@@ -24,6 +24,7 @@ from .zone_tester import ZoneTester
 class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = ZONE
+    # Patterns are about postcodes of the countries: who changes one must see that somebody else changed the other.
     together = ({"country_codes", "zip_patterns"},)
     list_display = ("name", "handle", "market", "countries", "method_count")
     list_filter = ("market",)
@@ -119,7 +120,8 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> ShippingMethod | None:
-        # Locked before the method, as by the API. The operation checks the zone and names the field if it isn't valid.
+        # The page locks the method here, and the operation locks the zone later, which must come first in the order of
+        # locks. So it is locked now; the operation names the field if it isn't valid. 18 digits always fit into a bigint.
         zone_id = request.POST.get("zone", "")
         if is_saving(request) and zone_id.isdecimal() and len(zone_id) < 19:
             lock(ShippingZone.objects.filter(LIVE, pk=int(zone_id))).first()

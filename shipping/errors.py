@@ -3,6 +3,7 @@ from commerce.errors import Refusal
 
 
 class HandleTaken(AccountHandleTaken):
+    # Nothing looks for the handle before: only the constraints can decide between two simultaneous requests.
     constraints = ("shipping_zones_handle", "shipping_methods_handle")
 
 
@@ -31,6 +32,7 @@ class FlatRateExists(Refusal):
     status = 409
     code = "flat_rate_exists"
     title = "The method already has a flat rate in this currency"
+    # Only the database can tell: two requests may add a rate at once.
     constraints = ("shipping_rates_one_flat",)
 
 

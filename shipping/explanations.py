@@ -1,6 +1,6 @@
 """Explain to staff what a customer would be offered, and why other rates and zones aren't."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,7 @@ from . import matching, quotes
 from .matching import Candidate, Method, Objection, Option, Parcel, Rate, Zone
 from .models import LIVE, ShippingMethod, ShippingZone
 from .queries import zones
-from .reasons import why_not_rate, why_not_zone
-
-# From the nearest miss to the furthest: the order in which refused zones are listed.
-_ZONE_OBJECTIONS = (Objection.POSTCODE, Objection.MARKET, Objection.COUNTRY)
+from .reasons import explain_refused_rate, explain_refused_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,57 +51,59 @@ class Explanation:
 
 def explain(parcel: Parcel) -> Explanation:
     """Return what a quote for the parcel offers, and why the account's other rates aren't offered. Two statements."""
-    found = {zone.pk: zone for zone in _load_zones_with_counts()}
-    objections = {pk: _to_plain_zone(zone).objection(parcel) for pk, zone in found.items()}
+    # Unlike a quote, which leaves out in SQL what can't be offered, this loads every zone to say why not.
+    live_methods = sum_up(ShippingMethod.objects.filter(LIVE), "zone")
+    rows: Iterable[Any] = (
+        zones().select_related("market").annotate(live_methods=live_methods).order_by("name", "pk")
+    )
+    found = {zone.pk: zone for zone in rows}
+    objections = {
+        pk: Zone(zone.country_codes, zone.zip_patterns, zone.market_id, pk).find_objection(parcel)
+        for pk, zone in found.items()
+    }
     covering = [pk for pk, objection in objections.items() if objection is None]
-    candidates = [candidate.completed(parcel) for candidate in quotes.candidates_of(covering)]
+    candidates = [
+        candidate.with_automatic_rate(parcel) for candidate in quotes.load_zone_candidates(covering)
+    ]
     zone_of = {candidate.method.id: found[candidate.zone.id] for candidate in candidates}
-    options = matching.options(parcel, candidates)
+    options = matching.list_options(parcel, candidates)
     return Explanation(
         offers=[Offer(zone_of[option.method.id], option) for option in options],
-        refused_rates=_refused_rates(parcel, candidates, zone_of, options),
-        refused_zones=_refused_zones(parcel, found.values(), objections),
+        refused_rates=_list_refused_rates(
+            parcel, candidates, zone_of, offered={option.method.id for option in options}
+        ),
+        refused_zones=_list_refused_zones(parcel, found, objections),
     )
 
 
-def _load_zones_with_counts() -> Iterable[Any]:
-    live_methods = sum_up(ShippingMethod.objects.filter(LIVE), "zone")
-    return zones().select_related("market").annotate(live_methods=live_methods).order_by("name", "pk")
-
-
-def _to_plain_zone(zone: ShippingZone) -> Zone:
-    return Zone(zone.country_codes, zone.zip_patterns, zone.market_id, zone.pk)
-
-
-def _refused_rates(
-    parcel: Parcel, candidates: Iterable[Candidate], zone_of: dict[int, Any], options: Sequence[Option]
+def _list_refused_rates(
+    parcel: Parcel, candidates: Iterable[Candidate], zone_of: Mapping[int, ShippingZone], *, offered: set[int]
 ) -> list[RefusedRate]:
-    offered = {option.method.id for option in options}
-    verdicts = [verdict for candidate in candidates for verdict in candidate.verdicts(parcel)]
+    verdicts = [verdict for candidate in candidates for verdict in candidate.judge_rates(parcel)]
+    # A method that is missing altogether matters more to staff than another price of one that is offered.
     verdicts.sort(key=lambda verdict: verdict.candidate.method.id in offered)
     return [
         RefusedRate(
             zone=zone_of[verdict.candidate.method.id],
             method=verdict.candidate.method,
             rate=verdict.rate,
-            reason=why_not_rate(verdict, parcel),
+            reason=explain_refused_rate(verdict, parcel),
         )
         for verdict in verdicts
         if verdict.objection
     ]
 
 
-def _refused_zones(
-    parcel: Parcel, found: Iterable[Any], objections: dict[int, Objection | None]
+def _list_refused_zones(
+    parcel: Parcel, found: Mapping[int, Any], objections: Mapping[int, Objection | None]
 ) -> list[RefusedZone]:
     """Return the refused zones, the nearest miss first."""
-    refused = [
-        RefusedZone(zone, zone.live_methods, why_not_zone(zone, objections[zone.pk], parcel))
-        for zone in found
-        if objections[zone.pk] or not zone.live_methods
+    # A zone without an objection only lacks methods.
+    nearness = (None, Objection.POSTCODE, Objection.MARKET, Objection.COUNTRY)
+    return [
+        RefusedZone(
+            found[pk], found[pk].live_methods, explain_refused_zone(found[pk], objections[pk], parcel)
+        )
+        for pk in sorted(found, key=lambda pk: nearness.index(objections[pk]))
+        if objections[pk] or not found[pk].live_methods
     ]
-    return sorted(refused, key=lambda row: _distance(objections[row.zone.pk]))
-
-
-def _distance(objection: Objection | None) -> int:
-    return _ZONE_OBJECTIONS.index(objection) + 1 if objection else 0

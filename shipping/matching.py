@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 FREE = "free"
-# The ids of made rates begin here: far above those from the sequence, and still below 2^53, which JavaScript needs.
-_MADE = 1 << 52
+# The ids of automatic rates begin here: far above those from the sequence, and still below 2^53, which JavaScript needs.
+_FIRST_AUTOMATIC_ID = 1 << 52
+# ISO 4217: three letters.
 _CURRENCIES = 26**3
 
 
@@ -49,13 +50,14 @@ class Zone:
     market_id: int | None = None
     id: int | None = None
 
-    def objection(self, parcel: Parcel) -> Objection | None:
+    def find_objection(self, parcel: Parcel) -> Objection | None:
         """Why the zone doesn't cover the parcel's destination; None if it does."""
         if parcel.country_code not in self.country_codes:
             return Objection.COUNTRY
+        # An API client may quote for no market in particular; a cart always has one.
         if parcel.market_id is not None and self.market_id not in {None, parcel.market_id}:
             return Objection.MARKET
-        if self.zip_patterns and not zip_matches(parcel.zip, self.zip_patterns):
+        if self.zip_patterns and not is_zip_covered(parcel.zip, self.zip_patterns):
             return Objection.POSTCODE
         return None
 
@@ -110,12 +112,7 @@ class Rate:
         )
         return sum(bound is not None for bound in bounds)
 
-    @classmethod
-    def build_automatic(cls, method_id: int, currency: str) -> "Rate":
-        """Build the rate of a free method without rates of its own. It is stored only when a shopper chooses it."""
-        return cls(id=made_rate_id(method_id, currency), price_cents=0, currency=currency, is_automatic=True)
-
-    def objection(self, parcel: Parcel) -> Objection | None:
+    def find_objection(self, parcel: Parcel) -> Objection | None:
         """The first condition that the parcel doesn't meet; None if it meets all."""
         if self.currency != parcel.currency:
             return Objection.CURRENCY
@@ -139,32 +136,42 @@ class Candidate:
     @property
     def uses_automatic_rates(self) -> bool:
         """Whether automatic rates apply: only for a free method without rates of its own."""
+        # Its own rates count in any currency: with them, the merchant decides in which currencies the method is offered.
         return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
-    def lacks_rate(self, parcel: Parcel) -> bool:
-        """Whether a quote has to create a rate: the method is free, covers the parcel and has no rate in its currency."""
+    def needs_automatic_rate(self, parcel: Parcel) -> bool:
+        """Whether a quote has to make up a rate: a free method covers the parcel and has no rate in its currency."""
         return (
             self.uses_automatic_rates
             and all(rate.currency != parcel.currency for rate in self.rates)
-            and self.zone.objection(parcel) is None
+            and self.zone.find_objection(parcel) is None
         )
 
-    def completed(self, parcel: Parcel) -> "Candidate":
-        """Return a copy with an automatic rate if the method lacks a rate, else the candidate itself."""
-        if not self.lacks_rate(parcel):
+    def with_automatic_rate(self, parcel: Parcel) -> "Candidate":
+        """Return a copy with an automatic rate if the method needs one, else the candidate itself."""
+        if not self.needs_automatic_rate(parcel):
             return self
-        return replace(self, rates=[*self.rates, Rate.build_automatic(self.method.id, parcel.currency)])
+        # Quotes are also read by GET requests, which write nothing. The rate is stored when a shopper chooses it.
+        automatic = Rate(
+            id=compute_automatic_rate_id(self.method.id, parcel.currency),
+            price_cents=0,
+            currency=parcel.currency,
+            is_automatic=True,
+        )
+        return replace(self, rates=[*self.rates, automatic])
 
-    def verdicts(self, parcel: Parcel) -> Iterator["Verdict"]:
+    def judge_rates(self, parcel: Parcel) -> Iterator["Verdict"]:
         """Yield one verdict per rate, or a single one if the zone rules the method out or it has no rates."""
-        objection = self.zone.objection(parcel) or (None if self.rates else Objection.NO_RATE)
+        objection = self.zone.find_objection(parcel) or (None if self.rates else Objection.NO_RATE)
         if objection:
             yield Verdict(self, None, objection)
             return
+        # Computed once, as it looks at every rate.
         counts_automatic = self.uses_automatic_rates
         for rate in self.rates:
+            # A shopper's choice may store an automatic rate just after the merchant added the first own one.
             is_superseded = rate.is_automatic and not counts_automatic
-            yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.objection(parcel))
+            yield Verdict(self, rate, Objection.SUPERSEDED if is_superseded else rate.find_objection(parcel))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,30 +196,37 @@ class Option:
         return self.rate.display_name or self.method.name
 
 
-def options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
+def list_options(parcel: Parcel, candidates: Iterable[Candidate]) -> list[Option]:
     """Return every rate that applies, ordered by price, then method, then the most specific first."""
-    ordered = sorted(_offered(parcel, candidates), key=_order)
+    offers = [
+        (candidate.method, verdict.rate)
+        for candidate in candidates
+        for verdict in candidate.judge_rates(parcel)
+        if verdict.rate is not None and verdict.objection is None
+    ]
+    # The ids decide between equals, so that the order and the best option are the same in every quote.
+    offers.sort(key=lambda offer: (offer[1].price_cents, offer[0].id, -offer[1].specificity, offer[1].id))
     seen: set[int] = set()
     found = []
-    for method, rate in ordered:
+    for method, rate in offers:
         found.append(Option(method=method, rate=rate, is_best=method.id not in seen))
         seen.add(method.id)
     return found
 
 
-def made_rate_id(method_id: int, currency: str) -> int:
-    """The id of a free method's rate in a currency. It is computed, so that a quote needn't store the rate."""
+def compute_automatic_rate_id(method_id: int, currency: str) -> int:
+    """The id of a free method's automatic rate in a currency. It is computed, so that a quote needn't store the rate."""
     letters = 0
     for letter in currency:
         letters = letters * 26 + ord(letter) - ord("A")
-    return _MADE + method_id * _CURRENCIES + letters
+    return _FIRST_AUTOMATIC_ID + method_id * _CURRENCIES + letters
 
 
-def read_made_rate_id(rate_id: int) -> tuple[int, str] | None:
-    """The method and currency of a made rate's id; None for an id from the sequence."""
-    if rate_id < _MADE:
+def read_automatic_rate_id(rate_id: int) -> tuple[int, str] | None:
+    """The method and currency of an automatic rate's id; None for an id from the sequence."""
+    if rate_id < _FIRST_AUTOMATIC_ID:
         return None
-    method_id, letters = divmod(rate_id - _MADE, _CURRENCIES)
+    method_id, letters = divmod(rate_id - _FIRST_AUTOMATIC_ID, _CURRENCIES)
     return method_id, "".join(chr(ord("A") + letters // 26**place % 26) for place in (2, 1, 0))
 
 
@@ -221,28 +235,17 @@ def normalise_zip(text: str) -> str:
     return "".join(text.upper().split()).replace("-", "")
 
 
-def matching_patterns(code: str) -> list[str]:
+def list_matching_patterns(code: str) -> list[str]:
     """Return every normalised pattern that matches a postcode: itself, and each of its prefixes with `*`."""
     wanted = normalise_zip(code)
+    # As a list, so that SQL can compare a zone's patterns by equality (quotes.py).
     return [wanted, *(f"{wanted[:length]}*" for length in range(len(wanted) + 1))] if wanted else []
 
 
-def zip_matches(code: str, patterns: Iterable[str]) -> bool:
+def is_zip_covered(code: str, patterns: Iterable[str]) -> bool:
     """Whether a postcode equals a pattern, or starts with one that ends in `*`."""
-    return not set(matching_patterns(code)).isdisjoint(map(normalise_zip, patterns))
+    return not set(list_matching_patterns(code)).isdisjoint(map(normalise_zip, patterns))
 
 
 def _within(low: int | None, value: int, high: int | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)
-
-
-def _offered(parcel: Parcel, candidates: Iterable[Candidate]) -> Iterator[tuple[Method, Rate]]:
-    for candidate in candidates:
-        for verdict in candidate.verdicts(parcel):
-            if verdict.rate is not None and verdict.objection is None:
-                yield candidate.method, verdict.rate
-
-
-def _order(applying: tuple[Method, Rate]) -> tuple[int, int, int, int]:
-    method, rate = applying
-    return rate.price_cents, method.id, -rate.specificity, rate.id

@@ -58,6 +58,7 @@ class ShippingMethod(AccountOwned):
     estimated_days_min = models.PositiveSmallIntegerField(null=True, blank=True)
     estimated_days_max = models.PositiveSmallIntegerField(null=True, blank=True)
     cod_fee_cents = models.BigIntegerField(default=0, help_text="In the currency of the chosen rate")
+    # Free-form JSON for integrations: nothing here reads it.
     carrier_config = models.JSONField(default=dict, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -78,6 +79,7 @@ class ShippingMethod(AccountOwned):
                 | Q(estimated_days_max__gte=F("estimated_days_min")),
                 name="shipping_methods_days",
             ),
+            # A mode of the API that isn't available yet: no row may have it before quotes can handle it.
             models.CheckConstraint(condition=~Q(rate_mode="carrier_api"), name="shipping_methods_rate_mode"),
         ]
         indexes = [models.Index(fields=["account", "zone"], condition=LIVE, name="shipping_methods_zone")]
@@ -153,6 +155,7 @@ class ShippingRate(AccountOwned):
         return [name for name in names if getattr(self, name) is not None]
 
 
+# Not `AccountOwned`: carriers publish these lists, and every account would have the same million rows.
 class PickupPoint(models.Model):
     """A place where a carrier hands out parcels: public reference data, the same for every account."""
 
@@ -177,6 +180,7 @@ class PickupPoint(models.Model):
     country_code = models.CharField(max_length=2)
     latitude = models.DecimalField(max_digits=9, decimal_places=6, null=True)
     longitude = models.DecimalField(max_digits=9, decimal_places=6, null=True)
+    # As the carrier gives them; null if it gives none.
     opening_hours = models.JSONField(null=True)
     is_cod_supported = models.BooleanField(default=False)
     max_weight_grams = models.PositiveIntegerField(null=True)

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.db.models import F, Prefetch, QuerySet
 
 from accounts.queries import markets
@@ -23,36 +21,38 @@ _NEWEST_FIRST = (F("pk") + 0).desc()
 def quote(parcel: Parcel) -> list[Option]:
     """All options for the parcel, in order, in one statement.
 
-    A free method without a rate is offered at 0 by a made one, which is stored only when it is chosen.
+    A free method without rates is offered at 0 by an automatic one, which is stored only when it is chosen.
     """
-    found = quotes.candidates(parcel)
-    return matching.options(parcel, [candidate.completed(parcel) for candidate in found])
+    candidates = quotes.load_candidates(parcel)
+    return matching.list_options(parcel, [candidate.with_automatic_rate(parcel) for candidate in candidates])
 
 
 def choose_pickup_point(parcel: Parcel, *, option: Option, pickup_point_id: int | None) -> PickupPoint | None:
     """Return the pickup point that a shopper chose, or None if none was chosen and the method needs none.
 
-    Raises `PickupPointRequired`, `PickupPointMismatch`, `PickupPointClosed`, and `ValidationFailed` for an unknown
-    id.
+    Raises `PickupPointRequired`, `PickupPointClosed`, `ValidationFailed` for an unknown id, and `PickupPointMismatch`
+    for a point of another carrier, in another country than the address, or for lighter parcels only.
     """
     if pickup_point_id is None:
         if option.method.requires_pickup_point:
             raise PickupPointRequired
         return None
-    point = get_pickup_point(pickup_point_id)
-    _require_fit(point, parcel=parcel, carrier=option.method.carrier)
-    return point
-
-
-def get_pickup_point(pickup_point_id: int) -> PickupPoint:
-    """Return the pickup point named in a request, open or closed; raises `ValidationFailed` if it is unknown."""
     point = PickupPoint.objects.filter(pk=pickup_point_id).first()
     if point is None:
         raise ValidationFailed.of("pickup_point_id", "not_found", "There is no such pickup point.")
+    if point.carrier != option.method.carrier:
+        raise PickupPointMismatch("The pickup point belongs to another carrier.")
+    if point.country_code != parcel.country_code:
+        raise PickupPointMismatch("The pickup point is in another country than the address.")
+    if point.max_weight_grams is not None and point.max_weight_grams < parcel.weight_grams:
+        raise PickupPointMismatch("The goods are too heavy for the pickup point.")
+    # Last: that the point is closed only matters for one that would fit.
+    if point.status == PickupPoint.Status.CLOSED:
+        raise PickupPointClosed
     return point
 
 
-def pickup_point_page(
+def list_pickup_points(
     *,
     cursor: Cursor,
     carrier: str | None = None,
@@ -69,7 +69,11 @@ def pickup_point_page(
     prefix = matching.normalise_zip(postcode_prefix)
     if not prefix:
         return newest_first(points, cursor)
-    ids = _page_of_prefix(points, prefix, cursor)
+    # A page of ids first, read from the index of postcodes alone. Only their rows are read from the table.
+    in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
+    if cursor.after_id is not None:
+        in_range = in_range.filter(pk__lt=cursor.after_id)
+    ids = in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
     return page_of(PickupPoint.objects.filter(pk__in=ids).order_by(_NEWEST_FIRST), cursor)
 
 
@@ -84,6 +88,7 @@ def get_zone(zone_id: int) -> ShippingZone:
 
 def methods() -> QuerySet[ShippingMethod]:
     """Return the live methods, with their live rates in a second statement."""
+    # Without an order of their own, rates would change places in answers whenever one of them is updated.
     rates = Prefetch("rates", queryset=ShippingRate.objects.filter(LIVE).order_by("pk"))
     return ShippingMethod.objects.filter(LIVE).prefetch_related(rates)
 
@@ -95,6 +100,7 @@ def get_method(method_id: int) -> ShippingMethod:
 
 def rates_of(method_id: int) -> QuerySet[ShippingRate]:
     """Return the live rates of a live method; raises `NotFound`."""
+    # An empty list would say that the method exists and has no rates.
     if not ShippingMethod.objects.filter(LIVE, pk=method_id).exists():
         raise NotFound
     return ShippingRate.objects.filter(LIVE, method_id=method_id)
@@ -112,23 +118,3 @@ def require_market(market_id: int | None) -> None:
     """Raise `ValidationFailed` for the id of a market that the account in scope doesn't have."""
     if market_id is not None and not markets().filter(pk=market_id).exists():
         raise ValidationFailed.unknown("market_id")
-
-
-def _page_of_prefix(points: QuerySet[PickupPoint], prefix: str, cursor: Cursor) -> QuerySet[Any]:
-    """Return a page of ids of the points whose postcode has the prefix, read from the index of postcodes alone."""
-    in_range = points.filter(normalised_zip__gte=prefix, normalised_zip__lt=prefix + LAST_CHARACTER)
-    if cursor.after_id is not None:
-        in_range = in_range.filter(pk__lt=cursor.after_id)
-    return in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
-
-
-def _require_fit(point: PickupPoint, *, parcel: Parcel, carrier: str) -> None:
-    """Raise for a point of another carrier, in another country, for lighter parcels only, or closed."""
-    if point.carrier != carrier:
-        raise PickupPointMismatch("The pickup point belongs to another carrier.")
-    if point.country_code != parcel.country_code:
-        raise PickupPointMismatch("The pickup point is in another country than the address.")
-    if point.max_weight_grams is not None and point.max_weight_grams < parcel.weight_grams:
-        raise PickupPointMismatch("The goods are too heavy for the pickup point.")
-    if point.status == PickupPoint.Status.CLOSED:
-        raise PickupPointClosed

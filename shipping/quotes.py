@@ -9,7 +9,7 @@ from django.db import connection
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 
-from .matching import Candidate, Method, Option, Parcel, Rate, Zone, matching_patterns
+from .matching import Candidate, Method, Option, Parcel, Rate, Zone, list_matching_patterns
 
 _CANDIDATES = """
     SELECT z.country_codes, z.zip_patterns, z.market_id, z.id,
@@ -25,11 +25,12 @@ _CANDIDATES = """
            {which}
      ORDER BY m.id, r.id
 """
+# The columns at which the method's and the rate's begin. They are in the order of the dataclasses' fields.
 _METHOD_AT, _RATE_AT = 4, 15
 
 # Rows that can't become an option are left out here; `matching` decides about the rest. A free method needs its rates
-# in every currency, because any rate of its own stops quotes from creating one. Patterns beyond ASCII are left to
-# `matching`, because Python's upper() differs from that of the collation "C".
+# in every currency, because any rate of its own rules automatic ones out. `IS NOT FALSE` passes open bounds. Patterns
+# beyond ASCII are left to `matching`, because Python's upper() differs from that of the collation "C".
 _NARROWED = _CANDIDATES.format(
     which_rates="""
            AND (m.rate_mode = 'free'
@@ -54,11 +55,11 @@ _NARROWED = _CANDIDATES.format(
 )
 _OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
 
-# A free method's made rate has an id of its own (matching.made_rate_id), so of two shoppers at once both get the same
+# A free method's automatic rate has an id of its own (`compute_automatic_rate_id`), so two shoppers at once get the same
 # row. A merchant who deletes a method, gives it rates or changes its mode at the same time is waited for. So are other
 # shoppers: ON CONFLICT waits for rows with the same id only, and the index of one live automatic rate would refuse
-# theirs.
-_STORE_MADE_RATE = """
+# theirs. A rate that a merchant has made their own is left as it is.
+_STORE_AUTOMATIC_RATE = """
     WITH free AS (
         SELECT m.id FROM shipping_methods m
          WHERE m.account_id = %(account_id)s AND m.id = %(method_id)s AND m.deleted_at IS NULL AND m.rate_mode = 'free'
@@ -75,12 +76,12 @@ _STORE_MADE_RATE = """
 """
 
 
-def candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidate]:
+def load_candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidate]:
     """Return the live methods that may carry the parcel, or only the given one, with the rates that may apply."""
     return _fetch(
         _NARROWED,
         country_code=parcel.country_code,
-        zip_patterns=matching_patterns(parcel.zip),
+        zip_patterns=list_matching_patterns(parcel.zip),
         market_id=parcel.market_id,
         weight_grams=parcel.weight_grams,
         subtotal_cents=parcel.subtotal_cents,
@@ -90,22 +91,23 @@ def candidates(parcel: Parcel, *, method_id: int | None = None) -> list[Candidat
     )
 
 
-def candidates_of(zone_ids: Sequence[int]) -> list[Candidate]:
+def load_zone_candidates(zone_ids: Sequence[int]) -> list[Candidate]:
     """Return the live methods of the zones, with all of their live rates."""
     return _fetch(_OF_ZONES, zone_ids=zone_ids)
 
 
-def store_made_rate(option: Option) -> bool:
-    """Store the rate that was made for a free method; False if the method is no longer to have one."""
+def store_automatic_rate(option: Option) -> bool:
+    """Store the automatic rate of a free method; False if the method is no longer to have one."""
     parameters: dict[str, Any] = {
         "account_id": current_account_id(),
         "method_id": option.method.id,
         "rate_id": option.rate.id,
         "currency": option.rate.currency,
     }
+    # The statement itself locks the method, so `lock()` can't do it.
     about_to_lock(Resource.SHIPPING_METHOD)
     with connection.cursor() as cursor:
-        cursor.execute(_STORE_MADE_RATE, parameters)
+        cursor.execute(_STORE_AUTOMATIC_RATE, parameters)
         return cursor.rowcount == 1
 
 
@@ -113,14 +115,16 @@ def _fetch(statement: str, **parameters: Any) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters | {"account_id": current_account_id()})
         rows = cursor.fetchall()
-    return [_build_candidate(list(group)) for _, group in groupby(rows, key=lambda row: row[_METHOD_AT])]
-
-
-def _build_candidate(rows: list[tuple[Any, ...]]) -> Candidate:
-    """Build one method from its rows, of which there is one per rate."""
-    first = rows[0]
-    return Candidate(
-        zone=Zone(*first[:_METHOD_AT]),
-        method=Method(*first[_METHOD_AT:_RATE_AT]),
-        rates=[Rate(*row[_RATE_AT:]) for row in rows if row[_RATE_AT] is not None],
-    )
+    candidates = []
+    # A method has one row per rate, or one without a rate. They are neighbours, as the statement orders by method.
+    for _, group in groupby(rows, key=lambda row: row[_METHOD_AT]):
+        rows_of_method = list(group)
+        first = rows_of_method[0]
+        candidates.append(
+            Candidate(
+                zone=Zone(*first[:_METHOD_AT]),
+                method=Method(*first[_METHOD_AT:_RATE_AT]),
+                rates=[Rate(*row[_RATE_AT:]) for row in rows_of_method if row[_RATE_AT] is not None],
+            )
+        )
+    return candidates

@@ -8,7 +8,7 @@ from .matching import Objection, Parcel, Verdict
 from .models import ShippingZone
 
 
-def why_not_zone(zone: ShippingZone, objection: Objection | None, parcel: Parcel) -> str:
+def explain_refused_zone(zone: ShippingZone, objection: Objection | None, parcel: Parcel) -> str:
     """Say why a zone offers nothing. Without an objection, it has no methods."""
     if objection is Objection.COUNTRY:
         return f"The zone doesn't cover {parcel.country_code}."
@@ -21,7 +21,7 @@ def why_not_zone(zone: ShippingZone, objection: Objection | None, parcel: Parcel
     return "The zone covers the address, but has no methods."
 
 
-def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
+def explain_refused_rate(verdict: Verdict, parcel: Parcel) -> str:
     """Say why a rate isn't offered. Without a rate, the method has none."""
     rate = verdict.rate
     if rate is None:
@@ -31,30 +31,33 @@ def why_not_rate(verdict: Verdict, parcel: Parcel) -> str:
     if verdict.objection is Objection.CURRENCY:
         return f"The price is in {rate.currency}, not {parcel.currency}."
     if verdict.objection is Objection.WEIGHT:
-        bounds = _bounds(_grams(rate.min_weight_grams), _grams(rate.max_weight_grams))
-        return f"{bounds}; the parcel weighs {_grams(parcel.weight_grams)}."
+        bounds = _word_bounds(_word_grams(rate.min_weight_grams), _word_grams(rate.max_weight_grams))
+        return f"{bounds}; the parcel weighs {_word_grams(parcel.weight_grams)}."
     if verdict.objection is Objection.SUBTOTAL:
-        bounds = _bounds(
-            _price(rate.min_subtotal_cents, rate.currency), _price(rate.max_subtotal_cents, rate.currency)
+        bounds = _word_bounds(
+            _word_price(rate.min_subtotal_cents, rate.currency),
+            _word_price(rate.max_subtotal_cents, rate.currency),
         )
         return f"{bounds}; the goods cost {format_money(parcel.subtotal_cents, parcel.currency)}."
-    bounds = _bounds(_pieces(rate.min_quantity), _pieces(rate.max_quantity))
-    return f"{bounds}; the parcel has {_pieces(parcel.quantity)}."
+    # The quantity is the only bound that is left.
+    bounds = _word_bounds(_word_pieces(rate.min_quantity), _word_pieces(rate.max_quantity))
+    return f"{bounds}; the parcel has {_word_pieces(parcel.quantity)}."
 
 
-def _bounds(low: str, high: str) -> str:
+def _word_bounds(low: str, high: str) -> str:
+    # At least one is set, as the parcel would lie within open bounds.
     if low and high:
         return f"From {low} to {high}"
     return f"From {low}" if low else f"Up to {high}"
 
 
-def _grams(grams: int | None) -> str:
+def _word_grams(grams: int | None) -> str:
     return "" if grams is None else f"{grams:,} g"
 
 
-def _price(cents: int | None, currency: str) -> str:
+def _word_price(cents: int | None, currency: str) -> str:
     return "" if cents is None else format_money(cents, currency)
 
 
-def _pieces(quantity: int | None) -> str:
+def _word_pieces(quantity: int | None) -> str:
     return "" if quantity is None else f"{quantity:,} item{pluralize(quantity)}"

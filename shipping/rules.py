@@ -23,9 +23,11 @@ from shipping.matching import normalise_zip
 from shipping.models import ShippingMethod
 
 MAX_NAME = 200
+# All of ISO 3166-1.
 MAX_COUNTRIES = 249
 MAX_ZIP_PATTERN = 16
 MAX_ZIP_PATTERNS = 500
+# PostgreSQL's smallint.
 MAX_DAYS = 32_767
 
 _zip_text = text(MAX_ZIP_PATTERN)
@@ -34,6 +36,7 @@ _zip_text = text(MAX_ZIP_PATTERN)
 def zip_pattern(value: object) -> str:
     """Check a postcode pattern: a postcode, or a prefix followed by `*`."""
     kept = filled_text(value)
+    # Checked in the form that is compared: of spaces and hyphens alone, nothing would be left.
     pattern = normalise_zip(kept)
     if not pattern or "*" in pattern[:-1]:
         refuse("invalid_zip_pattern", "Must be a postcode, or a prefix followed by *.")

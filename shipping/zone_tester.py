@@ -27,11 +27,12 @@ from .models import ShippingZone
 SHOWN = 100
 
 
-def _number(label: str, *, initial: int, min_value: int = 0, help_text: str = "") -> forms.IntegerField:
+def _number_field(label: str, *, initial: int, min_value: int = 0, help_text: str = "") -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         initial=initial,
         min_value=min_value,
+        # As in the API. PostgreSQL compares them as bigint.
         max_value=MAX_SAFE_INTEGER,
         help_text=help_text,
         widget=UnfoldAdminIntegerFieldWidget,
@@ -44,20 +45,24 @@ class ParcelForm(forms.Form):
     market = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     country_code = forms.ChoiceField(label="Country", widget=UnfoldAdminSelectWidget)
     zip = forms.CharField(label="Postcode", required=False, max_length=32, widget=UnfoldAdminTextInputWidget)
-    weight_grams = _number("Weight in grams", initial=1000)
-    subtotal_cents = _number("Subtotal", initial=0, help_text="In minor units: 1990 is 19.90.")
-    quantity = _number("Quantity", initial=1, min_value=1)
+    weight_grams = _number_field("Weight in grams", initial=1000)
+    subtotal_cents = _number_field("Subtotal", initial=0, help_text="In minor units: 1990 is 19.90.")
+    quantity = _number_field("Quantity", initial=1, min_value=1)
     currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
 
     def __init__(self, data: Any = None) -> None:
         self._markets = {str(market.pk): market for market in markets().order_by("pk")}
         first = next(iter(self._markets.values()), None)
         super().__init__(data, initial={"country_code": first.country_code if first else None})
-        self._offer("market", [(key, str(market)) for key, market in self._markets.items()])
-        self._offer("country_code", [(code, f"{name} ({code})") for code, name in country_names().items()])
-        self._offer("currency", [("", "The market's"), *((code, code) for code in sorted(currencies()))])
+        self._set_choices("market", [(key, str(market)) for key, market in self._markets.items()])
+        self._set_choices(
+            "country_code", [(code, f"{name} ({code})") for code, name in country_names().items()]
+        )
+        self._set_choices(
+            "currency", [("", "The market's"), *((code, code) for code in sorted(currencies()))]
+        )
 
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast("forms.ChoiceField", self.fields[name]).choices = choices
 
     @property
@@ -76,6 +81,7 @@ class ZoneTester(ModelAdmin):
 
     @action(description="Test an address", permissions=["view"], icon="travel_explore", url_path="test")
     def test_address(self, request: HttpRequest) -> HttpResponse:
+        # A GET, since it changes nothing and its address can be passed on.
         form = ParcelForm(request.GET or None)
         context = {
             **self.admin_site.each_context(request),
@@ -83,31 +89,31 @@ class ZoneTester(ModelAdmin):
             "opts": self.opts,
             "form": form,
             "button_text": "Show offers",
-            "tables": _tables(form.parcel) if form.is_valid() else None,
+            "tables": _build_tables(form.parcel) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
 
 
-def _tables(parcel: Parcel) -> list[dict[str, object]]:
+def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
     found = explain(parcel)
     return [
-        _table(
+        _build_table(
             "Offered, in this order",
             ["Price", "Method", "Rate", "Zone", "Days", "Cash on delivery", "Pickup point"],
-            [_offer_cells(offer) for offer in found.offers[:SHOWN]],
+            [_build_offer_cells(offer) for offer in found.offers[:SHOWN]],
             hidden=len(found.offers) - SHOWN,
         ),
-        _table(
+        _build_table(
             "Not offered, though the zone covers the address",
             ["Zone", "Method", "Rate", "Why not"],
-            [_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
+            [_build_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
             hidden=len(found.refused_rates) - SHOWN,
         ),
-        _table(
+        _build_table(
             "Zones that offer nothing",
             ["Zone", "Methods", "Why not"],
             [
-                [_zone_link(refused.zone), refused.method_count, refused.reason]
+                [_link_zone(refused.zone), refused.method_count, refused.reason]
                 for refused in found.refused_zones[:SHOWN]
             ],
             hidden=len(found.refused_zones) - SHOWN,
@@ -115,51 +121,45 @@ def _tables(parcel: Parcel) -> list[dict[str, object]]:
     ]
 
 
-def _table(title: str, headers: list[str], rows: list[list[object]], *, hidden: int) -> dict[str, object]:
+def _build_table(
+    title: str, headers: list[str], rows: list[list[object]], *, hidden: int
+) -> dict[str, object]:
     return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": max(hidden, 0)}
 
 
-def _offer_cells(offer: Offer) -> list[object]:
+def _build_offer_cells(offer: Offer) -> list[object]:
     method, rate = offer.option.method, offer.option.rate
+    soonest, latest = method.estimated_days_min, method.estimated_days_max
+    days: object = f"{soonest} to {latest}"
+    if soonest is None or latest is None or soonest == latest:
+        days = next((given for given in (soonest, latest) if given is not None), "-")
+    fee = f"+ {format_money(method.cod_fee_cents, rate.currency)}" if method.cod_fee_cents else "Yes"
     best = render_to_string("unfold/helpers/label.html", {"text": "Best", "type": "success"})
     return [
         format_html(
             "{} {}", format_money(rate.price_cents, rate.currency), best if offer.option.is_best else ""
         ),
-        _method_link(method),
+        _link_method(method),
         rate.display_name or "-",
-        _zone_link(offer.zone),
-        _days(method),
-        _cash_on_delivery(method, rate.currency),
+        _link_zone(offer.zone),
+        str(days),
+        fee if method.is_cod_compatible else "No",
         "Required" if method.requires_pickup_point else "-",
     ]
 
 
-def _rate_cells(refused: RefusedRate) -> list[object]:
+def _build_rate_cells(refused: RefusedRate) -> list[object]:
     rate = refused.rate
     price = format_money(rate.price_cents, rate.currency) if rate else "-"
     name = f"{price} {rate.display_name}" if rate and rate.display_name else price
-    return [_zone_link(refused.zone), _method_link(refused.method), name, refused.reason]
+    return [_link_zone(refused.zone), _link_method(refused.method), name, refused.reason]
 
 
-def _days(method: Method) -> str:
-    soonest, latest = method.estimated_days_min, method.estimated_days_max
-    if soonest is None or latest is None or soonest == latest:
-        return str(next((days for days in (soonest, latest) if days is not None), "-"))
-    return f"{soonest} to {latest}"
-
-
-def _cash_on_delivery(method: Method, currency: str) -> str:
-    if not method.is_cod_compatible:
-        return "No"
-    return f"+ {format_money(method.cod_fee_cents, currency)}" if method.cod_fee_cents else "Yes"
-
-
-def _method_link(method: Method) -> SafeString:
+def _link_method(method: Method) -> SafeString:
     return _link("admin:shipping_shippingmethod_change", method.id, method.name)
 
 
-def _zone_link(zone: ShippingZone) -> SafeString:
+def _link_zone(zone: ShippingZone) -> SafeString:
     return _link("admin:shipping_shippingzone_change", zone.pk, zone.name)
 
 

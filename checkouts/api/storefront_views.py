@@ -14,7 +14,7 @@ from commerce.rest import idempotency
 from commerce.rest.schema import answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from commerce.tenancy.scope import current_account_id
-from shipping.api.serializers import quote_answer
+from shipping.api.serializers import shape_quote
 from shipping.queries import quote
 
 from . import serializers as shapes
@@ -56,7 +56,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_QUOTES)
     def shipping_quote(self, request: Request, token: str) -> Response:
         options = quote(queries.build_parcel_to_quote(token))
-        return Response({"quotes": [quote_answer(option) for option in options]})
+        return Response({"quotes": [shape_quote(option) for option in options]})
 
     @answers(_CHECKOUT, request=shapes.ShippingInput)
     def shipping(self, request: Request, token: str) -> Response:

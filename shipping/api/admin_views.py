@@ -109,7 +109,7 @@ class QuoteViewSet(AdminViewSet):
         queries.require_market(fields.get("market_id"))
         fields["zip"] = fields.get("zip") or ""
         return Response(
-            {"quotes": [shapes.quote_answer(option) for option in queries.quote(Parcel(**fields))]}
+            {"quotes": [shapes.shape_quote(option) for option in queries.quote(Parcel(**fields))]}
         )
 
 
@@ -121,7 +121,7 @@ class PickupPointsViewSet(AdminViewSet):
     @describe_list
     def list(self, request: Request) -> Response:
         filters = self.valid_query(shapes.PickupPointFilters)
-        page = queries.pickup_point_page(cursor=self.cursor, **filters)
+        page = queries.list_pickup_points(cursor=self.cursor, **filters)
         return Response(page.answer("pickup_points", shape_pickup_point))
 
 

@@ -74,6 +74,7 @@ class RateInput(Input):
     max_quantity = fields.IntegerField(required=False, allow_null=True)
 
     def to_internal_value(self, data: Any) -> object:
+        # DRF would ignore a field that isn't declared, and the client would believe that it had set it.
         if "is_free" in data:
             raise ReadOnlyField(
                 errors=(FieldError("is_free", "read_only_field", "Derived from price_cents."),)
@@ -145,7 +146,7 @@ class QuoteOutput(Output):
     display_name = serializers.CharField(help_text="The rate's name, or the method's if the rate has none.")
 
 
-def quote_answer(option: Option) -> dict[str, Any]:
+def shape_quote(option: Option) -> dict[str, object]:
     """Return an option in the shape of `QuoteOutput`."""
     return {
         "method": as_text(option.method),

@@ -14,5 +14,5 @@ class StorefrontPickupPointsViewSet(StorefrontViewSet):
     @describe_list
     def list(self, request: Request) -> Response:
         filters = self.valid_query(PickupPointFilters)
-        page = queries.pickup_point_page(cursor=self.cursor, **filters)
+        page = queries.list_pickup_points(cursor=self.cursor, **filters)
         return Response(page.answer("pickup_points", shape_pickup_point))

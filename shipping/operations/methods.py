@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,17 +21,19 @@ def create_method(*, fields: Mapping[str, object]) -> ShippingMethod:
     `RateModeNotAvailable`, and `HandleTaken` from the unique constraint.
     """
     fields = METHOD.check(fields)
-    _require_zone(fields)
+    _lock_named_zone(fields)
     method = ShippingMethod(**fields)
     _require_sound(method)
     method.save(force_insert=True)
+    # Read again with its rates, which the API answers with.
     return get_method(method.pk)
 
 
 def update_method(*, method_id: int, changes: Mapping[str, object], now: datetime) -> ShippingMethod:
     """Change a live method. Raises `NotFound`, `RateModeConflict`, and whatever `create_method` raises."""
     changes = METHOD.check(changes, partial=True)
-    _require_zone(changes)
+    # Before the method, as zones come first in the order of locks.
+    _lock_named_zone(changes)
     method = lock_method(method_id)
     mode_before = method.rate_mode
     for name, value in changes.items():
@@ -45,18 +47,20 @@ def update_method(*, method_id: int, changes: Mapping[str, object], now: datetim
 
 def delete_method(*, method_id: int, now: datetime) -> None:
     """Delete a method with its rates. Snapshots in checkouts and orders stay. Raises `NotFound`."""
+    # The UPDATE also locks the method, so no rate is added to it until this has committed.
     if not ShippingMethod.objects.filter(LIVE, pk=method_id).update(deleted_at=now):
         raise NotFound
     ShippingRate.objects.filter(LIVE, method_id=method_id).update(deleted_at=now)
 
 
-def _require_zone(fields: dict[str, Any]) -> None:
-    """Lock the zone named in the fields, so that it isn't deleted meanwhile."""
+def _lock_named_zone(fields: dict[str, Any]) -> None:
+    """Lock the zone named in the fields, if any, so that it isn't deleted meanwhile."""
     if "zone_id" not in fields:
         return
     try:
         lock_zone(fields["zone_id"])
     except NotFound:
+        # Not a 404, which would be about the URL.
         raise ValidationFailed.unknown("zone_id") from None
 
 
@@ -70,28 +74,18 @@ def _require_sound(method: ShippingMethod) -> None:
 
 def _fit_rates_to_mode(method: ShippingMethod, *, now: datetime) -> None:
     """Adapt the rates to the method's new mode; raises `RateModeConflict` if it doesn't allow some of them."""
+    # First, so that automatic rates, which aren't the merchant's own, cause no conflict.
     retire_automatic_rates(method, now=now)
+    is_free, is_flat = method.rate_mode == RateMode.FREE, method.rate_mode == RateMode.FLAT
     live = ShippingRate.objects.filter(LIVE, method=method)
-    conflicting = _find_conflicting(list(live.order_by("pk")), mode=method.rate_mode)
-    if conflicting:
-        raise RateModeConflict(rate_ids=[rate.pk for rate in conflicting])
-    live.update(is_flat=method.rate_mode == RateMode.FLAT)
-
-
-def _find_conflicting(rates: Sequence[ShippingRate], *, mode: str) -> list[ShippingRate]:
-    if mode == RateMode.FREE:
-        return [rate for rate in rates if not rate.is_free]
-    if mode == RateMode.FLAT:
-        return _find_bounded_or_repeated(rates)
-    return []
-
-
-def _find_bounded_or_repeated(rates: Sequence[ShippingRate]) -> list[ShippingRate]:
-    """Return the rates that a flat method can't have: those with bounds, and all but the first of a currency."""
+    conflicting: list[int] = []
     currencies: set[str] = set()
-    conflicting = []
-    for rate in rates:
-        if rate.bounds or rate.currency in currencies:
-            conflicting.append(rate)
+    for rate in live.order_by("pk"):
+        # A flat method has one price per currency, so the first rate of each may stay.
+        breaks_flat = bool(rate.bounds) or rate.currency in currencies
+        if (is_free and not rate.is_free) or (is_flat and breaks_flat):
+            conflicting.append(rate.pk)
         currencies.add(rate.currency)
-    return conflicting
+    if conflicting:
+        raise RateModeConflict(rate_ids=conflicting)
+    live.update(is_flat=is_flat)

@@ -19,6 +19,7 @@ def create_rate(*, method_id: int, fields: Mapping[str, object], now: datetime) 
     `RateMustBeFree`, `TooManyRates`, and `FlatRateExists` from the unique constraint.
     """
     fields = RATE.check(fields)
+    # Locked against a change of its mode, and so that rates created at once are counted one by one.
     method = lock_method(method_id)
     rate = ShippingRate(method=method, is_flat=method.rate_mode == RateMode.FLAT, **fields)
     _require_sound(rate, mode=method.rate_mode)
@@ -35,6 +36,7 @@ def update_rate(*, rate_id: int, changes: Mapping[str, object], now: datetime) -
     method, rate = lock_rate(rate_id)
     for name, value in changes.items():
         setattr(rate, name, value)
+    # Before the automatic rates are retired, so that this one stays.
     rate.is_automatic = False
     _require_sound(rate, mode=method.rate_mode)
     rate.save(update_fields=[*changes, "is_automatic", "updated_at"])
@@ -44,6 +46,7 @@ def update_rate(*, rate_id: int, changes: Mapping[str, object], now: datetime) -
 
 def delete_rate(*, rate_id: int, now: datetime) -> None:
     """Delete a rate. Snapshots in checkouts and orders stay. Raises `NotFound`."""
+    # One conditional UPDATE suffices: deleting a rate can't break a rule of its method.
     if not ShippingRate.objects.filter(LIVE, pk=rate_id).update(deleted_at=now):
         raise NotFound
 
@@ -57,11 +60,12 @@ def retire_automatic_rates(method: ShippingMethod, *, now: datetime) -> None:
 
 
 def _require_sound(rate: ShippingRate, *, mode: str) -> None:
-    errors = [
-        FieldError(f"min_{bounded}", "above_max", f"Must be at most max_{bounded}.")
-        for bounded in BOUNDED
-        if _is_inverted(getattr(rate, f"min_{bounded}"), getattr(rate, f"max_{bounded}"))
-    ]
+    # Checked on the row, as a change may name one bound only. The table's constraints wouldn't name all errors at once.
+    errors = []
+    for bounded in BOUNDED:
+        low, high = getattr(rate, f"min_{bounded}"), getattr(rate, f"max_{bounded}")
+        if low is not None and high is not None and low > high:
+            errors.append(FieldError(f"min_{bounded}", "above_max", f"Must be at most max_{bounded}."))
     if mode == RateMode.FLAT:
         errors += [
             FieldError(bound, "not_allowed", "A flat rate can't have bounds.") for bound in rate.bounds
@@ -70,7 +74,3 @@ def _require_sound(rate: ShippingRate, *, mode: str) -> None:
         raise ValidationFailed(errors=tuple(errors))
     if mode == RateMode.FREE and not rate.is_free:
         raise RateMustBeFree
-
-
-def _is_inverted(low: int | None, high: int | None) -> bool:
-    return low is not None and high is not None and low > high

@@ -9,7 +9,7 @@ from shipping.rules import ZONE
 
 
 def create_zone(*, fields: Mapping[str, object]) -> ShippingZone:
-    """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` from the key."""
+    """Create a zone. Raises `ValidationFailed`, also for an unknown market, and `HandleTaken` from the constraint."""
     fields = ZONE.check(fields)
     require_market(fields.get("market_id"))
     return ShippingZone.objects.create(**fields)
@@ -28,6 +28,7 @@ def update_zone(*, zone_id: int, changes: Mapping[str, object]) -> ShippingZone:
 
 def delete_zone(*, zone_id: int, now: datetime) -> None:
     """Delete a zone that has no methods left. Raises `NotFound` and `ZoneInUse`."""
+    # A method enters a zone only while the zone is locked, so none can come in after the check.
     zone = lock_zone(zone_id)
     if ShippingMethod.objects.filter(LIVE, zone=zone).exists():
         raise ZoneInUse

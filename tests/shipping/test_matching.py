@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shipping.api.serializers import quote_answer
+from shipping.api.serializers import shape_quote
 from shipping.matching import (
     Candidate,
     Method,
@@ -10,12 +10,12 @@ from shipping.matching import (
     Parcel,
     Rate,
     Zone,
-    made_rate_id,
-    matching_patterns,
+    compute_automatic_rate_id,
+    is_zip_covered,
+    list_matching_patterns,
+    list_options,
     normalise_zip,
-    options,
-    read_made_rate_id,
-    zip_matches,
+    read_automatic_rate_id,
 )
 from tests.shipping.strategies import candidates, parcels
 
@@ -35,7 +35,7 @@ def candidate(*rates, zone=None, **fields):
 
 def quoted(asked, *found):
     """Return `(method id, rate id, is_best)` of each option, in order."""
-    return [(option.method.id, option.rate.id, option.is_best) for option in options(asked, found)]
+    return [(option.method.id, option.rate.id, option.is_best) for option in list_options(asked, found)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def quoted(asked, *found):
     ],
 )
 def test_zip_matches_prefixes_and_exact_codes(code, patterns, expected):
-    assert zip_matches(code, patterns) is expected
+    assert is_zip_covered(code, patterns) is expected
 
 
 def test_normalise_zip_leaves_letters_and_digits():
@@ -64,8 +64,8 @@ def test_normalise_zip_leaves_letters_and_digits():
 
 
 def test_matching_patterns_are_the_code_and_its_beginnings():
-    assert matching_patterns("1 0-a") == ["10A", "*", "1*", "10*", "10A*"]
-    assert matching_patterns(" - ") == []
+    assert list_matching_patterns("1 0-a") == ["10A", "*", "1*", "10*", "10A*"]
+    assert list_matching_patterns(" - ") == []
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_matching_patterns_are_the_code_and_its_beginnings():
     ],
 )
 def test_zone_objects_to_country_market_and_postcode(zone, expected):
-    assert zone.objection(parcel(market_id=7)) is expected
+    assert zone.find_objection(parcel(market_id=7)) is expected
 
 
 def test_zone_of_any_market_takes_a_parcel_without_one():
-    assert Zone(["DE"], [], 7).objection(parcel()) is None
+    assert Zone(["DE"], [], 7).find_objection(parcel()) is None
 
 
 def test_zone_without_patterns_covers_a_destination_without_postcode():
-    assert Zone(["DE"]).objection(parcel(zip="")) is None
+    assert Zone(["DE"]).find_objection(parcel(zip="")) is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_zone_without_patterns_covers_a_destination_without_postcode():
 def test_rate_objects_to_the_first_bound_that_does_not_hold(bounds, expected):
     rate = Rate(**{"id": 1, "price_cents": 490, "currency": "EUR"} | bounds)
 
-    assert rate.objection(parcel(quantity=2)) is expected
+    assert rate.find_objection(parcel(quantity=2)) is expected
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_rate_objects_to_the_first_bound_that_does_not_hold(bounds, expected):
     ],
 )
 def test_verdicts_say_what_speaks_against_each_rate(found, expected):
-    said = [(verdict.rate and verdict.rate.id, verdict.objection) for verdict in found.verdicts(parcel())]
+    said = [(verdict.rate and verdict.rate.id, verdict.objection) for verdict in found.judge_rates(parcel())]
 
     assert said == expected
 
@@ -184,16 +184,16 @@ def test_options_ignore_automatic_rates_of_a_method_that_is_no_longer_free():
     ],
 )
 def test_candidate_lacks_a_rate_when_free_without_any_in_the_currency(found, expected):
-    assert found.lacks_rate(parcel()) is expected
+    assert found.needs_automatic_rate(parcel()) is expected
 
 
 def test_option_is_answered_with_decimal_strings():
     carrier = Method(12, "dhl", "DHL", "dhl", "parcel", "tiered", True, True, 1, 3, 150)
     found = Candidate(zone=Zone(["DE"]), method=carrier, rates=[Rate(34, 0, "EUR", "Up to 5 kg")])
 
-    (option,) = options(parcel(), [found])
+    (option,) = list_options(parcel(), [found])
 
-    assert quote_answer(option) == {
+    assert shape_quote(option) == {
         "method": {
             "id": "12",
             "handle": "dhl",
@@ -217,7 +217,7 @@ def test_option_is_answered_with_decimal_strings():
 
 
 def test_option_of_a_rate_without_a_name_has_that_of_its_method():
-    (option,) = options(parcel(), [candidate(Rate(34, 0, "EUR"))])
+    (option,) = list_options(parcel(), [candidate(Rate(34, 0, "EUR"))])
 
     assert option.display_name == option.method.name
 
@@ -231,7 +231,7 @@ def test_options_agree_with_a_naive_restatement(asked, found):
                 set_bounds = sum(value is not None for name, value in bounds_of(rate))
                 expected.append((rate.price_cents, one.method.id, -set_bounds, rate.id))
 
-    answer = options(asked, found)
+    answer = list_options(asked, found)
 
     assert [(option.method.id, option.rate.id) for option in answer] == [
         (method_id, rate_id) for _, method_id, _, rate_id in sorted(expected)
@@ -244,16 +244,16 @@ def test_options_agree_with_a_naive_restatement(asked, found):
 @given(parcels(), st.lists(candidates(), max_size=6))
 def test_rate_is_offered_exactly_when_nothing_speaks_against_it(asked, found):
     without_objection = [
-        verdict.rate.id for one in found for verdict in one.verdicts(asked) if verdict.objection is None
+        verdict.rate.id for one in found for verdict in one.judge_rates(asked) if verdict.objection is None
     ]
 
-    assert sorted(without_objection) == sorted(option.rate.id for option in options(asked, found))
+    assert sorted(without_objection) == sorted(option.rate.id for option in list_options(asked, found))
 
 
 @given(parcels(), st.lists(candidates(), max_size=6))
 def test_every_candidate_and_every_rate_that_matters_gets_a_verdict(asked, found):
     for one in found:
-        said = [verdict.rate for verdict in one.verdicts(asked)]
+        said = [verdict.rate for verdict in one.judge_rates(asked)]
         assert said == [None] or said == list(one.rates)
 
 
@@ -295,8 +295,8 @@ def naively_fits(code, pattern):
 @pytest.mark.parametrize("currency", ["AAA", "EUR", "CZK", "ZZZ"])
 @pytest.mark.parametrize("method_id", [1, 2**37])
 def test_made_rates_id_tells_its_method_and_currency(method_id, currency):
-    rate_id = made_rate_id(method_id, currency)
+    rate_id = compute_automatic_rate_id(method_id, currency)
 
     assert 2**52 <= rate_id < 2**53
-    assert read_made_rate_id(rate_id) == (method_id, currency)
-    assert read_made_rate_id(method_id) is None
+    assert read_automatic_rate_id(rate_id) == (method_id, currency)
+    assert read_automatic_rate_id(method_id) is None

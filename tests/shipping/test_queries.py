@@ -18,7 +18,7 @@ from shipping.errors import (
     ShippingRateNotAvailable,
 )
 from shipping.explanations import explain
-from shipping.matching import Candidate, Method, Option, Parcel, Rate, made_rate_id, options
+from shipping.matching import Candidate, Method, Option, Parcel, Rate, compute_automatic_rate_id, list_options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from shipping.operations import choose_option, delete_rate, update_rate
 from tests.factories import make_method, make_pickup_point, make_rate, make_zone
@@ -123,7 +123,7 @@ def test_choosing_a_made_rate_again_after_the_merchant_deleted_it_restores_it(sh
 def test_quoted_rate_that_was_never_stored_is_refused_as_a_stored_one_would_be(shop, other_shop):
     with shop.scope():
         method = make_method(shop, rate_mode="free")
-        in_euros, in_crowns = (made_rate_id(method.pk, currency) for currency in ("EUR", "CZK"))
+        in_euros, in_crowns = (compute_automatic_rate_id(method.pk, currency) for currency in ("EUR", "CZK"))
         with pytest.raises(CurrencyMismatch):
             choose_option(parcel(), method_id=method.pk, rate_id=in_crowns)
         make_rate(shop, method=method, price_cents=0, currency="USD")
@@ -233,7 +233,7 @@ def test_postcode_prefix_uses_its_index(db, plan, filters):
 
     # With a million rows, the planner tends to walk the primary key to avoid a sort; these settings provoke that.
     found = plan_of(
-        lambda: queries.pickup_point_page(cursor=Cursor(), postcode_prefix="1", **filters),
+        lambda: queries.list_pickup_points(cursor=Cursor(), postcode_prefix="1", **filters),
         f"plan_cache_mode = '{plan}'",
         "enable_sort = off",
     )
@@ -251,7 +251,7 @@ def test_carrier_or_country_uses_its_index_without_a_sort(db, plan, filters, ind
     fill_pickup_points()
 
     found = plan_of(
-        lambda: queries.pickup_point_page(cursor=Cursor(), **filters),
+        lambda: queries.list_pickup_points(cursor=Cursor(), **filters),
         f"plan_cache_mode = '{plan}'",
         "enable_sort = off",
     )
@@ -300,7 +300,7 @@ def test_quote_agrees_with_matching_without_sql(shop, asked, world):
         answer = queries.quote(asked)
 
         transaction.set_rollback(True)
-    expected = options(asked, [candidate.completed(asked) for candidate in candidates])
+    expected = list_options(asked, [candidate.with_automatic_rate(asked) for candidate in candidates])
     assert [comparable(found) for found in answer] == [comparable(found) for found in expected]
     assert [comparable(offer.option) for offer in explained.offers] == [comparable(found) for found in answer]
 

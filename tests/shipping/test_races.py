@@ -4,7 +4,7 @@ import pytest
 
 from shipping import quotes
 from shipping.errors import ShippingRateNotAvailable
-from shipping.matching import Parcel, made_rate_id, options
+from shipping.matching import Parcel, compute_automatic_rate_id, list_options
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from shipping.operations import choose_option
 from tests.factories import make_method, make_zone
@@ -19,7 +19,7 @@ def choose(shop, method):
     """Choose the made rate of a free method; whether it was available."""
     with shop.scope():
         try:
-            choose_option(PARCEL, method_id=method.pk, rate_id=made_rate_id(method.pk, "EUR"))
+            choose_option(PARCEL, method_id=method.pk, rate_id=compute_automatic_rate_id(method.pk, "EUR"))
         except ShippingRateNotAvailable:
             return False
     return True
@@ -34,7 +34,7 @@ def test_shoppers_who_choose_a_free_method_at_once_get_one_rate(shop):
         assert answers == [True] * 8
         with shop.scope():
             rate = ShippingRate.objects.get(method=method)
-        assert rate.pk == made_rate_id(method.pk, "EUR")
+        assert rate.pk == compute_automatic_rate_id(method.pk, "EUR")
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,11 @@ def test_free_method_that_is_deleted_or_changed_after_the_quote_gets_no_rate(sho
     method = make_method(shop, rate_mode="free")
 
     with shop.scope():
-        (quoted,) = options(PARCEL, [found.completed(PARCEL) for found in quotes.candidates(PARCEL)])
+        (quoted,) = list_options(
+            PARCEL, [found.with_automatic_rate(PARCEL) for found in quotes.load_candidates(PARCEL)]
+        )
         run_threads(1, lambda _: change(shop, f"shipping/methods/{method.pk}.json"))
-        is_stored = quotes.store_made_rate(quoted)
+        is_stored = quotes.store_automatic_rate(quoted)
 
     assert is_stored is False
     assert choose(shop, method) is False
