@@ -15,14 +15,14 @@ from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.inlines import ReadOnlyRows
 
-from .frames import message_frame
+from .frames import build_message_frame
 from .models import EmailDelivery, EmailDeliveryEvent
 from .own_templates.admin import EmailTemplateAdmin
 from .resending import resend_delivery
 from .sender_domains.admin import SenderDomainAdmin
 from .statistics_page import StatisticsPage
-from .template_sources import platform_templates
-from .timeline import timeline_of_delivery
+from .template_sources import load_platform_templates
+from .timeline import build_delivery_timeline
 
 __all__ = ["EmailDeliveryAdmin", "EmailTemplateAdmin", "SenderDomainAdmin"]
 
@@ -43,7 +43,7 @@ class TemplateFilter(admin.SimpleListFilter):
     parameter_name = "template_key"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
-        return [(key, key) for key in sorted(platform_templates())]
+        return [(key, key) for key in sorted(load_platform_templates())]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         value = self.value()
@@ -107,7 +107,7 @@ class EmailDeliveryAdmin(StatisticsPage):
         **kwargs: object,
     ) -> HttpResponse:
         # A form field would be computed several times.
-        context["entries"] = timeline_of_delivery(obj)
+        context["entries"] = build_delivery_timeline(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     @display(description="About")
@@ -125,7 +125,7 @@ class EmailDeliveryAdmin(StatisticsPage):
     @display(description="HTML")
     def html_body(self, delivery: EmailDelivery) -> str:
         note = "Images from other hosts are not shown here."
-        return format_html('{}<p class="mt-2 text-subtle">{}</p>', message_frame(delivery.html), note)
+        return format_html('{}<p class="mt-2 text-subtle">{}</p>', build_message_frame(delivery.html), note)
 
     @dialog_action(
         "Send again",

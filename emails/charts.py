@@ -32,8 +32,23 @@ class Chart:
     bars: list[Bar]
 
 
-def chart_of(title: str, days: Sequence[tuple[date, int]], *, colour: str) -> Chart:
+def build_chart(title: str, days: Sequence[tuple[date, int]], *, colour: str) -> Chart:
     peak = max((count for _, count in days), default=0)
+    bars = []
+    for number, (day, count) in enumerate(days):
+        if count:
+            # Even the smallest count shows.
+            height = max(1, round(HEIGHT * count / peak))
+            # SVG counts from the top.
+            bars.append(
+                Bar(
+                    x=DAY_WIDTH * number,
+                    y=HEIGHT - height,
+                    width=_BAR_WIDTH,
+                    height=height,
+                    title=f"{day.isoformat()}: {count}",
+                )
+            )
     return Chart(
         title=title,
         colour=colour,
@@ -41,17 +56,5 @@ def chart_of(title: str, days: Sequence[tuple[date, int]], *, colour: str) -> Ch
         peak=peak,
         width=DAY_WIDTH * len(days),
         height=HEIGHT,
-        bars=[_bar(number, day, count, peak) for number, (day, count) in enumerate(days) if count],
-    )
-
-
-def _bar(number: int, day: date, count: int, peak: int) -> Bar:
-    # Even the smallest count shows.
-    height = max(1, round(HEIGHT * count / peak))
-    return Bar(
-        x=DAY_WIDTH * number,
-        y=HEIGHT - height,
-        width=_BAR_WIDTH,
-        height=height,
-        title=f"{day.isoformat()}: {count}",
+        bars=bars,
     )

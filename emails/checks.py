@@ -5,16 +5,16 @@ from django.core import checks
 
 from commerce.configuration.registry import installation_value
 
-from .own_templates.samples import sample_ctx
-from .template_sources import platform_templates
+from .own_templates.samples import load_sample_ctx
+from .template_sources import load_platform_templates
 
 
 @checks.register(checks.Tags.templates)
 def check_templates(**_options: object) -> list[checks.CheckMessage]:
-    """Without it, a missing file or text would be noticed by the first email that needs it."""
+    # Otherwise the first email that needs a missing file or text would be the one to notice.
     try:
-        for key in platform_templates():
-            sample_ctx(key)
+        for key in load_platform_templates():
+            load_sample_ctx(key)
     except (OSError, KeyError, ValueError) as error:
         text = f"An email's folder is incomplete: {type(error).__name__}: {error}"
         return [checks.Error(text, hint="See docs/extending.md, Add an email.", id="emails.E002")]
@@ -24,6 +24,7 @@ def check_templates(**_options: object) -> list[checks.CheckMessage]:
 @checks.register(checks.Tags.security, deploy=True)
 def check_email(**_options: object) -> list[checks.CheckMessage]:
     found: list[checks.CheckMessage] = []
+    # The local provider writes files: it reports no events, and can't send as anybody.
     has_provider = installation_value("commerce.email.provider") != "local"
     has_secret = bool(installation_value("commerce.email.provider_webhook_secret"))
     if settings.EMAIL_WEBHOOK_ALLOW_UNSIGNED and not has_secret:

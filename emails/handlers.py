@@ -18,7 +18,7 @@ from commerce.tenancy.models import account_of
 from emails.errors import TemplateNotFound
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
-from emails.paces import Lane, lane_of, must_wait
+from emails.paces import Lane, choose_lane, must_wait
 from emails.providers import (
     MessageRefused,
     OutcomeUnknown,
@@ -26,12 +26,12 @@ from emails.providers import (
     ProviderDown,
     ProviderUnavailable,
 )
-from emails.queries import delivery_of
+from emails.queries import has_delivery
 from emails.redaction import erase_messages
 from emails.renderer_client import RendererBusy, TemplateRefused
 from emails.requests import EmailRequest
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
-from emails.sender import Draft, Sender, current_sender
+from emails.sender import ChosenTemplate, Sender, load_sender
 
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
@@ -47,22 +47,28 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     request = EmailRequest.from_payload(dispatch.payload)
     if dispatch.message is None and must_wait(account_of(dispatch)) and not _is_old(dispatch):
         # Many may be waiting, so this comes before anything is read from the database.
-        raise _postpone(_wait_for_renderer(dispatch), RendererBusy("The slow lane of the renderer is taken."))
+        raise _build_postponed(
+            _choose_wait_s(dispatch), RendererBusy("The slow lane of the renderer is taken.")
+        )
     with open_scope(dispatch):
-        if delivery_of(dispatch).exists():
+        # A worker that had died, or lost its lease, may have sent it.
+        if has_delivery(dispatch):
             return Outcome()
         customer = Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
         if customer is not None and not request.may_reach(customer):
-            return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_forget, customer.pk))
-        sender = current_sender()
+            return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_erase_if_redacted, customer.pk))
+        sender = load_sender()
         try:
             health = admit(sender.settings, now=timezone.now())
             # A message that an earlier attempt stored is sent again as it was.
             stored = dispatch.message
-            found = Message.from_dict(stored) if stored else sender.draft(request, customer=customer)
+            found = (
+                Message.from_dict(stored) if stored else sender.choose_template(request, customer=customer)
+            )
         except ProviderResting as resting:
             raise Postponed(str(resting), until=resting.until) from resting
         except TemplateNotFound as error:
+            # A retry wouldn't help, but a person can retry it when the template is there.
             raise PermanentFailure(str(error)) from error
     try:
         message = found if isinstance(found, Message) else _render(dispatch, request, sender, found)
@@ -71,30 +77,34 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     return _hand_off(dispatch, request, sender, message, health)
 
 
-def _forget(customer_id: int) -> None:
+def _erase_if_redacted(customer_id: int) -> None:
     """Erase also what was enqueued while the customer was being redacted."""
     if is_redacted(customer_id):
         erase_messages(customer_id, timezone.now())
 
 
-def _render(dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, draft: Draft) -> Message:
+def _render(
+    dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, template: ChosenTemplate
+) -> Message:
     try:
-        message = sender.render(request, draft)
+        message = sender.render(request, template)
     except TemplateRefused as error:
         raise PermanentFailure(str(error)) from error
     except RendererBusy as error:
+        # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
         if _is_old(dispatch):
             raise
-        raise _postpone(_wait_for_renderer(dispatch), error) from error
+        raise _build_postponed(_choose_wait_s(dispatch), error) from error
     with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message
 
 
-def _wait_for_renderer(dispatch: OutboxDispatch) -> float:
-    """The wait for the slow lane grows with the age of the message: many may wait, and each claim costs time."""
-    if lane_of(account_of(dispatch)) is Lane.QUICK:
+def _choose_wait_s(dispatch: OutboxDispatch) -> float:
+    """How many seconds to wait for the renderer."""
+    if choose_lane(account_of(dispatch)) is Lane.QUICK:
         return RENDERER_BUSY_S
+    # It grows with the age of the message: many may wait for the slow lane, and each claim costs time.
     age_s = (timezone.now() - dispatch.created_at).total_seconds()
     return min(max(SLOW_LANE_BUSY_S, age_s / 2), MAX_SLOW_LANE_BUSY_S)
 
@@ -112,15 +122,16 @@ def _hand_off(
         note_refusal(health)
         if _is_old(dispatch):
             raise
-        raise _postpone(error.for_s, error) from error
+        raise _build_postponed(error.for_s, error) from error
     except ProviderDown as error:
         was_sent = isinstance(error, OutcomeUnknown)
+        # In a transaction of its own: the one that closes the dispatch isn't reached after an error.
         with open_scope(dispatch):
             note_failure(health, was_sent=was_sent, now=timezone.now())
         # If the message may have been sent, each attempt can put another copy into the customer's mailbox.
         if not health.is_shared or was_sent or _is_old(dispatch):
             raise
-        raise _postpone(FIRST_REST.total_seconds(), error) from error
+        raise _build_postponed(FIRST_REST.total_seconds(), error) from error
     except ProviderUnavailable:
         note_refusal(health)
         raise
@@ -144,7 +155,7 @@ def _is_old(dispatch: OutboxDispatch) -> bool:
     return timezone.now() - dispatch.created_at > PATIENCE
 
 
-def _postpone(for_s: float, error: Exception) -> Postponed:
+def _build_postponed(for_s: float, error: Exception) -> Postponed:
     # Jitter, so that retries don't coincide.
     wait = timedelta(seconds=for_s * random.uniform(1, 2))  # noqa: S311  no secret
     return Postponed(str(error), until=timezone.now() + wait)

@@ -11,7 +11,6 @@ from commerce.configuration.registry import Value, installation_value, known_set
 from commerce.outbox.error_texts import without_secrets
 
 _PREFIX = "commerce.email."
-_PROVIDER = _PREFIX + "provider"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class MailSettings:
     may_send_as_anybody: bool = False
     # Whether the SMTP server may be in our own network: only one that the installation has set.
     allow_private: bool
-    # The installation's mail server: the account's own server must not resolve to it.
+    # The installation's mail server, to which the account's own server must not resolve. Empty if nothing forbids it.
     must_not_reach: str = ""
 
     @property
@@ -42,7 +41,7 @@ class MailSettings:
         return f"smtp://{self.smtp_host.lower()}:{self.smtp_port}" if is_smtp else self.provider
 
     def without_credentials(self, text: str) -> str:
-        """A server's answer, without credentials that it may have repeated."""
+        """A server's answer, without credentials that it may have repeated: the answer is stored and shown."""
         secrets = [self.api_key]
         if self.smtp_password:
             # RFC 4616, section 2: AUTH PLAIN.
@@ -61,27 +60,29 @@ _NAMES = {
 _OF_ONE_OWNER = {name for name in _NAMES.values() if known_settings()[name].of_one_owner}
 
 
-def mail_settings() -> MailSettings:
+def read_mail_settings() -> MailSettings:
     """The settings of the account in scope.
 
     An account with its own provider or server gets none of the installation's credentials, which would be sent there.
     """
     own = read_own_settings()
-    names_provider = own.get(_PROVIDER, installation_value(_PROVIDER)) != installation_value(_PROVIDER)
-    is_own = names_provider or bool(own.keys() & _OF_ONE_OWNER)
+    shared_provider = installation_value(_PREFIX + "provider")
+    # An account that names the installation's provider has none of its own, unless it also sets a key or a server.
+    has_provider = own.get(_PREFIX + "provider", shared_provider) != shared_provider
+    is_own = has_provider or bool(own.keys() & _OF_ONE_OWNER)
 
-    def value(name: str) -> Value:
+    def choose_value(name: str) -> Value:
         if name in own:
             return own[name]
         return (
             known_settings()[name].default if is_own and name in _OF_ONE_OWNER else installation_value(name)
         )
 
-    values: dict[str, Any] = {field_name: value(name) for field_name, name in _NAMES.items()}
+    values: dict[str, Any] = {field_name: choose_value(name) for field_name, name in _NAMES.items()}
     # The installation's mail server may trust our address, no matter who has set it.
-    relay = _host(installation_value(_PREFIX + "smtp_host"))
+    relay = _normalise_host(installation_value(_PREFIX + "smtp_host"))
     is_smtp = values["provider"] == "smtp"
-    is_our_server = is_smtp and _host(values["smtp_host"]) == relay
+    is_our_server = is_smtp and _normalise_host(values["smtp_host"]) == relay
     is_unchecked = is_own and not is_our_server and not settings.EMAIL_TRUST_SENDER_DOMAINS
     return MailSettings(
         **values,
@@ -92,5 +93,6 @@ def mail_settings() -> MailSettings:
     )
 
 
-def _host(name: Value) -> str:
+def _normalise_host(name: Value) -> str:
+    # DNS ignores case, and a name with a dot at its end is the same.
     return str(name).strip().rstrip(".").lower()

@@ -22,7 +22,7 @@ class Message:
 
     @classmethod
     def from_dict(cls, stored: dict[str, str]) -> Self:
-        """A field that an older release did not store has its default."""
+        """A field that an older release didn't store has its default."""
         return cls(**{name: stored[name] for name in cls.__slots__ if name in stored})
 
 

@@ -10,12 +10,13 @@ from commerce.customers.queries import is_redacted
 from commerce.events.operations import publish
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import store_message
+from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 from emails.errors import AccountNotResolved
 from emails.messages import Message
 from emails.models import EmailDelivery
 from emails.requests import EmailRequest
-from emails.tracking import EFFECTS, changes_by, credible_time
+from emails.tracking import EFFECTS, correct_time, find_changes
 
 
 class _Personal(TypedDict):
@@ -30,7 +31,8 @@ class _Personal(TypedDict):
 
 _ERASED: _Personal = {"to_email": "", "subject": "", "html": "", "text": "", "ctx": {}}
 
-_KEEP_EVENT = """
+# The unique key decides whether an event is new, also between two requests at once.
+_INSERT_EVENT = """
     INSERT INTO email_delivery_events (account_id, delivery_id, event_key, type, occurred_at, received_at)
     VALUES (%s, %s, %s, %s, %s, %s)
     ON CONFLICT (account_id, event_key) DO NOTHING
@@ -44,6 +46,7 @@ def keep_message(*, dispatch: OutboxDispatch, request: EmailRequest, message: Me
     Storing locks the dispatch, as a redaction does: no personal data is written after it was erased.
     Raises `LeaseLost`, `CustomerRedacted`.
     """
+    # The order matters: a redaction that comes after this lock erases the message, one that came before is seen below.
     store_message(dispatch=dispatch, message=message.as_dict())
     if _is_erased(request):
         raise CustomerRedacted
@@ -82,9 +85,10 @@ def record_delivery(
         reference_id=request.reference_id,
         queued_at=dispatch.created_at,
         sent_at=now,
+        # The message went out all the same, so the delivery is recorded, without what was to be erased.
         **(_ERASED if _is_erased(request) else personal),
     )
-    publish(type="email.sent", data=_event_data(delivery), now=now)
+    publish(type="email.sent", data=_build_event_data(delivery), now=now)
     return delivery
 
 
@@ -95,22 +99,30 @@ def record_event(
 
     The status only moves forwards. The account's own event is published for the first one of each type.
     """
-    delivery = _lock_delivery(message_id)
-    occurred_at = credible_time(occurred_at, now=now)
+    # Locked, as events of one message may arrive at once, and each must see what the others have set.
+    sent = EmailDelivery.objects.defer("html", "text", "ctx").filter(provider_message_id=message_id)
+    delivery = lock(sent).order_by("-pk").first()
+    if delivery is None:
+        raise AccountNotResolved
+    occurred_at = correct_time(occurred_at, now=now)
     with connection.cursor() as cursor:
         cursor.execute(
-            _KEEP_EVENT, [current_account_id(), delivery.pk, event_key, event_type, occurred_at, now]
+            _INSERT_EVENT, [current_account_id(), delivery.pk, event_key, event_type, occurred_at, now]
         )
         is_new = cursor.fetchone() is not None
+    # Providers repeat an event until it is answered with success.
     if not is_new:
         return False
     time_field = EFFECTS[event_type].time_field
     happened_at = getattr(delivery, time_field)
-    changes = changes_by(event_type, occurred_at=occurred_at, status=delivery.status, happened_at=happened_at)
+    changes = find_changes(
+        event_type, occurred_at=occurred_at, status=delivery.status, happened_at=happened_at
+    )
     if changes:
         EmailDelivery.objects.filter(pk=delivery.pk).update(**changes)
+    # A message may be opened often, but each merchant's webhook is told once.
     if happened_at is None:
-        data = _event_data(delivery) | {time_field: occurred_at}
+        data = _build_event_data(delivery) | {time_field: occurred_at}
         publish(type=event_type, data=data, now=now)
     return True
 
@@ -124,16 +136,8 @@ def _is_erased(request: EmailRequest) -> bool:
     return request.customer_id is not None and is_redacted(request.customer_id)
 
 
-def _lock_delivery(message_id: str) -> EmailDelivery:
-    sent = EmailDelivery.objects.defer("html", "text", "ctx").filter(provider_message_id=message_id)
-    delivery = sent.select_for_update(no_key=True).order_by("-pk").first()
-    if delivery is None:
-        raise AccountNotResolved
-    return delivery
-
-
-def _event_data(delivery: EmailDelivery) -> dict[str, object]:
-    """Without the address: events are append-only, so a redaction couldn't erase it."""
+def _build_event_data(delivery: EmailDelivery) -> dict[str, object]:
+    # Without the address: events are append-only, so a redaction couldn't erase it.
     return {
         "email_delivery_id": delivery.pk,
         "template_key": delivery.template_key,

@@ -11,25 +11,19 @@ from emails.messages import Origin
 from emails.sender_domains.operations import may_send_as
 
 
-def origin_of(account: Account, settings: MailSettings, *, now: datetime) -> Origin:
-    """Takes one more statement for an account whose address must be verified."""
+def choose_origin(account: Account, settings: MailSettings, *, now: datetime) -> Origin:
+    """Who recipients see as the sender. Takes one more statement for an account whose address must be verified."""
     own = account.email_from
     if own and (settings.may_send_as_anybody or may_send_as(own, now=now)):
         return Origin(name=_to_line(account.name), email=own, reply_to=settings.reply_to)
+    # The platform's address: the account's name must not suggest another one, as many mail programs show only the name.
+    # Nor may it be an encoded word (RFC 2047), which could hold any character. NFKC finds look-alikes of the @.
+    without_at = "".join(" " if "@" in normalize("NFKC", c) else c for c in _to_line(account.name))
     return Origin(
-        name=_disarm_name(account.name),
+        name=_to_line(without_at.replace("=?", "= ?")),
         email=django_settings.DEFAULT_FROM_EMAIL,
         reply_to=settings.reply_to or own or "",
     )
-
-
-def _disarm_name(text: str) -> str:
-    """Make a name that can't pass as an address: many mail programs show only the name.
-
-    It can't be an encoded word (RFC 2047) either, which could hold any character.
-    """
-    without_at = "".join(" " if "@" in normalize("NFKC", c) else c for c in _to_line(text))
-    return _to_line(without_at.replace("=?", "= ?"))
 
 
 def _to_line(text: str) -> str:

@@ -29,6 +29,7 @@ TRIAL_PLACES = 1
 WAIT_S = 2.0
 TRIAL_WAIT_S = 0.5
 WAITING_TRIALS = 2
+# Of accounts and of templates, so that memory stays bounded. What is forgotten is only on trial again.
 _MAX_REMEMBERED = 10_000
 
 
@@ -57,7 +58,7 @@ _quick_kinds: dict[Kind, None] = {}
 _waiting_trials: set[object] = set()
 
 
-def lane_of(account_id: int) -> Lane:
+def choose_lane(account_id: int) -> Lane:
     """The lane for the account's next message, as far as this process knows."""
     return Lane.SLOW if time.monotonic() < _slow_until.get(account_id, 0) else Lane.QUICK
 
@@ -65,7 +66,8 @@ def lane_of(account_id: int) -> Lane:
 def must_wait(account_id: int) -> bool:
     """Whether the account's next message needs the slow lane, and there is no free place."""
     with _turns:
-        lane = lane_of(account_id)
+        lane = choose_lane(account_id)
+        # In the slow lane, trust makes no difference.
         return lane is Lane.SLOW and not _has_place(account_id, lane, Trust.TRIAL)
 
 
@@ -73,6 +75,7 @@ def note_slow(account_id: int) -> None:
     with _turns:
         _make_room(_slow_until)
         _slow_until[account_id] = time.monotonic() + SLOW_FOR_S
+        # Its messages that wait for the quick lane try the slow one instead, or give up.
         _turns.notify_all()
 
 
@@ -94,7 +97,7 @@ def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
     """
     account_id, _ = kind
     own = Trust.QUICK_BEFORE if kind in _quick_kinds else Trust.TRIAL
-    lane = _begin(account_id, Trust.PLATFORM if is_platforms else own)
+    lane = _take_place(account_id, Trust.PLATFORM if is_platforms else own)
     try:
         yield lane
     finally:
@@ -103,35 +106,31 @@ def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
             _turns.notify_all()
 
 
-def _begin(account_id: int, trust: Trust) -> Lane:
-    with _turns, _waiting_room(trust) as ends_at:
-        while not _has_place(account_id, lane := lane_of(account_id), trust):
-            left_s = ends_at - time.monotonic()
-            if lane is Lane.SLOW or left_s <= 0:
-                raise RendererBusy(f"The {lane} lane of the renderer has no place for this message.")
-            _turns.wait(left_s)
+def _take_place(account_id: int, trust: Trust) -> Lane:
+    ticket = object()
+    with _turns:
+        ends_at = time.monotonic() + (TRIAL_WAIT_S if trust is Trust.TRIAL else WAIT_S)
+        if trust is Trust.TRIAL:
+            # Each that waits holds a thread, so only a few may wait for a trial, which may take long.
+            if len(_waiting_trials) >= WAITING_TRIALS:
+                ends_at = 0
+            else:
+                _waiting_trials.add(ticket)
+        try:
+            # The lane is chosen again after each wait: the account may have become slow meanwhile.
+            while not _has_place(account_id, lane := choose_lane(account_id), trust):
+                left_s = ends_at - time.monotonic()
+                if lane is Lane.SLOW or left_s <= 0:
+                    raise RendererBusy(f"The {lane} lane of the renderer has no place for this message.")
+                _turns.wait(left_s)
+        finally:
+            _waiting_trials.discard(ticket)
         _rendering[account_id] = lane, trust
     return lane
 
 
-@contextmanager
-def _waiting_room(trust: Trust) -> Iterator[float]:
-    """Until when a message may wait. Each holds a thread, so only a few may wait for a trial, which may take long."""
-    now = time.monotonic()
-    if trust is not Trust.TRIAL:
-        yield now + WAIT_S
-        return
-    waits = len(_waiting_trials) < WAITING_TRIALS
-    ticket = object()
-    if waits:
-        _waiting_trials.add(ticket)
-    try:
-        yield now + TRIAL_WAIT_S if waits else now
-    finally:
-        _waiting_trials.discard(ticket)
-
-
 def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
+    # One message at a time, so that no account fills a lane.
     if account_id in _rendering:
         return False
     taken = [other_trust for other_lane, other_trust in _rendering.values() if other_lane is lane]
@@ -146,7 +145,7 @@ def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
 
 
 def _make_room(remembered: dict[Any, Any]) -> None:
-    """Forget the oldest of too many."""
+    """Forget the oldest of too many. A dict keeps the order of insertion."""
     if len(remembered) >= _MAX_REMEMBERED:
         del remembered[next(iter(remembered))]
 

@@ -7,17 +7,16 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.queries import get_or_not_found
 from emails.models import EmailDelivery
 
-_BODY_FIELDS = ("html", "text", "ctx")
-
 
 def deliveries(**filters: object) -> QuerySet[EmailDelivery]:
     """The deliveries of the account in scope, without their bodies."""
-    return EmailDelivery.objects.filter(**filters).defer(*_BODY_FIELDS)
+    # A body may have two megabytes, and a list has up to 250 deliveries.
+    return EmailDelivery.objects.filter(**filters).defer("html", "text", "ctx")
 
 
-def delivery_of(dispatch: OutboxDispatch) -> QuerySet[EmailDelivery]:
-    """The delivery of a dispatch, if it was sent."""
-    return deliveries(key_space=dispatch.key_space, idempotency_key=dispatch.idempotency_key)
+def has_delivery(dispatch: OutboxDispatch) -> bool:
+    """Whether the message of a dispatch was sent."""
+    return deliveries(key_space=dispatch.key_space, idempotency_key=dispatch.idempotency_key).exists()
 
 
 def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelivery:
@@ -26,8 +25,9 @@ def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelive
     return get_or_not_found(found, pk=delivery_id)
 
 
-def accounts_of_message(provider_message_id: str) -> list[int]:
+def find_accounts_of_message(provider_message_id: str) -> list[int]:
     """The accounts that sent this message: at most one, if the provider's ids are unique. Called outside of any scope."""
+    # Row-level security hides every account's rows here. The function runs as a role that may read these columns.
     with connection.cursor() as cursor:
         cursor.execute("SELECT resolve_provider_message(%s)", [provider_message_id])
         return [row[0] for row in cursor.fetchall()]

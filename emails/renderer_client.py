@@ -97,30 +97,28 @@ def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rend
             response = _post(url, message, lane=lane)
             document = response.json()
         except requests.RequestException as error:
-            kind = RendererLate if limit.is_over else _kind_of(error)
+            # requests wraps what urllib3 raises for a connection that broke.
+            reason = error.args[0] if error.args else None
+            was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
+            kind: type[RendererUnavailable] = RendererLost if was_connected else RendererUnavailable
+            # First: when time is up, the connection is shut down, which looks as if the renderer had closed it.
+            kind = RendererLate if limit.is_over else kind
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:
-            return _read_answer(document, response)
-        raise _failure(response.status_code, document)
+            return _read_rendered(document, response)
+        raise _build_failure(response.status_code, document)
     except (KeyError, TypeError) as error:
         raise RendererUnavailable(
             f"The renderer answered {response.status_code} in an unknown form."
         ) from error
 
 
-def _kind_of(error: requests.RequestException) -> type[RendererUnavailable]:
-    """urllib3 raises `ProtocolError` for a connection that broke, and requests wraps it."""
-    reason = error.args[0] if error.args else None
-    was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
-    return RendererLost if was_connected else RendererUnavailable
-
-
 def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Response:
     headers = {"Content-Type": "application/json"}
     if lane:
         headers["X-Render-Lane"] = lane
-    return _session().post(
+    return _open_session().post(
         f"{url.rstrip('/')}/render",
         # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
         data=orjson.dumps(asdict(message)),
@@ -131,7 +129,7 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Res
 
 
 @kept_per_thread(maxsize=64)
-def _session() -> requests.Session:
+def _open_session() -> requests.Session:
     session = requests.Session()
     # The renderer is on our own network: ignore the environment's proxy.
     session.trust_env = False
@@ -140,7 +138,7 @@ def _session() -> requests.Session:
     return session
 
 
-def _read_answer(document: dict[str, Any], response: requests.Response) -> Rendered:
+def _read_rendered(document: dict[str, Any], response: requests.Response) -> Rendered:
     timing = _TIMING.fullmatch(response.headers.get("Server-Timing", ""))
     return Rendered(
         html=document["html"],
@@ -156,7 +154,8 @@ def _read_answer(document: dict[str, Any], response: requests.Response) -> Rende
     )
 
 
-def _failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
+def _build_failure(status: int, problem: dict[str, Any]) -> RendererUnavailable | TemplateRefused:
+    # The renderer answers 4xx if the same message would be refused again.
     if 400 <= status < 500:
         code, detail, errors = problem["code"], problem["detail"], problem.get("errors")
         field = errors[0]["field"] if errors else None

@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from emails import renderer_client
-from emails.paces import Kind, Lane, lane_of, note_pace, note_slow, rendering_turn
+from emails.paces import Kind, Lane, choose_lane, note_pace, note_slow, rendering_turn
 from emails.renderer_client import (
     MessageTooSlow,
     Rendered,
@@ -18,7 +18,8 @@ from emails.template_sources import TemplateSource, is_of_platform
 
 def render_in_turn(message: RenderRequest, *, account_id: int, source: TemplateSource) -> Rendered:
     """Render a message of an account. No transaction may be open. Raises `TemplateRefused`, `RendererUnavailable`."""
-    kind, first_lane = (account_id, hash(source)), lane_of(account_id)
+    # The template by its content: once a merchant changes it, it is on trial again.
+    kind, first_lane = (account_id, hash(source)), choose_lane(account_id)
     try:
         return _render(message, kind, is_platforms=is_of_platform(source))
     except (MessageTooSlow, RendererLost):
@@ -37,6 +38,7 @@ def _render(message: RenderRequest, kind: Kind, *, is_platforms: bool = False) -
             note_slow(account_id)
             raise
         except TemplateRefused as refused:
+            # A mistake is found quickly; only what exceeds a limit took long.
             if refused.code in LIMIT_CODES:
                 note_slow(account_id)
             raise

@@ -19,6 +19,7 @@ class EmailRequest:
     ctx: dict[str, object]
     reference_type: str | None
     reference_id: int | None
+    # None in payloads of the product's own emails, which don't have the key.
     skip_notification_check: bool | None = None
 
     def may_reach(self, customer: Customer) -> bool:
@@ -31,6 +32,7 @@ class EmailRequest:
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> Self:
-        """A missing key is None. A key that only a newer release knows is ignored."""
+        """A missing key is None."""
+        # During a deployment, a payload may come from a newer release and have keys that this one doesn't know.
         given = {name: payload.get(name) for name in cls.__slots__}
         return cls(**given | {"ctx": payload.get("ctx") or {}})

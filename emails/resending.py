@@ -6,9 +6,10 @@ from uuid import UUID
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer
 from commerce.customers.notifications import wants_email
-from commerce.errors import NotFound
 from commerce.mail import EmailKind, enqueue_email
 from commerce.outbox.queries import find_dispatch
+from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock
 from emails.errors import NotificationDisabled
 from emails.models import EmailDelivery
 from emails.own_templates.queries import require_template
@@ -19,12 +20,20 @@ def resend_delivery(*, delivery_id: int, click: UUID, now: datetime) -> bool:
 
     Raises `NotFound`, `TemplateNotFound`, `CustomerRedacted`, `NotificationDisabled`.
     """
-    delivery = _lock_delivery(delivery_id)
+    # Locked, so that the second of two clicks sees what the first enqueued, and a redaction waits.
+    delivery = get_or_not_found(lock(EmailDelivery.objects.defer("html", "text")), pk=delivery_id)
     idempotency_key = f"{delivery.template_key}/again/{delivery.pk}/{click}"
     if find_dispatch(idempotency_key) is not None:
         return False
+    # A deployment may have removed the template.
     require_template(delivery.template_key)
-    _require_reachable(delivery)
+    customer = Customer.objects.filter(pk=delivery.customer_id).first() if delivery.customer_id else None
+    # A delivery whose address is empty was erased by a redaction.
+    if not delivery.to_email or (customer is not None and customer.redacted_at is not None):
+        raise CustomerRedacted
+    # The worker would skip it silently; staff should know.
+    if customer is not None and not wants_email(customer, delivery.template_key):
+        raise NotificationDisabled
     enqueue_email(
         EmailKind[dict[str, object]](delivery.template_key, delivery.reference_type),
         to_email=delivery.to_email,
@@ -36,20 +45,3 @@ def resend_delivery(*, delivery_id: int, click: UUID, now: datetime) -> bool:
         now=now,
     )
     return True
-
-
-def _lock_delivery(delivery_id: int) -> EmailDelivery:
-    """Locked, so that the second of two clicks sees the first, and a redaction waits."""
-    found = EmailDelivery.objects.defer("html", "text").filter(pk=delivery_id)
-    delivery = found.select_for_update(no_key=True).first()
-    if delivery is None:
-        raise NotFound
-    return delivery
-
-
-def _require_reachable(delivery: EmailDelivery) -> None:
-    customer = Customer.objects.filter(pk=delivery.customer_id).first() if delivery.customer_id else None
-    if not delivery.to_email or (customer is not None and customer.redacted_at is not None):
-        raise CustomerRedacted
-    if customer is not None and not wants_email(customer, delivery.template_key):
-        raise NotificationDisabled

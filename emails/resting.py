@@ -26,6 +26,7 @@ from emails.shared_resting import (
 # A server that takes this long to accept a message rests too, once: each message holds a thread.
 SLOW_S = 10
 
+# By SQL, as Django's upsert has no condition: of attempts that began together, only the first makes the rest longer.
 _NOTE = """
     INSERT INTO mail_server_rests (account_id, server, failures, rests_until) VALUES (%s, %s, %s, %s)
     ON CONFLICT (account_id) DO UPDATE
@@ -52,6 +53,7 @@ def admit(settings: MailSettings, *, now: datetime) -> Health:
         return Health(settings.server)
     if rest.rests_until > now:
         raise ProviderResting(rest.rests_until)
+    # The rest is over. Of several workers, the one whose UPDATE finds it unchanged tries one message.
     until = now + TRIAL
     this_rest = MailServerRest.objects.filter(server=settings.server, rests_until=rest.rests_until)
     if not this_rest.update(rests_until=until):
@@ -76,12 +78,15 @@ def note_answer(health: Health, *, took_s: float, now: datetime) -> None:
         note_shared_answer(health.server)
     elif took_s >= SLOW_S:
         rest = {"server": health.server, "failures": 1, "rests_until": now + FIRST_REST}
+        # Django locks the row here by itself, so `lock()` doesn't apply. Nothing else is locked after it.
         MailServerRest.objects.update_or_create(defaults=rest)
+    # Only after failures, so that a healthy server costs no statement.
     elif health.failures:
         MailServerRest.objects.filter(server=health.server).delete()
 
 
 def note_refusal(health: Health) -> None:
-    """A refusal shows that the shared server is up. An account's own server rests until it accepts a message."""
+    """Note an answer that wasn't acceptance."""
+    # It shows that the shared server is up. An account's own server rests until it accepts a message.
     if health.is_shared:
         note_shared_answer(health.server)

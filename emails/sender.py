@@ -9,11 +9,11 @@ from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
 from commerce.outbox.models import KeySpace, OutboxDispatch
-from emails.mail_settings import MailSettings, mail_settings
+from emails.mail_settings import MailSettings, read_mail_settings
 from emails.messages import Message, Origin
-from emails.origins import origin_of
-from emails.own_templates.queries import template_in_force
-from emails.providers import MessageRefused, ProviderUnavailable, provider_of
+from emails.origins import choose_origin
+from emails.own_templates.queries import find_current_template
+from emails.providers import MessageRefused, ProviderUnavailable, get_provider
 from emails.renderer_client import TemplateRefused
 from emails.rendering import render_in_turn
 from emails.requests import EmailRequest
@@ -22,7 +22,7 @@ from emails.template_sources import TemplateSource, prepare_rendering
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ChosenTemplate:
     """The template of a message, and the requested locale, which the template's own is near to."""
 
     source: TemplateSource
@@ -35,24 +35,25 @@ class Sender:
     settings: MailSettings
     origin: Origin
 
-    def draft(self, request: EmailRequest, *, customer: Customer | None) -> Draft:
+    def choose_template(self, request: EmailRequest, *, customer: Customer | None) -> ChosenTemplate:
         """Raises `TemplateNotFound`."""
         locale = request.locale or (customer and customer.locale) or self.account.default_locale
-        source = template_in_force(
+        source = find_current_template(
             request.template_key, locale=locale, default_locale=self.account.default_locale
         )
-        return Draft(source=source, locale=locale)
+        return ChosenTemplate(source=source, locale=locale)
 
-    def render(self, request: EmailRequest, draft: Draft) -> Message:
+    def render(self, request: EmailRequest, template: ChosenTemplate) -> Message:
         """Render a message; an order that is too long is shown with its first lines. No transaction may be open.
 
         Raises `TemplateRefused`, `RendererUnavailable`.
         """
         for ctx in shorten(request.ctx):
-            message = prepare_rendering(draft.source, ctx, account=self.account)
+            message = prepare_rendering(template.source, ctx, account=self.account)
             try:
-                rendered = render_in_turn(message, account_id=self.account.pk, source=draft.source)
+                rendered = render_in_turn(message, account_id=self.account.pk, source=template.source)
             except TemplateRefused as refused:
+                # A mistake in the template stays one with fewer lines.
                 if refused.code not in LIMIT_CODES:
                     raise
                 failure = refused
@@ -65,7 +66,7 @@ class Sender:
             from_email=self.origin.email,
             reply_to=self.origin.reply_to,
             to_email=request.to_email,
-            locale=draft.locale,
+            locale=template.locale,
             subject=rendered.subject,
             html=rendered.html,
             text=rendered.text,
@@ -79,7 +80,7 @@ class Sender:
         # A key is unique within its space and account, and a provider may serve many accounts.
         space = "" if dispatch.key_space == KeySpace.PRODUCT else f"{dispatch.key_space}:"
         provider_key = f"{self.account.pk}:{space}{dispatch.idempotency_key}"
-        # A message may have been stored while the account had another provider or address.
+        # A message may have been stored while the account had another provider or address, which it may no longer use.
         allowed = {self.origin.email, django_settings.DEFAULT_FROM_EMAIL}
         if not self.settings.may_send_as_anybody and message.from_email not in allowed:
             origin = self.origin
@@ -87,14 +88,16 @@ class Sender:
                 message, from_name=origin.name, from_email=origin.email, reply_to=origin.reply_to
             )
         try:
-            return provider_of(self.settings).send(message, idempotency_key=provider_key)
+            return get_provider(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
             # The provider's words are kept with the dispatch and shown to clients.
             error.args = (self.settings.without_credentials(str(error)),)
             raise
 
 
-def current_sender() -> Sender:
+def load_sender() -> Sender:
     """The account in scope as a sender."""
-    account, settings = current_account(), mail_settings()
-    return Sender(account=account, settings=settings, origin=origin_of(account, settings, now=timezone.now()))
+    account, settings = current_account(), read_mail_settings()
+    return Sender(
+        account=account, settings=settings, origin=choose_origin(account, settings, now=timezone.now())
+    )

@@ -9,13 +9,13 @@ one sends and the other is told to wait. The rendered message is stored with the
 - the message went out and no answer came: the dispatch stays, and the outbox sends the same bytes under the same
   provider key, which the provider counts as one message. The client is told that it failed, asks again with its key,
   and gets the delivery once there is one;
-- the provider does not answer within `WITHIN_S`: the dispatch stays too, and a worker, which has more time, takes over
+- the provider doesn't answer within `WITHIN_S`: the dispatch stays too, and a worker, which has more time, takes over
   at once. The client is told to come back with its key (`EmailUnderWay`);
 - this process dies: the lease runs out, and the outbox takes over.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -56,7 +56,7 @@ from emails.queries import deliveries
 from emails.renderer_client import RendererBusy, RendererUnavailable, TemplateRefused
 from emails.requests import EmailRequest
 from emails.resting import Health, ProviderResting, admit, note_answer
-from emails.sender import Draft, Sender, current_sender
+from emails.sender import ChosenTemplate, Sender, load_sender
 
 # For renderer and provider together. A worker may take longer, as it blocks no web thread.
 WITHIN_S = 5
@@ -86,7 +86,7 @@ class _Job:
 
     request: EmailRequest
     sender: Sender
-    draft: Draft
+    template: ChosenTemplate
     dispatch: OutboxDispatch
     health: Health
 
@@ -98,47 +98,60 @@ def send_now(*, scope: Scope, idempotency_key: str, fields: SendFields, now: dat
     `ProviderFailed`, `EmailProviderResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and for a key in use
     `RequestInProgress`, `EmailKeyGivenUp`.
     """
-    with ExitStack() as waiting, _translate_lost_lease():
-        with scope():
-            job = _accept(idempotency_key, fields, now)
-            # In the same transaction, so that a refusal stores nothing.
-            limit = waiting.enter_context(waiting_call(Call.EMAIL, current_account_id(), within_s=WITHIN_S))
-        message = _render(job, scope)
-        provider_message_id = _hand_off(job, message, scope, limit)
-        with scope():
-            return _record(job, message, provider_message_id)
+    try:
+        with ExitStack() as waiting:
+            with scope():
+                job = _accept(idempotency_key, fields, now)
+                # In the same transaction, so that a refusal stores nothing.
+                limit = waiting.enter_context(
+                    waiting_call(Call.EMAIL, current_account_id(), within_s=WITHIN_S)
+                )
+            message = _render(job, scope)
+            provider_message_id = _hand_off(job, message, scope, limit)
+            with scope():
+                return _record(job, message, provider_message_id)
+    except LeaseLost:
+        # This request outlived its lease, so the outbox has taken the message over.
+        raise RequestInProgress("An email with this idempotency_key is being sent.") from None
 
 
-def sent_before(idempotency_key: str) -> EmailDelivery | None:
+def find_sent_delivery(idempotency_key: str) -> EmailDelivery | None:
     """The delivery that the account in scope has sent under this key."""
     return deliveries(key_space=KeySpace.CALLER, idempotency_key=idempotency_key).first()
 
 
 def _accept(idempotency_key: str, fields: SendFields, now: datetime) -> _Job:
+    """Check all that can be checked without an outside call, and claim the key."""
     customer = _get_reachable_customer(fields["customer_id"])
     request = EmailRequest(to_email=customer.email or "", **fields)
     if not request.may_reach(customer):
         raise NotificationDisabled
-    sender = current_sender()
+    sender = load_sender()
     try:
         health = admit(sender.settings, now=now)
     except ProviderResting as resting:
         refusal = EmailProviderResting()
         refusal.headers["Retry-After"] = str(max(1, ceil((resting.until - now).total_seconds())))
         raise refusal from resting
-    draft = sender.draft(request, customer=customer)
+    template = sender.choose_template(request, customer=customer)
     dispatch = enqueue_held(
         task_name=SEND_EMAIL, payload=request.as_payload(), idempotency_key=idempotency_key, now=now
     )
-    if dispatch is None:
-        raise _explain_used_key(idempotency_key)
-    return _Job(request, sender, draft, dispatch, health)
+    if dispatch is not None:
+        return _Job(request, sender, template, dispatch, health)
+    used = find_dispatch(idempotency_key, key_space=KeySpace.CALLER)
+    # None if the request that held the key failed meanwhile, and sent nothing. A delivery that has appeared since the
+    # caller looked is found when the client asks again.
+    if used is None or used.status in _UNDER_WAY or find_sent_delivery(idempotency_key):
+        raise RequestInProgress("An email with this idempotency_key is being sent.")
+    raise EmailKeyGivenUp(dispatch_id=used.pk, dispatch_status=used.status)
 
 
 def _get_reachable_customer(customer_id: int) -> Customer:
     customer = Customer.objects.filter(pk=customer_id).first()
     if customer is None:
         raise ValidationFailed.unknown("customer_id")
+    # First, as a redaction has erased the address too.
     if customer.redacted_at is not None:
         raise CustomerRedacted
     if not customer.email:
@@ -146,30 +159,16 @@ def _get_reachable_customer(customer_id: int) -> Customer:
     return customer
 
 
-def _explain_used_key(idempotency_key: str) -> Exception:
-    dispatch = find_dispatch(idempotency_key, key_space=KeySpace.CALLER)
-    if dispatch is None or dispatch.status in _UNDER_WAY or sent_before(idempotency_key):
-        return RequestInProgress("An email with this idempotency_key is being sent.")
-    return EmailKeyGivenUp(dispatch_id=dispatch.pk, dispatch_status=dispatch.status)
-
-
-@contextmanager
-def _translate_lost_lease() -> Iterator[None]:
-    """A request that outlived its lease has lost its work to the outbox."""
-    try:
-        yield
-    except LeaseLost:
-        raise RequestInProgress("An email with this idempotency_key is being sent.") from None
-
-
 def _render(job: _Job, scope: Scope) -> Message:
     try:
-        message = job.sender.render(job.request, job.draft)
+        message = job.sender.render(job.request, job.template)
         with scope():
             keep_message(dispatch=job.dispatch, request=job.request, message=message)
     except LeaseLost:
+        # The dispatch belongs to a worker by now.
         raise
     except Exception as error:
+        # Nothing was sent yet, so the key may be used again, whatever the error.
         _drop(job, scope)
         if isinstance(error, RendererBusy):
             raise TooManyOutsideCalls from error
@@ -180,28 +179,30 @@ def _render(job: _Job, scope: Scope) -> Message:
 
 
 def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str:
+    """Hand the message to the provider and return the provider's id for it. After a failure, the dispatch is let go."""
+    failure: Exception
     try:
         return job.sender.hand_off(message, dispatch=job.dispatch)
     except ProviderDown as error:
-        if not limit.is_over:
-            raise _fail(job, scope, error) from error
-        _postpone(job, scope, error)
-        refusal = EmailUnderWay(dispatch_id=job.dispatch.pk)
-        refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
-        raise refusal from error
+        if limit.is_over:
+            with scope():
+                # Doesn't count as an attempt: this request had less time than a worker has.
+                postpone_dispatch(dispatch=job.dispatch, reason=str(error), until=timezone.now())
+            refusal = EmailUnderWay(dispatch_id=job.dispatch.pk)
+            refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
+            raise refusal from error
+        failure = error
     except (MessageRefused, ProviderUnavailable) as error:
-        raise _fail(job, scope, error) from error
+        failure = error
     except Exception as error:
+        # An unknown fault may have come after the message was sent, so the key isn't given back.
         _reschedule(job, scope, error)
         raise
-
-
-def _fail(job: _Job, scope: Scope, error: Exception) -> ProviderFailed:
-    if isinstance(error, OutcomeUnknown):
-        _reschedule(job, scope, error)
-        return ProviderFailed(str(error), dispatch_id=job.dispatch.pk)
+    if isinstance(failure, OutcomeUnknown):
+        _reschedule(job, scope, failure)
+        raise ProviderFailed(str(failure), dispatch_id=job.dispatch.pk) from failure
     _drop(job, scope)
-    return ProviderFailed(str(error))
+    raise ProviderFailed(str(failure)) from failure
 
 
 def _drop(job: _Job, scope: Scope) -> None:
@@ -216,16 +217,11 @@ def _reschedule(job: _Job, scope: Scope, error: Exception) -> None:
         )
 
 
-def _postpone(job: _Job, scope: Scope, error: Exception) -> None:
-    """Doesn't count as an attempt: this request had less time than a worker has."""
-    with scope():
-        postpone_dispatch(dispatch=job.dispatch, reason=str(error), until=timezone.now())
-
-
 def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDelivery:
     now = timezone.now()
     # A slow call never gets here: it was left to the outbox.
     note_answer(job.health, took_s=0, now=now)
+    # Before the delivery: this locks the dispatch, and fails if a worker has taken it over and records the message.
     close_dispatch(dispatch=job.dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=now)
     return record_delivery(
         request=job.request,

@@ -26,6 +26,7 @@ class ProviderResting(Exception):
 
 def rest_after(failures: int, now: datetime) -> datetime:
     """The end of a server's rest after a failure that `failures` others in a row preceded."""
+    # The exponent is bounded, as a timedelta overflows.
     return now + min(FIRST_REST * 2 ** min(failures, 10), LONGEST_REST)
 
 
@@ -33,7 +34,7 @@ def rest_after(failures: int, now: datetime) -> datetime:
 class _Server:
     failures: int = 0
     rests_until: datetime | None = None
-    # The account whose message got no answer. It may be the message's fault.
+    # The account whose message got no answer, which may be the message's fault.
     suspect_account_id: int | None = None
 
 
@@ -49,6 +50,7 @@ def admit_shared(server: str, *, now: datetime) -> int:
             return 0
         if found.rests_until > now:
             raise ProviderResting(found.rests_until)
+        # This message is tried; the others wait for its result.
         found.rests_until = now + TRIAL
         return found.failures
 
@@ -58,10 +60,11 @@ def note_shared_failure(
 ) -> None:
     """Let a server rest that couldn't be reached, or that didn't answer messages of two accounts.
 
-    One account's message alone must not stop everyone's. Failures of attempts that began together count as one.
+    Failures of attempts that began together count as one.
     """
     with _lock:
         found = _servers.setdefault(server, _Server())
+        # One account's messages alone must not stop everyone's.
         is_first = was_sent and not found.failures and found.suspect_account_id in (None, account_id)
         if is_first:
             found.suspect_account_id = account_id

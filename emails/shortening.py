@@ -1,4 +1,4 @@
-"""Orders that are too long for one email: the first lines are shown, and how many more there are.
+"""Shortens orders that are too long for one email: it shows the first lines, and how many more there are.
 
 An order has up to 500 lines with titles in any script, and a template may write any amount about each.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 # The renderer's codes for a message that costs too much, as opposed to a mistake in it.
 LIMIT_CODES = frozenset({"template_limit_exceeded", "body_too_large"})
+# Tried in turn. What a line costs depends on the template, so no number fits all.
 SHOWN_LINES = (100, 20)
 MAX_TITLE_LENGTH = 200
 
@@ -16,6 +17,7 @@ def shorten(ctx: dict[str, object]) -> Iterator[dict[str, object]]:
     yield ctx
     order = ctx.get("order")
     lines = order.get("line_items") if isinstance(order, dict) else None
+    # Clients of the API may put anything into the variables.
     if not isinstance(order, dict) or not isinstance(lines, list):
         return
     for number in SHOWN_LINES:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 HEADER = "provider-signature"
 
+# As Svix and Standard Webhooks recommend, so that an event that was listened in on can't be sent again later.
 _TOLERANCE = timedelta(minutes=5)
 # Standard Webhooks use the scheme of Svix with neutral header names.
 _PREFIXES = ("svix", "webhook")
@@ -18,39 +19,36 @@ def is_signed(body: bytes, headers: Mapping[str, str], *, secret: str, now: date
     """Whether the headers hold a valid signature of the body."""
     signature = headers.get(HEADER)
     if signature is not None:
-        return _is_hex_signature(signature, body, secret)
-    return any(_is_svix_signature(prefix, body, headers, secret, now) for prefix in _PREFIXES)
+        expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        # As bytes, since `compare_digest` refuses text beyond ASCII, which a header may hold.
+        return hmac.compare_digest(expected.encode(), signature.strip().lower().encode())
+    key = _decode_svix_key(secret)
+    return key is not None and any(
+        _is_signed_by_svix(prefix, body, headers, key, now) for prefix in _PREFIXES
+    )
 
 
-def _is_hex_signature(signature: str, body: bytes, secret: str) -> bool:
-    expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected.encode(), signature.strip().lower().encode())
-
-
-def _is_svix_signature(
-    prefix: str, body: bytes, headers: Mapping[str, str], secret: str, now: datetime
+def _is_signed_by_svix(
+    prefix: str, body: bytes, headers: Mapping[str, str], key: bytes, now: datetime
 ) -> bool:
-    """HMAC-SHA-256 of `id.timestamp.body`. The header holds several signatures while a secret is rotated."""
+    """Whether the headers with this prefix hold an HMAC-SHA-256 of `id.timestamp.body`."""
     message_id, timestamp = headers.get(f"{prefix}-id", ""), headers.get(f"{prefix}-timestamp", "")
-    key = _svix_key(secret)
-    if key is None or not _is_recent(timestamp, now):
+    # `isdigit` alone accepts digits of any script, and Python limits the length of what it converts.
+    is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12
+    if not is_number or abs(now.timestamp() - int(timestamp)) > _TOLERANCE.total_seconds():
         return False
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
+    # The header holds several signatures while a secret is rotated.
     signatures = headers.get(f"{prefix}-signature", "").encode().split()
     return any(hmac.compare_digest(expected, signature) for signature in signatures)
 
 
-def _svix_key(secret: str) -> bytes | None:
-    """The bytes encoded in `whsec_...`."""
+def _decode_svix_key(secret: str) -> bytes | None:
+    """The bytes encoded in `whsec_...`. None for another form of secret, which can't sign in this way."""
     if not secret.startswith("whsec_"):
         return None
     try:
         return base64.b64decode(secret.removeprefix("whsec_"), validate=True) or None
     except (binascii.Error, ValueError):
         return None
-
-
-def _is_recent(timestamp: str, now: datetime) -> bool:
-    is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12
-    return is_number and abs(now.timestamp() - int(timestamp)) <= _TOLERANCE.total_seconds()

@@ -32,8 +32,9 @@ class DayFigures:
     bounced: int = 0
 
 
-def daily_figures(*, now: datetime) -> list[DayFigures]:
+def count_by_day(*, now: datetime) -> list[DayFigures]:
     """The last `DAYS` days in the account's time zone, today last. Two statements."""
+    # A merchant's day, which has 23 or 25 hours when the clocks change.
     zone = ZoneInfo(current_account().default_timezone)
     today = now.astimezone(zone).date()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]

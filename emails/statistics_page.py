@@ -11,8 +11,8 @@ from unfold.decorators import action
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.panels import Panel, register_panel
 
-from .charts import Chart, chart_of
-from .statistics import DAYS, DayFigures, daily_figures
+from .charts import Chart, build_chart
+from .statistics import DAYS, DayFigures, count_by_day
 
 # Fields of `DayFigures`, with classes of the back office's style sheet.
 _SERIES = {
@@ -30,25 +30,25 @@ class StatisticsPage(ReadOnlyAdmin):
 
     @action(description="Statistics", permissions=["view"], icon="bar_chart", url_path="statistics")
     def statistics(self, request: HttpRequest) -> HttpResponse:
-        figures = daily_figures(now=timezone.now())
+        figures = count_by_day(now=timezone.now())
         context = {
             **self.admin_site.each_context(request),
             "title": f"Emails of the last {DAYS} days",
             "opts": self.opts,
-            "charts": _charts(figures),
+            "charts": _build_charts(figures),
             "figures": figures[::-1],
         }
         return TemplateResponse(request, "backoffice/email_statistics.html", context)
 
 
 @register_panel
-def _panel(now: datetime) -> Panel:
-    content = {"charts": _charts(daily_figures(now=now)), "days": DAYS}
+def _build_panel(now: datetime) -> Panel:
+    content = {"charts": _build_charts(count_by_day(now=now)), "days": DAYS}
     return Panel(template="backoffice/email_panel.html", content=content)
 
 
-def _charts(figures: Sequence[DayFigures]) -> list[Chart]:
+def _build_charts(figures: Sequence[DayFigures]) -> list[Chart]:
     return [
-        chart_of(name.capitalize(), [(one.day, getattr(one, name)) for one in figures], colour=colour)
+        build_chart(name.capitalize(), [(one.day, getattr(one, name)) for one in figures], colour=colour)
         for name, colour in _SERIES.items()
     ]

@@ -49,14 +49,15 @@ def find_template(
 
     Raises `TemplateNotFound`.
     """
-    by_locale = {**platform_templates().get(template_key, {}), **own}
-    for candidate in locale_chain(locale, default_locale):
+    # The account's own replace the platform's of the same locale.
+    by_locale = {**load_platform_templates().get(template_key, {}), **own}
+    for candidate in list_locales(locale, default_locale):
         if candidate in by_locale:
             return by_locale[candidate]
     raise TemplateNotFound(f"There is no template {template_key}.")
 
 
-def locale_chain(locale: str | None, default_locale: str) -> list[str]:
+def list_locales(locale: str | None, default_locale: str) -> list[str]:
     """The locale, its language, the account's default, its language, `en`; each once."""
     wanted = [
         name for given in (locale, default_locale) if given for name in (given, given.partition("-")[0])
@@ -64,20 +65,28 @@ def locale_chain(locale: str | None, default_locale: str) -> list[str]:
     return list(dict.fromkeys([*wanted, FALLBACK_LOCALE]))
 
 
-def platform_templates() -> dict[str, dict[str, TemplateSource]]:
+def load_platform_templates() -> dict[str, dict[str, TemplateSource]]:
     """Every template of the platform by its key and locale, read once in each process."""
     return _read_templates(tuple(settings.EMAIL_FOLDERS))
 
 
 def is_of_platform(source: TemplateSource) -> bool:
-    return platform_templates().get(source.template_key, {}).get(source.locale) == source
+    return load_platform_templates().get(source.template_key, {}).get(source.locale) == source
 
 
 def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account: Account) -> RenderRequest:
     """What the renderer needs for an email. All templates may use `account`, besides the variables in `ctx`."""
     variables = {"name": account.name, "timezone": account.default_timezone}
+    body = source.body
+    # A body without `<mjml>` goes into the shared layout, in the nearest locale that the platform has texts for.
+    if "<mjml" not in body:
+        near = find_template(source.template_key, locale=source.locale, default_locale=account.default_locale)
+        texts = _read_texts(email_folders()[source.template_key], near.locale) | {"locale": source.locale}
+        before, after = _read_layout("layout.mjml", texts)
+        # On one line, so that errors name lines as the author counts them.
+        body = before.replace("\n", " ") + body + after
     return RenderRequest(
-        body_source=_complete_body(source, default_locale=account.default_locale),
+        body_source=body,
         subject_template=source.subject,
         preheader_template=source.preheader,
         body_text_template=source.text,
@@ -86,17 +95,7 @@ def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account
     )
 
 
-def _complete_body(source: TemplateSource, *, default_locale: str) -> str:
-    """Put a body without `<mjml>` into the shared layout, in the nearest locale."""
-    if "<mjml" in source.body:
-        return source.body
-    near = find_template(source.template_key, locale=source.locale, default_locale=default_locale)
-    texts = _read_texts(email_folders()[source.template_key], near.locale) | {"locale": source.locale}
-    before, after = _read_layout("layout.mjml", texts)
-    # On one line, so that errors name lines as the author counts them.
-    return before.replace("\n", " ") + source.body + after
-
-
+# By the folders, as tests set others.
 @cache
 def _read_templates(_parents: tuple[Path, ...]) -> dict[str, dict[str, TemplateSource]]:
     return {
@@ -107,6 +106,7 @@ def _read_templates(_parents: tuple[Path, ...]) -> dict[str, dict[str, TemplateS
 
 def _read_template(folder: Path, locale: str) -> TemplateSource:
     texts = _read_texts(folder, locale)
+    # The texts of a locale may have tags such as <strong>, which mean nothing in the text part.
     plain = {name: _TAG.sub("", text) for name, text in texts.items()}
     # `${HEADING}` in body.txt is the text `heading` in capitals.
     plain = {name.upper(): text.upper() for name, text in plain.items()} | plain
@@ -129,6 +129,7 @@ def _compose(layout: str, body: Path, texts: dict[str, str]) -> str:
 
 def _read_layout(name: str, texts: dict[str, str]) -> tuple[str, str]:
     """The layout with its texts, before and after the content."""
+    # The first folder is the platform's own; others only add kinds of email.
     before, _, after = (settings.EMAIL_FOLDERS[0] / name).read_text("utf-8").partition(_CONTENT)
     return Template(before).substitute(texts), Template(after).substitute(texts)
 

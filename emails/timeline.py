@@ -1,6 +1,7 @@
 """Timelines in the back office: of a delivery, and the emails in an order's."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from django.urls import reverse
@@ -12,7 +13,7 @@ from commerce.outbox.queries import find_dispatch
 from emails.models import EmailDelivery
 from emails.queries import deliveries
 
-_MOMENTS = {
+_VERBS = {
     "sent_at": "sent",
     "delivered_at": "delivered",
     "opened_at": "opened",
@@ -22,30 +23,26 @@ _MOMENTS = {
 
 
 @register_timeline_source
-def _emails(order: Order) -> Iterator[TimelineEntry]:
+def _list_emails(order: Order) -> Iterator[TimelineEntry]:
     for delivery in deliveries(reference_type="order", reference_id=order.pk):
         link = reverse("admin:emails_emaildelivery_change", args=[delivery.pk])
-        for at, verb in _steps(delivery):
+        for at, verb in _list_steps(delivery):
             yield TimelineEntry(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
 
 
-def timeline_of_delivery(delivery: EmailDelivery) -> list[TimelineEntry]:
+def build_delivery_timeline(delivery: EmailDelivery) -> list[TimelineEntry]:
     """From the dispatch to the actions of staff, oldest first. Two statements."""
-    steps = [TimelineEntry(at=at, title=verb.capitalize()) for at, verb in _steps(delivery)]
-    entries = [_queued(delivery), *steps, *list_staff_entries(delivery)]
-    return sorted(entries, key=lambda entry: entry.at)
-
-
-def _queued(delivery: EmailDelivery) -> TimelineEntry:
+    steps = [TimelineEntry(at=at, title=verb.capitalize()) for at, verb in _list_steps(delivery)]
+    queued = TimelineEntry(at=delivery.queued_at, title="Queued")
     # Dispatches are pruned, so an old message has none to link to.
     dispatch = find_dispatch(delivery.idempotency_key, key_space=delivery.key_space)
-    if dispatch is None:
-        return TimelineEntry(at=delivery.queued_at, title="Queued")
-    link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])
-    return TimelineEntry(at=delivery.queued_at, title="Queued", detail=f"Dispatch {dispatch.pk}", link=link)
+    if dispatch is not None:
+        link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])
+        queued = replace(queued, detail=f"Dispatch {dispatch.pk}", link=link)
+    return sorted([queued, *steps, *list_staff_entries(delivery)], key=lambda entry: entry.at)
 
 
-def _steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:
-    for field, verb in _MOMENTS.items():
+def _list_steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:
+    for field, verb in _VERBS.items():
         if at := getattr(delivery, field):
             yield at, verb

@@ -25,11 +25,12 @@ EFFECTS = {
 }
 
 
-def changes_by(
+def find_changes(
     event_type: str, *, occurred_at: datetime, status: str, happened_at: datetime | None
 ) -> dict[str, str | datetime]:
     """The fields that an event changes. `happened_at` is the time of the first event of its type, if any."""
     effect = EFFECTS[event_type]
+    # Events arrive in any order: an earlier one still gets its time, but doesn't turn the status back.
     changes: dict[str, str | datetime] = {}
     if happened_at is None:
         changes[effect.time_field] = occurred_at
@@ -38,6 +39,6 @@ def changes_by(
     return changes
 
 
-def credible_time(claimed: datetime, *, now: datetime) -> datetime:
+def correct_time(claimed: datetime, *, now: datetime) -> datetime:
     """The provider's time, or ours if it lies too far ahead."""
     return claimed if claimed <= now + _MAX_AHEAD else now

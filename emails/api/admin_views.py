@@ -55,7 +55,7 @@ class SendViewSet(AdminViewSet):
         fields = self.valid(shapes.SendInput)
         key = fields.pop("idempotency_key")
         with self.scope():
-            sent = sending.sent_before(key)
+            sent = sending.find_sent_delivery(key)
         if sent is not None:
             return Response({"email_delivery": _delivery(sent)})
         delivery = sending.send_now(

@@ -11,7 +11,7 @@ from commerce.rest.shapes import Output, TimestampField
 from commerce.rest.views import AdminViewSet
 from commerce.tenancy.scope import account_scope
 from emails.sender_domains.models import SenderDomain
-from emails.sender_domains.operations import Scope, verify_domain, wanted_domain
+from emails.sender_domains.operations import Scope, get_wanted_domain, verify_domain
 
 
 class SenderRecordOutput(Output):
@@ -41,7 +41,7 @@ class SenderDomainViewSet(AdminViewSet):
     def retrieve(self, request: Request, id_or_handle: str) -> Response:
         """Shows the DNS record to set, and whether it was found."""
         with self._account_scope(id_or_handle)():
-            return _answer(wanted_domain())
+            return _answer(get_wanted_domain())
 
     @answers(one("sender_domain", SenderDomainOutput), request=None)
     def verify(self, request: Request, id_or_handle: str) -> Response:

@@ -53,7 +53,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(many("email_templates", shapes.EmailTemplateStateOutput))
     def list(self, request: Request) -> Response:
-        found = shapes.EmailTemplateStateOutput(queries.templates(), many=True).data
+        found = shapes.EmailTemplateStateOutput(queries.list_templates(), many=True).data
         return Response({"email_templates": found, "next_cursor_id": None})
 
     @answers(one("email_template", shapes.EmailTemplateOutput))
@@ -148,7 +148,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
         return _answer(template)
 
 
-def _answer(template: queries.TemplateInForce) -> Response:
+def _answer(template: queries.CurrentTemplate) -> Response:
     return Response({"email_template": shapes.EmailTemplateOutput(template).data})
 
 

@@ -26,7 +26,7 @@ from commerce.rest.shapes import Input
 from commerce.tenancy.scope import account_scope
 from emails.errors import AccountNotResolved, InvalidSignature
 from emails.operations import record_event
-from emails.queries import accounts_of_message
+from emails.queries import find_accounts_of_message
 from emails.signatures import is_signed
 from emails.tracking import EFFECTS
 
@@ -53,7 +53,7 @@ def _receive(request: HttpRequest) -> dict[str, bool]:
     event_type = _validate(EnvelopeInput, document)["type"]
     event = _validate(EventInput, document) if event_type in EFFECTS else None
     message_id, stated = document["data"].get("email_id"), _stated_account(request)
-    owners = accounts_of_message(message_id) if _is_plain(message_id) else []
+    owners = find_accounts_of_message(message_id) if _is_plain(message_id) else []
     account_id = _resolve_account(owners, stated)
     if account_id is None:
         _require_any_signature(request, owners if stated is None else [*owners, stated])

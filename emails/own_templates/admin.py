@@ -13,11 +13,11 @@ from commerce.backoffice.display import text_column
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
 
-from .editor import Editor, author_of
+from .editor import Editor, name_author
 from .forms import OpenForm
 from .models import EmailTemplateVersion
 from .operations import Change, restore_version
-from .queries import last_version, templates
+from .queries import find_last_version, list_templates
 
 _EDITOR = "admin:emails_emailtemplateversion_editor"
 
@@ -58,7 +58,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": "Email templates",
             "opts": self.opts,
-            "templates": templates(),
+            "templates": list_templates(),
             "form": form,
         }
         return TemplateResponse(request, "backoffice/email_templates.html", context)
@@ -77,7 +77,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             "title": f"{template_key} in {locale}",
             "opts": self.opts,
             "may_change": editor.may_change,
-            **editor.context(),
+            **editor.build_context(),
         }
         return TemplateResponse(request, "backoffice/email_template.html", context)
 
@@ -88,12 +88,13 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         icon="history",
     )
     def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: Mapping[str, object]) -> str:
-        last = last_version(row.template_key, row.locale) or row
+        # Staff have seen the history, and restoring loses nothing: a later version may be restored again.
+        last = find_last_version(row.template_key, row.locale) or row
         change = Change(
             template_key=row.template_key,
             locale=row.locale,
             expected_version=last.number,
-            author=author_of(request),
+            author=name_author(request),
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
         return f"Version {row.number} is used again."

@@ -11,19 +11,19 @@ from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.scopes import get_scope_opener
 from commerce.errors import Refusal, ValidationFailed
-from emails.frames import message_frame
+from emails.frames import build_message_frame
 from emails.renderer_client import Rendered
 
 from .forms import TemplateForm
 from .models import EmailTemplateVersion
 from .operations import Change, reset_template, save_template, send_test
-from .queries import TemplateInForce, get_template, versions
+from .queries import CurrentTemplate, get_template, versions
 from .rendering import render_draft
 
 _SHOWN_VERSIONS = 20
 
 
-def author_of(request: HttpRequest) -> str:
+def name_author(request: HttpRequest) -> str:
     return f"staff:{request.user.get_username()}"
 
 
@@ -47,6 +47,7 @@ class Editor:
             "reset": self._reset,
         }
         act = actions.get(self.request.POST.get("do", ""))
+        # The button for the preview only shows the page again.
         if act is None:
             return None
         if not self.may_change:
@@ -61,17 +62,17 @@ class Editor:
 
     @property
     def stays_open(self) -> bool:
-        """Sending a test keeps the unsaved input."""
+        """Whether the page is shown again instead of a redirect, which would lose the unsaved input."""
         return self.request.POST.get("do") == "send_test"
 
-    def context(self) -> dict[str, object]:
+    def build_context(self) -> dict[str, object]:
         rendered = self._render()
         return {
             "template": self.template,
             "versions": self.versions,
             "form": self.form,
             "rendered": rendered,
-            "frame": message_frame(rendered.html) if rendered else None,
+            "frame": build_message_frame(rendered.html) if rendered else None,
         }
 
     def _render(self) -> Rendered | None:
@@ -81,7 +82,9 @@ class Editor:
         try:
             with self.scope():
                 account = current_account()
-            return render_draft(account=account, source=self.form.draft(), ctx=self.form.cleaned_data["ctx"])
+            return render_draft(
+                account=account, source=self.form.build_draft(), ctx=self.form.cleaned_data["ctx"]
+            )
         except Refusal as refusal:
             self.form.show(refusal)
             return None
@@ -94,12 +97,13 @@ class Editor:
                 template_key=self.template.template_key,
                 locale=self.template.locale,
                 expected_version=fields["expected_version"],
-                author=author_of(self.request),
+                author=name_author(self.request),
                 note=fields["note"] or None,
             ),
-            draft=self.form.draft(),
+            draft=self.form.build_draft(),
             now=timezone.now(),
         )
+        # Apart from the change itself, which was made in a scope of its own after rendering.
         with self.scope():
             self._record(saved, "saved")
         return f"Version {saved.version} is now used."
@@ -110,7 +114,7 @@ class Editor:
                 template_key=self.template.template_key,
                 locale=self.template.locale,
                 expected_version=self.form.cleaned_data["expected_version"],
-                author=author_of(self.request),
+                author=name_author(self.request),
                 now=timezone.now(),
             )
             self._record(reset, "reset")
@@ -131,10 +135,11 @@ class Editor:
             self._record(self.template, "sent as a test")
         return f"A test of the current template will be sent to {to_email}."
 
-    def _record(self, template: TemplateInForce, done: str) -> None:
+    def _record(self, template: CurrentTemplate, done: str) -> None:
         record_one(
             self.request,
             subject=EmailTemplateVersion._meta.label_lower,
+            # A platform's template has no row.
             subject_id=template.last.pk if template.last else 0,
             kind=StaffAction.Kind.CHANGED,
             summary=f"{template.template_key} {template.locale} {done}",

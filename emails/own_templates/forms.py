@@ -13,7 +13,7 @@ from unfold.widgets import (
 
 from commerce.errors import FieldError, Refusal, ValidationFailed
 from commerce.rules import locale
-from emails.own_templates.queries import TemplateInForce
+from emails.own_templates.queries import CurrentTemplate
 from emails.own_templates.rules import (
     CTX,
     MAX_BODY_SOURCE,
@@ -22,8 +22,8 @@ from emails.own_templates.rules import (
     MAX_NOTE,
     MAX_VERSION,
 )
-from emails.own_templates.samples import sample_ctx
-from emails.template_sources import TemplateSource, platform_templates
+from emails.own_templates.samples import load_sample_ctx
+from emails.template_sources import TemplateSource, load_platform_templates
 
 _MAX_CTX = 256 * 1024
 _MAX_EXCERPT = 120
@@ -75,9 +75,21 @@ class TemplateForm(forms.Form):
         max_length=254, required=False, label="Send a test to", widget=UnfoldAdminEmailInputWidget
     )
 
-    def __init__(self, template: TemplateInForce, data: Any = None) -> None:
+    def __init__(self, template: CurrentTemplate, data: Any = None) -> None:
         self.template = template
-        super().__init__(_first_values(template) if data is None else data)
+        if data is None:
+            text = template.text
+            sample = load_sample_ctx(template.template_key)
+            # As data rather than initial values, so that the form is valid and its template is rendered at once.
+            data = {
+                "expected_version": template.version,
+                "subject": text.subject.strip(),
+                "preheader": (text.preheader or "").strip(),
+                "body_source": text.body,
+                "body_text": text.text or "",
+                "ctx": orjson.dumps(sample, option=orjson.OPT_INDENT_2).decode(),
+            }
+        super().__init__(data)
 
     @property
     def parts(self) -> list[forms.BoundField]:
@@ -96,7 +108,7 @@ class TemplateForm(forms.Form):
         except ValidationFailed as refusal:
             raise forms.ValidationError([error.detail for error in refusal.errors]) from refusal
 
-    def draft(self) -> TemplateSource:
+    def build_draft(self) -> TemplateSource:
         """What was filled in, to be saved or shown in the template's own locale."""
         return TemplateSource(
             template_key=self.template.template_key,
@@ -111,30 +123,20 @@ class TemplateForm(forms.Form):
         """Put a refusal beside what it is about, with the line that it complains of."""
         shown = [error for error in refusal.errors if error.field in self.fields]
         for error in shown:
-            self.add_error(error.field, self._sentence(error, refusal.extras.get("line")))
+            self.add_error(error.field, self._word_error(error, refusal.extras.get("line")))
         if not shown:
             self.add_error(None, refusal.detail)
 
-    def _sentence(self, error: FieldError, line: object) -> str:
+    def _word_error(self, error: FieldError, line: object) -> str:
         if not isinstance(line, int):
             return error.detail
+        # Lines of the MJML that Liquid made, which the author doesn't see, so there is no excerpt.
         if error.code == "invalid_mjml":
             return f"Line {line} after Liquid: {error.detail}"
+        # `add_error` removes a field from the cleaned data, so it may be missing.
         lines = str(self.cleaned_data.get(error.field) or "").split("\n")
         excerpt = lines[line - 1].strip()[:_MAX_EXCERPT] if line <= len(lines) else ""
         return f"Line {line}, {excerpt}: {error.detail}"
-
-
-def _first_values(template: TemplateInForce) -> dict[str, object]:
-    text, sample = template.text, sample_ctx(template.template_key)
-    return {
-        "expected_version": template.version,
-        "subject": text.subject.strip(),
-        "preheader": (text.preheader or "").strip(),
-        "body_source": text.body,
-        "body_text": text.text or "",
-        "ctx": orjson.dumps(sample, option=orjson.OPT_INDENT_2).decode(),
-    }
 
 
 class OpenForm(forms.Form):
@@ -143,7 +145,7 @@ class OpenForm(forms.Form):
     template_key = forms.ChoiceField(
         label="Template",
         widget=UnfoldAdminSelectWidget,
-        choices=lambda: [(key, key) for key in sorted(platform_templates())],
+        choices=lambda: [(key, key) for key in sorted(load_platform_templates())],
     )
     locale = forms.CharField(
         max_length=6,

@@ -17,17 +17,17 @@ from commerce.tenancy.scope import current_account_id
 from emails.errors import TemplateVersionConflict
 from emails.own_templates.models import EmailTemplateVersion
 from emails.own_templates.queries import (
-    TemplateInForce,
+    CurrentTemplate,
+    count_own_locales,
+    find_last_version,
     get_template,
     get_version,
-    last_version,
-    own_locales,
+    read_source,
     require_template,
-    source_of,
 )
 from emails.own_templates.rendering import render_draft
 from emails.own_templates.rules import CHANGE, TEST_MESSAGE, check_draft
-from emails.own_templates.samples import sample_ctx
+from emails.own_templates.samples import load_sample_ctx
 from emails.renderer_client import Rendered
 from emails.template_sources import TemplateSource
 
@@ -37,6 +37,7 @@ Scope = Callable[[], AbstractContextManager[None]]
 MAX_LOCALES = 50
 TEST_REFERENCE = "email_template_test"
 
+# The unique number lets only one of two simultaneous changes win, without a lock while templates are rendered.
 _APPEND = """
     INSERT INTO email_template_versions (
         account_id, template_key, locale, number, kind, restored_number, subject, preheader, body_source,
@@ -58,23 +59,27 @@ class Change:
     note: str | None = None
 
 
-def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: datetime) -> TemplateInForce:
+def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: datetime) -> CurrentTemplate:
     """Save an account's own template if it renders with the sample. Called outside of any scope.
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`, `ValidationFailed`, `TemplateInvalid`, `RendererFailed`.
     """
     draft = check_draft(draft)
     with scope():
-        _check_change(change)
+        # Early, before a draft is rendered in vain. `_append` checks the version again.
+        _check_version(change)
+        if not change.expected_version and count_own_locales(change.template_key) >= MAX_LOCALES:
+            detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
+            raise ValidationFailed.of("locale", "too_many", detail)
         account = current_account()
-    rendered = render_draft(account=account, source=draft, ctx=sample_ctx(change.template_key))
+    rendered = render_draft(account=account, source=draft, ctx=load_sample_ctx(change.template_key))
     with scope():
         warnings = [asdict(warning) for warning in rendered.warnings]
         _append(change, Kind.SAVED, draft, warnings=warnings, now=now)
         return get_template(change.template_key, change.locale)
 
 
-def restore_version(*, change: Change, version_id: int, now: datetime) -> TemplateInForce:
+def restore_version(*, change: Change, version_id: int, now: datetime) -> CurrentTemplate:
     """Save the text of an earlier version as a new version.
 
     Raises `TemplateNotFound`, `NotFound`, `TemplateVersionConflict`.
@@ -84,18 +89,19 @@ def restore_version(*, change: Change, version_id: int, now: datetime) -> Templa
         _append(change, Kind.RESET, now=now)
     else:
         restored = {"warnings": old.warnings, "restored_number": old.number}
-        _append(change, Kind.RESTORED, source_of(old), now=now, **restored)
+        _append(change, Kind.RESTORED, read_source(old), now=now, **restored)
     return get_template(change.template_key, change.locale)
 
 
 def reset_template(
     *, template_key: str, locale: str, expected_version: int | None, author: str, now: datetime
-) -> TemplateInForce:
+) -> CurrentTemplate:
     """Go back to the platform's template. Without an expected version, any current one is replaced.
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`.
     """
-    last = last_version(template_key, locale)
+    last = find_last_version(template_key, locale)
+    # Without an own template, there is nothing to reset: repeating a reset adds no version.
     if last and not last.is_reset:
         change = Change(
             template_key=template_key,
@@ -121,8 +127,11 @@ def preview_template(
     """
     with scope():
         account, source = current_account(), get_template(template_key, locale).text
+    # A changed part makes it this locale's own template, though the current one may be in a near locale.
     draft = TemplateSource(**asdict(source) | changes | ({"locale": locale} if changes else {}))
-    return render_draft(account=account, source=draft, ctx=sample_ctx(template_key) if ctx is None else ctx)
+    return render_draft(
+        account=account, source=draft, ctx=load_sample_ctx(template_key) if ctx is None else ctx
+    )
 
 
 def send_test(
@@ -131,13 +140,15 @@ def send_test(
     """Send a message of the template in force to any address. Raises `TemplateNotFound` and `ValidationFailed`."""
     require_template(template_key)
     message = TEST_MESSAGE.check({"to_email": to_email, "ctx": ctx})
+    # Random, so that the same test may be sent again.
     key = f"{TEST_REFERENCE}/{uuid4()}"
     enqueue_email(
         EmailKind[dict[str, object]](template_key, TEST_REFERENCE),
         to_email=message["to_email"],
+        # To any address, so no customer's preferences apply.
         customer_id=None,
         locale=locale,
-        variables=sample_ctx(template_key) if ctx is None else ctx,
+        variables=load_sample_ctx(template_key) if ctx is None else ctx,
         reference_id=None,
         idempotency_key=key,
         now=now,
@@ -145,23 +156,15 @@ def send_test(
     return OutboxDispatch.objects.get(key_space=KeySpace.PRODUCT, idempotency_key=key)
 
 
-def _check_change(change: Change) -> None:
-    """Refuse early, before rendering. `_append` checks again."""
-    _check_version(change)
-    if not change.expected_version and own_locales(change.template_key) >= MAX_LOCALES:
-        detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
-        raise ValidationFailed.of("locale", "too_many", detail)
-
-
 def _check_version(change: Change) -> None:
     CHANGE.check({"expected_version": change.expected_version, "note": change.note})
-    number = _last_number(change)
+    number = _find_last_number(change)
     if number != change.expected_version:
         raise TemplateVersionConflict(current_version=number)
 
 
-def _last_number(change: Change) -> int:
-    last = last_version(change.template_key, change.locale)
+def _find_last_number(change: Change) -> int:
+    last = find_last_version(change.template_key, change.locale)
     return last.number if last else 0
 
 
@@ -186,4 +189,4 @@ def _append(
         cursor.execute(_APPEND, values)
         is_first = cursor.fetchone() is not None
     if not is_first:
-        raise TemplateVersionConflict(current_version=_last_number(change))
+        raise TemplateVersionConflict(current_version=_find_last_number(change))

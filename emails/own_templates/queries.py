@@ -4,7 +4,6 @@ In each locale from the requested one to `en`, an account's own template comes b
 its own English template still sends the platform's German one to Germans.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +13,7 @@ from accounts.queries import current_account
 from commerce.queries import get_or_not_found
 from emails.errors import TemplateNotFound
 from emails.own_templates.models import EmailTemplateVersion
-from emails.template_sources import TemplateSource, find_template, locale_chain, platform_templates
+from emails.template_sources import TemplateSource, find_template, list_locales, load_platform_templates
 
 _TEXTS = ("subject", "preheader", "body_source", "body_text")
 
@@ -35,26 +34,28 @@ class TemplateState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateInForce(TemplateState):
+class CurrentTemplate(TemplateState):
     """The template that customers of a locale get. `text` may be in a near locale."""
 
     text: TemplateSource
 
 
-def template_in_force(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
+def find_current_template(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
     """The template of a message for the account in scope. One statement. Raises `TemplateNotFound`."""
-    latest = _latest_versions(template_key, locale_chain(locale, default_locale))
-    return find_template(template_key, locale=locale, default_locale=default_locale, own=_own_sources(latest))
+    latest = _find_latest_versions(template_key, list_locales(locale, default_locale))
+    return find_template(
+        template_key, locale=locale, default_locale=default_locale, own=_read_own_sources(latest)
+    )
 
 
-def get_template(template_key: str, locale: str) -> TemplateInForce:
-    """As `template_in_force`, with its history. Raises `TemplateNotFound`."""
+def get_template(template_key: str, locale: str) -> CurrentTemplate:
+    """As `find_current_template`, with its history. Raises `TemplateNotFound`."""
     require_template(template_key)
     default_locale = current_account().default_locale
-    latest = _latest_versions(template_key, locale_chain(locale, default_locale))
-    own = _own_sources(latest)
+    latest = _find_latest_versions(template_key, list_locales(locale, default_locale))
+    own = _read_own_sources(latest)
     found = find_template(template_key, locale=locale, default_locale=default_locale, own=own)
-    return TemplateInForce(
+    return CurrentTemplate(
         template_key=template_key,
         locale=locale,
         source="account" if found.locale in own else "platform",
@@ -63,13 +64,16 @@ def get_template(template_key: str, locale: str) -> TemplateInForce:
     )
 
 
-def templates() -> list[TemplateState]:
+def list_templates() -> list[TemplateState]:
     """Every template in the platform's locales and those that the account has added. One statement."""
     newest = EmailTemplateVersion.objects.order_by("template_key", "locale", "-number")
     latest = {
         (version.template_key, version.locale): version
         for version in newest.distinct("template_key", "locale").defer(*_TEXTS)
     }
+    # A locale that the account has reset is only listed if the platform has it.
+    places = {place for place, version in latest.items() if not version.is_reset}
+    places |= {(key, locale) for key, by_locale in load_platform_templates().items() for locale in by_locale}
     return [
         TemplateState(
             template_key=template_key,
@@ -77,14 +81,14 @@ def templates() -> list[TemplateState]:
             source="account" if last and not last.is_reset else "platform",
             last=last,
         )
-        for template_key, locale in sorted(_list_places(latest.values()))
+        for template_key, locale in sorted(places)
         for last in [latest.get((template_key, locale))]
     ]
 
 
 def require_template(template_key: str) -> None:
     """Raises `TemplateNotFound` for a key that the platform doesn't have."""
-    if not platform_templates().get(template_key):
+    if not load_platform_templates().get(template_key):
         raise TemplateNotFound(f"There is no template {template_key}.")
 
 
@@ -99,17 +103,18 @@ def get_version(template_key: str, locale: str, version_id: int) -> EmailTemplat
     return get_or_not_found(versions(template_key, locale).defer(None), pk=version_id)
 
 
-def last_version(template_key: str, locale: str) -> EmailTemplateVersion | None:
+def find_last_version(template_key: str, locale: str) -> EmailTemplateVersion | None:
     """The account's last change of a template, without its texts. Raises `TemplateNotFound`."""
     return versions(template_key, locale).order_by("-number").first()
 
 
-def own_locales(template_key: str) -> int:
+def count_own_locales(template_key: str) -> int:
     """The number of locales in which the account has ever had its own template."""
+    # Resets count too: versions are append-only, so the rows stay.
     return EmailTemplateVersion.objects.filter(template_key=template_key).values("locale").distinct().count()
 
 
-def source_of(version: EmailTemplateVersion) -> TemplateSource:
+def read_source(version: EmailTemplateVersion) -> TemplateSource:
     return TemplateSource(
         template_key=version.template_key,
         locale=version.locale,
@@ -120,15 +125,10 @@ def source_of(version: EmailTemplateVersion) -> TemplateSource:
     )
 
 
-def _latest_versions(template_key: str, locales: list[str]) -> dict[str, EmailTemplateVersion]:
+def _find_latest_versions(template_key: str, locales: list[str]) -> dict[str, EmailTemplateVersion]:
     newest = EmailTemplateVersion.objects.filter(template_key=template_key, locale__in=locales)
     return {version.locale: version for version in newest.order_by("locale", "-number").distinct("locale")}
 
 
-def _own_sources(latest: dict[str, EmailTemplateVersion]) -> dict[str, TemplateSource]:
-    return {locale: source_of(version) for locale, version in latest.items() if not version.is_reset}
-
-
-def _list_places(latest: Iterable[EmailTemplateVersion]) -> set[tuple[str, str]]:
-    own = {(version.template_key, version.locale) for version in latest if not version.is_reset}
-    return own | {(key, locale) for key, by_locale in platform_templates().items() for locale in by_locale}
+def _read_own_sources(latest: dict[str, EmailTemplateVersion]) -> dict[str, TemplateSource]:
+    return {locale: read_source(version) for locale, version in latest.items() if not version.is_reset}

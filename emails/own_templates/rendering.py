@@ -8,14 +8,14 @@ from django.conf import settings
 
 from accounts.models import Account
 from commerce.errors import FieldError, TooManyOutsideCalls
-from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, waiting_call
 from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.paces import Lane
-from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, RenderRequest, TemplateRefused
+from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, TemplateRefused
 from emails.template_sources import TemplateSource, prepare_rendering
 
+# While a person waits for the page.
 WITHIN_S = 6
 # A draft is not started with less time than this.
 RENDERING_S = 3
@@ -39,12 +39,23 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
     message = prepare_rendering(source, ctx, account=account)
     try:
         with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S) as limit:
-            rendered = _render_in_turn(message, limit)
+            # Drafts go to the slow lane, where the renderer takes one at a time, so wait for a turn.
+            while True:
+                try:
+                    rendered = renderer_client.render(
+                        url=settings.RENDERER_URL, message=message, lane=Lane.SLOW
+                    )
+                    break
+                except RendererBusy:
+                    if limit.left_s < RENDERING_S:
+                        raise
+                    # Random, so that drafts that wait don't ask all at once.
+                    time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
     except TemplateRefused as refused:
         # A limit on the whole message names no part, nor does the MJML compiler: it is the body then.
         field = _NAMES.get(refused.field or "", "body_source")
         detail = refused.detail.removeprefix(f"{refused.field}: ")
-        raise _invalid(field, refused.code, detail, line=refused.line) from refused
+        raise _build_refusal(field, refused.code, detail, line=refused.line) from refused
     except RendererBusy as busy:
         raise TooManyOutsideCalls from busy
     except RendererUnavailable as error:
@@ -55,20 +66,9 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
             f"Rendering took {rendered.processor_s:.2f} s of processor time. With this data a template may take "
             f"{MAX_PROCESSOR_S:g} s."
         )
-        raise _invalid("body_source", "template_limit_exceeded", detail)
+        raise _build_refusal("body_source", "template_limit_exceeded", detail)
     return rendered
 
 
-def _render_in_turn(message: RenderRequest, limit: Deadline) -> Rendered:
-    """Drafts count as slow, and the renderer takes slow messages one at a time: wait for a turn."""
-    while True:
-        try:
-            return renderer_client.render(url=settings.RENDERER_URL, message=message, lane=Lane.SLOW)
-        except RendererBusy:
-            if limit.left_s < RENDERING_S:
-                raise
-            time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
-
-
-def _invalid(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:
+def _build_refusal(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:
     return TemplateInvalid(f"{field}: {detail}", errors=(FieldError(field, code, detail),), line=line)

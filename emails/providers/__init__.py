@@ -15,12 +15,12 @@ __all__ = [
     "ProviderBusy",
     "ProviderDown",
     "ProviderUnavailable",
-    "provider_of",
+    "get_provider",
 ]
 
 
 @kept_per_thread(maxsize=256)
-def provider_of(mail_settings: MailSettings) -> Provider:
+def get_provider(mail_settings: MailSettings) -> Provider:
     # Imported here as both load slowly, and an installation mostly uses one.
     if mail_settings.provider == "smtp":
         from .smtp import SmtpProvider

@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from emails.messages import Message
 
 from .base import ProviderUnavailable
-from .mime import digest_of, mail_of
+from .mime import build_mail, hash_key
 
 
 class LocalProvider:
@@ -23,7 +23,7 @@ class LocalProvider:
     def send(self, message: Message, *, idempotency_key: str) -> str:
         name = _file_name(idempotency_key)
         message_id = f"<{name}@localhost>"
-        mime = mail_of(message, headers={"Message-ID": message_id}).message().as_bytes()
+        mime = build_mail(message, headers={"Message-ID": message_id}).message().as_bytes()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # The .eml comes last: it marks the message as sent.
@@ -37,7 +37,7 @@ class LocalProvider:
 
 def _file_name(idempotency_key: str) -> str:
     """Readable, safe on any file system, and unique for each key."""
-    digest = digest_of(idempotency_key)[:16]
+    digest = hash_key(idempotency_key)[:16]
     words = slugify(idempotency_key.replace(".", "-").replace(":", "-"))[:60]
     return f"{words}-{digest}" if words else digest
 

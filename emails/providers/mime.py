@@ -41,7 +41,7 @@ def _encoded(text: str) -> str:
     return Header(text, "utf-8").encode(linesep="")
 
 
-def mail_of(message: Message, *, headers: dict[str, str] | None = None) -> EmailMultiAlternatives:
+def build_mail(message: Message, *, headers: dict[str, str] | None = None) -> EmailMultiAlternatives:
     """Raises `MessageRefused` for an address or a header that can't be sent."""
     try:
         validate_email(message.to_email)
@@ -63,5 +63,5 @@ def mail_of(message: Message, *, headers: dict[str, str] | None = None) -> Email
     return mail
 
 
-def digest_of(idempotency_key: str) -> str:
+def hash_key(idempotency_key: str) -> str:
     return hashlib.sha256(idempotency_key.encode()).hexdigest()

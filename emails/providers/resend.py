@@ -3,7 +3,7 @@
 from anymail.backends import resend
 from django.core.mail import EmailMultiAlternatives
 
-from .mime import digest_of
+from .mime import hash_key
 
 MAX_KEY_LENGTH = 256
 
@@ -11,7 +11,7 @@ MAX_KEY_LENGTH = 256
 class Payload(resend.ResendPayload):
     def get_request_params(self, api_url: str) -> dict[str, object]:
         parameters = super().get_request_params(api_url)
-        key = header_of(self.message.idempotency_key)
+        key = fit_key_to_header(self.message.idempotency_key)
         parameters["headers"] = parameters["headers"] | {"Idempotency-Key": key}
         return parameters
 
@@ -21,9 +21,9 @@ class EmailBackend(resend.EmailBackend):
         return Payload(message, defaults, self)
 
 
-def header_of(idempotency_key: str) -> str:
+def fit_key_to_header(idempotency_key: str) -> str:
     """The key itself if a header can hold it and Resend accepts it, else its digest."""
     fits = (
         len(idempotency_key) <= MAX_KEY_LENGTH and idempotency_key.isascii() and idempotency_key.isprintable()
     )
-    return idempotency_key if fits else digest_of(idempotency_key)
+    return idempotency_key if fits else hash_key(idempotency_key)

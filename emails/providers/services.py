@@ -15,7 +15,7 @@ from emails.mail_settings import MailSettings
 from emails.messages import Message
 
 from .base import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderDown, ProviderUnavailable
-from .mime import mail_of
+from .mime import build_mail
 
 CONNECT_TIMEOUT_S = 5
 # For the whole call, whatever it is spent on.
@@ -74,7 +74,7 @@ class ServiceProvider:
     def send(self, message: Message, *, idempotency_key: str) -> str:
         if not self._api_key:
             raise ProviderUnavailable(f"{self.name} needs an API key: commerce.email.api_key is empty.")
-        mail: Any = mail_of(message)
+        mail: Any = build_mail(message)
         mail.idempotency_key = idempotency_key
         try:
             with deadline(TOTAL_TIMEOUT_S):

@@ -13,7 +13,7 @@ from emails.messages import Message
 
 from .base import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from .bounded_smtp import BoundedBackend
-from .mime import digest_of, mail_of
+from .mime import build_mail, hash_key
 
 _TIMEOUT_S = 15
 # For the whole session, however often the server sends a byte.
@@ -31,8 +31,8 @@ class SmtpProvider:
     def send(self, message: Message, *, idempotency_key: str) -> str:
         domain = message.from_email.rpartition("@")[2]
         # The same for every attempt, so that mailboxes can drop a repetition.
-        message_id = f"<{digest_of(idempotency_key)[:32]}@{domain}>"
-        mail = mail_of(message, headers={"Message-ID": message_id})
+        message_id = f"<{hash_key(idempotency_key)[:32]}@{domain}>"
+        mail = build_mail(message, headers={"Message-ID": message_id})
         with deadline(TOTAL_TIMEOUT_S) as limit, self._session(limit) as backend:
             _hand_over(backend, mail)
         return message_id

@@ -13,7 +13,7 @@ from liquid.undefined import is_undefined
 from emails.renderer.formatting import (
     STYLES,
     Moment,
-    cldr_locale,
+    find_cldr_locale,
     format_date,
     format_datetime,
     format_money,
@@ -112,7 +112,7 @@ def _locale(tag: object, context: RenderContext) -> Locale:
     """The locale that the template names, else the message's own."""
     if _is_missing(tag):
         tag = context.resolve("locale", default=None)
-    return cldr_locale(tag if isinstance(tag, str) else DEFAULT_LOCALE)
+    return find_cldr_locale(tag if isinstance(tag, str) else DEFAULT_LOCALE)
 
 
 def _is_missing(value: object) -> bool:

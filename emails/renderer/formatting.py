@@ -45,7 +45,7 @@ _HUNDREDTHS = 2
 
 # 12 µs without the cache, for each amount and date of an email.
 @lru_cache(maxsize=256)
-def cldr_locale(tag: str) -> Locale:
+def find_cldr_locale(tag: str) -> Locale:
     """The locale of a language tag, of its language, or English."""
     tag = tag.replace("_", "-")
     for candidate in (tag, tag.partition("-")[0]):

@@ -20,7 +20,7 @@ Path(_path).unlink()
 
 
 @contextmanager
-def slow_lane() -> Iterator[None]:
+def hold_slow_lane() -> Iterator[None]:
     """Raises `RendererBusy` while another worker holds the lane."""
     try:
         fcntl.lockf(_file, fcntl.LOCK_EX | fcntl.LOCK_NB)

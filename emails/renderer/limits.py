@@ -48,7 +48,7 @@ class _TimeIsUp(BaseException):
 
 
 @contextmanager
-def resource_limits(*, is_quick: bool = False) -> Iterator[None]:
+def limit_resources(*, is_quick: bool = False) -> Iterator[None]:
     """Limit the block's time, and raise `TemplateLimitExceeded` if it runs out of processor time, memory or stack.
 
     Raises `TooSlowForLane` if the block took more processor time than the quick lane allows, and `RendererBusy` if the

@@ -16,7 +16,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none")
 _LAYOUT_PARTS = ".|./tbody|./tbody/tr|./tbody/tr/td|./tr|./tr/td"
 
 
-def text_of_html(document: str) -> str:
+def extract_text(document: str) -> str:
     """The visible text of an email, with the targets of its links. Data tables stay tables."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     tree = html.document_fromstring(document.encode(), parser=parser)
@@ -32,7 +32,7 @@ def tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
-def single_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """A header can't hold line breaks or control characters: each run of them becomes a space."""
     return _NOT_IN_A_LINE.sub(" ", text).strip()
 

@@ -11,8 +11,8 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
 
-from emails.renderer.lanes import slow_lane
-from emails.renderer.limits import MAX_BODY_BYTES, resource_limits
+from emails.renderer.lanes import hold_slow_lane
+from emails.renderer.limits import MAX_BODY_BYTES, limit_resources
 from emails.renderer.message import parse_message
 from emails.renderer.problems import (
     BodyTooLarge,
@@ -71,7 +71,7 @@ def _render(environ: WSGIEnvironment) -> _Result:
         raise RendererBusy("The caller has gone.")
     began = time.process_time()
     lane = environ.get("HTTP_X_RENDER_LANE")
-    with slow_lane() if lane == "slow" else nullcontext(), resource_limits(is_quick=lane == "quick"):
+    with hold_slow_lane() if lane == "slow" else nullcontext(), limit_resources(is_quick=lane == "quick"):
         document = asdict(render_message(message))
     took_ms = (time.process_time() - began) * 1000
     return document, {"Server-Timing": f"cpu;dur={took_ms:.1f}"}

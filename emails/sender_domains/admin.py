@@ -11,7 +11,7 @@ from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
 
 from .models import SenderDomain
-from .operations import kept_domain, wanted_domain
+from .operations import get_wanted_domain, save_wanted_domain
 
 
 @admin.register(SenderDomain)
@@ -35,8 +35,16 @@ class SenderDomainAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
+        # Not on a POST: after its redirect the message would be shown twice.
         if request.method == "GET":
-            self.message_user(request, _describe_next_step())
+            try:
+                row = get_wanted_domain()
+                step = f"Set the TXT record {row.record_name} of {row.domain} to {row.record_value}, then look it up."
+                step = f"{row.domain} is verified." if row.status == "verified" else step
+            except Refusal as refusal:
+                # The account has no sender address yet.
+                step = refusal.detail
+            self.message_user(request, step)
         return super().changelist_view(request, extra_context)
 
     @dialog_action(
@@ -55,21 +63,12 @@ class SenderDomainAdmin(ReadOnlyAdmin):
         icon="dns",
     )
     def look_up_new(self, request: HttpRequest, row: None, fields: Mapping[str, object]) -> str:
-        return _enqueue_lookup(kept_domain())
-
-
-def _describe_next_step() -> str:
-    try:
-        row = wanted_domain()
-    except Refusal as refusal:
-        return refusal.detail
-    if row.status == "verified":
-        return f"{row.domain} is verified."
-    return f"Set the TXT record {row.record_name} of {row.domain} to {row.record_value}, then look it up."
+        return _enqueue_lookup(save_wanted_domain())
 
 
 def _enqueue_lookup(row: SenderDomain) -> str:
     now = timezone.now()
+    # By a worker, as a look-up may take seconds and this request has a transaction open.
     enqueue(
         task_name="check_sender_domain",
         payload={"domain_id": row.pk},

@@ -4,6 +4,7 @@ from django.db import models
 
 from commerce.tenancy.models import AccountOwned
 
+# RFC 8552: names with an underscore are no host names, so the record doesn't collide with others of the domain.
 RECORD_PREFIX = "_commerce"
 
 
@@ -27,7 +28,7 @@ class SenderDomain(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "sender_domains"
         constraints = [models.UniqueConstraint(fields=["account", "domain"], name="sender_domains_domain")]
-        # Those of a domain, across accounts.
+        # For `is_anothers_domain`, which looks for a domain in all accounts.
         indexes = [
             models.Index(
                 fields=["domain"],

@@ -15,31 +15,29 @@ _NO_NAMES = (dns.name.LabelTooLong, dns.name.NameTooLong, dns.name.EmptyLabel, d
 
 
 class DnsUnavailable(Exception):
-    """The name servers did not answer, so the record may exist or not."""
+    """The name servers didn't answer, so the record may exist or not."""
 
 
-def txt_records(name: str) -> list[str]:
+def look_up_txt(name: str) -> list[str]:
     """The texts at a name; none if it doesn't exist. No transaction may be open. Raises `DnsUnavailable`."""
     try:
-        answer = _resolver().resolve(name, "TXT", lifetime=time_left(LOOKUP_TIMEOUT_S), search=False)
+        resolver = dns.resolver.Resolver(configure=not settings.DNS_SERVERS)
+        if settings.DNS_SERVERS:
+            resolver.nameservers = [_parse_server(address) for address in settings.DNS_SERVERS]
+        # Not searched for in the machine's own domains: `hats` must not find `hats.internal.example`.
+        answer = resolver.resolve(name, "TXT", lifetime=time_left(LOOKUP_TIMEOUT_S), search=False)
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, *_NO_NAMES):
         return []
     except (dns.exception.DNSException, OSError) as error:
         raise DnsUnavailable(str(error)) from error
+    # RFC 1035, section 3.3.14: a text longer than 255 bytes comes in several strings.
     return [b"".join(record.strings).decode(errors="replace") for record in answer]
-
-
-def _resolver() -> dns.resolver.Resolver:
-    if not settings.DNS_SERVERS:
-        return dns.resolver.Resolver()
-    resolver = dns.resolver.Resolver(configure=False)
-    resolver.nameservers = [_parse_server(address) for address in settings.DNS_SERVERS]
-    return resolver
 
 
 def _parse_server(address: str) -> dns.nameserver.Nameserver:
     """Parse `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`."""
     host, _, port = address.rpartition(":")
+    # A bare IPv6 address has colons too, but none of them is before a port.
     has_port = bool(host) and (host.endswith("]") or ":" not in host)
     return dns.nameserver.Do53Nameserver(
         (host if has_port else address).strip("[]"), int(port) if has_port else _DNS_PORT

@@ -8,7 +8,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.tenancy.scope import workspace_scope
 from emails.sender_domains.models import SenderDomain
-from emails.sender_domains.operations import kept_domain, wanted_domain
+from emails.sender_domains.operations import get_wanted_domain, save_wanted_domain
 from tests.backoffice.clients import messages_of
 from tests.nameserver import name_server
 
@@ -26,12 +26,12 @@ def set_sender(shop, email_from="hats@hats.example"):
     with workspace_scope(shop.workspace_id):
         Account.objects.filter(pk=shop.id).update(email_from=email_from)
     with shop.scope():
-        return wanted_domain()
+        return get_wanted_domain()
 
 
 def row_of(shop):
     with shop.scope():
-        return kept_domain()
+        return save_wanted_domain()
 
 
 def publish(names, row):

@@ -109,16 +109,16 @@ def close_sessions() -> None:
         # Not isinstance(), which fails for weak proxies whose object has gone.
         if issubclass(type(provider), ServiceProvider):
             provider._backend.close()
-    providers.provider_of.clear()
+    providers.get_provider.clear()
 
 
 @pytest.fixture
 def mail_dir(settings, tmp_path: Path) -> Iterator[Path]:
     """The folder where the local provider writes in this test."""
     settings.MAIL_DIR = tmp_path / "mail"
-    providers.provider_of.clear()
+    providers.get_provider.clear()
     yield settings.MAIL_DIR
-    providers.provider_of.clear()
+    providers.get_provider.clear()
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from emails.own_templates.samples import sample_ctx
+from emails.own_templates.samples import load_sample_ctx
 from emails.renderer import liquid_templates
-from emails.template_sources import platform_templates
+from emails.template_sources import load_platform_templates
 
 DOCUMENT = settings.BASE_DIR / "docs" / "emails.md"
 FILTER_ROW = re.compile(r"^\| `(\w+)` \| `\{\{", re.MULTILINE)
@@ -28,11 +28,11 @@ def test_filters_of_our_own_are_those_of_the_document(document):
     assert set(FILTER_ROW.findall(document)) == own
 
 
-@pytest.mark.parametrize("template_key", sorted(platform_templates()))
+@pytest.mark.parametrize("template_key", sorted(load_platform_templates()))
 def test_variables_of_a_sample_are_in_the_document(document, template_key):
     _, _, section = document.partition("## Variables")
 
-    missing = [name for name in names_of(sample_ctx(template_key)) if f"`{name}`" not in section]
+    missing = [name for name in names_of(load_sample_ctx(template_key)) if f"`{name}`" not in section]
 
     assert missing == []
 
@@ -41,7 +41,9 @@ def test_every_template_is_shown_in_every_locale(document):
     shown = set(PICTURE.findall(document))
 
     wanted = {
-        f"emails/{key}.{locale}.jpg" for key, locales in platform_templates().items() for locale in locales
+        f"emails/{key}.{locale}.jpg"
+        for key, locales in load_platform_templates().items()
+        for locale in locales
     }
     assert wanted <= shown
     assert {name for name in shown if not (DOCUMENT.parent / name).is_file()} == set()

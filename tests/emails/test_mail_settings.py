@@ -3,7 +3,7 @@ import pytest
 from commerce.configuration.operations import change_settings
 from commerce.configuration.registry import installation_value
 from commerce.outbox.worker import run_due
-from emails.mail_settings import mail_settings
+from emails.mail_settings import read_mail_settings
 from emails.models import EmailDelivery
 from tests.factories import make_customer
 
@@ -24,7 +24,7 @@ def installation(monkeypatch):
 def settings_with(shop, **own):
     with shop.scope():
         change_settings(changes={f"commerce.email.{name}": value for name, value in own.items()})
-        return mail_settings()
+        return read_mail_settings()
 
 
 def test_settings_are_the_installations_where_the_account_has_none(shop, installation):

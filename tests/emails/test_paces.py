@@ -13,7 +13,7 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import finish_running, run_due
 from emails import paces
 from emails.models import EmailDelivery
-from emails.paces import Lane, lane_of, note_pace, note_slow, rendering_turn
+from emails.paces import Lane, choose_lane, note_pace, note_slow, rendering_turn
 from emails.renderer.limits import QUICK_PROCESSOR_SECONDS
 from emails.renderer_client import RendererBusy
 from tests.emails.api.sending import is_untouched, send
@@ -218,11 +218,11 @@ def test_slowness_ends_with_time_and_not_with_a_quick_message(monkeypatch):
     note_pace((1, 1), QUICK_PROCESSOR_SECONDS + 0.001)
     note_pace((1, 1), 0.01)
     now[0] += paces.SLOW_FOR_S - 1
-    assert lane_of(1) is Lane.SLOW
+    assert choose_lane(1) is Lane.SLOW
 
     now[0] += 1
 
-    assert lane_of(1) is Lane.QUICK
+    assert choose_lane(1) is Lane.QUICK
 
 
 def test_message_of_a_slow_account_is_marked_as_slow(shop, renderer, mail_dir, enqueue_email):
@@ -288,7 +288,7 @@ def test_message_without_an_answer_in_time_makes_its_account_slow(
 
     run_due()
 
-    assert lane_of(shop.id) is Lane.SLOW
+    assert choose_lane(shop.id) is Lane.SLOW
 
 
 def test_slow_messages_hold_neither_threads_nor_the_messages_of_others(

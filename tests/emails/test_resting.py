@@ -9,7 +9,7 @@ from django.utils import timezone
 from commerce.configuration.operations import change_settings
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
-from emails.mail_settings import mail_settings
+from emails.mail_settings import read_mail_settings
 from emails.models import EmailDelivery, MailServerRest
 from emails.resting import Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from tests.servers import closed_port, dripping_server, silent_server
@@ -24,7 +24,7 @@ def use_smtp(settings, monkeypatch):
         values = {"provider": "smtp", "smtp_host": host, "smtp_port": port, "smtp_security": "none"}
         with shop.scope():
             change_settings(changes={f"commerce.email.{name}": value for name, value in values.items()})
-            return mail_settings()
+            return read_mail_settings()
 
     return use_smtp
 
@@ -158,7 +158,7 @@ def test_other_account_with_the_same_server_is_not_told(shop, other_shop, use_sm
 
 def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num_queries):
     with shop.scope():
-        found = mail_settings()
+        found = read_mail_settings()
         with django_assert_num_queries(0):
             health = admit(found, now=timezone.now())
             note_failure(health, was_sent=False, now=timezone.now())

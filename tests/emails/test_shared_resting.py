@@ -8,7 +8,7 @@ from django.utils import timezone
 from commerce.configuration.registry import installation_value
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
-from emails.mail_settings import mail_settings
+from emails.mail_settings import read_mail_settings
 from emails.resting import Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from tests.servers import closed_port
 
@@ -46,7 +46,7 @@ def run_when_due(*shops, **changes):
 
 def begin(shop, now):
     with shop.scope():
-        return admit(mail_settings(), now=now)
+        return admit(read_mail_settings(), now=now)
 
 
 def fail(shop, now, *, was_sent=False):

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from accounts.models import Account
-from emails.statistics import DayFigures, daily_figures
+from emails.statistics import DayFigures, count_by_day
 from tests.factories import make_delivery
 
 PRAGUE = ZoneInfo("Europe/Prague")
@@ -17,7 +17,7 @@ def move(shop, time_zone):
 
 def figures(shop, now):
     with shop.scope():
-        return daily_figures(now=now)
+        return count_by_day(now=now)
 
 
 def test_every_day_is_there_and_today_is_the_last(shop):

@@ -1,7 +1,7 @@
 import pytest
 
 from emails.errors import TemplateNotFound
-from emails.template_sources import find_template, locale_chain
+from emails.template_sources import find_template, list_locales
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from emails.template_sources import find_template, locale_chain
     ],
 )
 def test_locale_chain_goes_from_near_to_far(locale, default_locale, chain):
-    assert locale_chain(locale, default_locale) == chain
+    assert list_locales(locale, default_locale) == chain
 
 
 @pytest.mark.parametrize(

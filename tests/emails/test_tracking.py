@@ -6,7 +6,7 @@ from itertools import permutations, product
 import pytest
 
 from emails.models import EmailDelivery
-from emails.tracking import EFFECTS, RANKS, changes_by, credible_time
+from emails.tracking import EFFECTS, RANKS, correct_time, find_changes
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 def apply_event(state, event_type, occurred_at):
     """Return the state of a delivery after an event."""
     happened_at = state.get(EFFECTS[event_type].time_field)
-    return state | changes_by(
+    return state | find_changes(
         event_type, occurred_at=occurred_at, status=state["status"], happened_at=happened_at
     )
 
@@ -53,4 +53,4 @@ def test_events_in_any_order_end_at_the_highest_with_the_first_time_of_each(orde
 def test_time_that_lies_ahead_is_not_believed(ahead, expected):
     claimed = NOW + ahead
 
-    assert credible_time(claimed, now=NOW) == (claimed if expected == "claimed" else NOW)
+    assert correct_time(claimed, now=NOW) == (claimed if expected == "claimed" else NOW)

@@ -15,9 +15,7 @@ _TABLE = re.compile(
 
 # Tables that are locked without being in the order, and why.
 EXCEPTIONS = {
-    "email_deliveries": "A delivery is locked alone, or before the customer that is only read.",
     "mail_server_rests": "A rest is locked alone, when a server has or hasn't answered.",
-    "sender_domains": "A domain is locked alone, by a task that looks it up.",
     "django_session": "Expired sessions are deleted by SKIP LOCKED, in transactions of their own.",
 }
 

@@ -4,13 +4,13 @@ import pytest
 
 from commerce.outbox.worker import run_due
 from emails.errors import TemplateNotFound
-from emails.own_templates.queries import template_in_force
+from emails.own_templates.queries import find_current_template
 from tests.emails.own_templates.conftest import KEY
 
 
 def subject_for(shop, locale, *, default_locale="en-US", template_key=KEY):
     with shop.scope():
-        source = template_in_force(template_key, locale=locale, default_locale=default_locale)
+        source = find_current_template(template_key, locale=locale, default_locale=default_locale)
     return source.subject
 
 
@@ -68,7 +68,7 @@ def test_template_takes_one_statement(shop, make_version, django_assert_num_quer
         make_version(shop, number=index + 1)
 
     with shop.scope(), django_assert_num_queries(1):
-        template_in_force(KEY, locale="de-AT", default_locale="en-US")
+        find_current_template(KEY, locale="de-AT", default_locale="en-US")
 
 
 def test_message_is_made_of_the_accounts_own_template(shop, renderer, make_version, mail_dir, enqueue_email):

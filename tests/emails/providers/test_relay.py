@@ -3,7 +3,7 @@
 import pytest
 
 from commerce.outside import addresses, lookups
-from emails.providers import ProviderDown, provider_of, relay
+from emails.providers import ProviderDown, get_provider, relay
 from tests.emails.providers.test_services import MESSAGE, settings_of
 from tests.emails.providers.test_smtp import Mailbox, mailbox, server  # noqa: F401  fixtures
 
@@ -38,7 +38,7 @@ def names(monkeypatch):
 def send(server):  # noqa: F811  the fixture
     def send(host="127.0.0.1", **values):
         values = {"smtp_host": host, "smtp_port": server.port, "smtp_security": "none"} | values
-        return provider_of(settings_of("smtp", **values)).send(MESSAGE, idempotency_key="1:a")
+        return get_provider(settings_of("smtp", **values)).send(MESSAGE, idempotency_key="1:a")
 
     return send
 

@@ -7,7 +7,7 @@ import pytest
 from commerce.configuration.registry import known_settings
 from emails.mail_settings import MailSettings
 from emails.messages import Message
-from emails.providers import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable, provider_of
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable, get_provider
 from emails.providers.services import SERVICES
 from tests.threads import run_threads
 
@@ -39,7 +39,7 @@ def settings_of(provider, **values):
 
 
 def send(key="1:a", message=MESSAGE, **values):
-    return provider_of(settings_of("resend", **values)).send(message, idempotency_key=key)
+    return get_provider(settings_of("resend", **values)).send(message, idempotency_key=key)
 
 
 def test_message_reaches_resend_whole(resend):
@@ -155,7 +155,7 @@ def test_threads_have_sessions_of_their_own(resend):
 def test_every_service_can_be_made(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert provider_of(settings_of(name)).name == name
+        assert get_provider(settings_of(name)).name == name
 
 
 def test_every_provider_that_an_account_may_choose_is_there():

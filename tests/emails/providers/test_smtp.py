@@ -11,7 +11,7 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from commerce.outside import addresses
 from config.stack.ports import free_port
-from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable, provider_of
+from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable, get_provider
 from tests.emails.providers.test_services import MESSAGE, settings_of
 from tests.servers import closed_port, dripping_server, silent_server, talking_server
 
@@ -90,7 +90,7 @@ def server(mailbox):
 def send(server):
     def send(key="1:a", message=MESSAGE, **values):
         values = {"smtp_host": "127.0.0.1", "smtp_port": server.port, "smtp_security": "none"} | values
-        return provider_of(settings_of("smtp", **values)).send(message, idempotency_key=key)
+        return get_provider(settings_of("smtp", **values)).send(message, idempotency_key=key)
 
     return send
 

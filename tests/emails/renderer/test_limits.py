@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from emails.renderer import mjml_source
-from emails.renderer.lanes import slow_lane
+from emails.renderer.lanes import hold_slow_lane
 from emails.renderer.problems import RendererBusy, TemplateLimitExceeded
 from tests.emails.renderer.conftest import MJML
 
@@ -21,7 +21,7 @@ from emails.renderer.problems import Problem
 
 def end_of(work):
     try:
-        with limits.resource_limits():
+        with limits.limit_resources():
             work()
     except Problem as problem:
         return problem.code, problem.status
@@ -63,7 +63,7 @@ def test_quick_lane_allows_less_and_says_so():
         "limits.MAX_PROCESSOR_SECONDS = 1000\n"
         "def end_of(work):\n"
         "    try:\n"
-        "        with limits.resource_limits(is_quick=True): work()\n"
+        "        with limits.limit_resources(is_quick=True): work()\n"
         "    except Problem as problem: return problem.code, problem.status\n"
         "print(end_of(compute))"
     )
@@ -116,7 +116,7 @@ def test_one_process_at_a_time_is_in_the_slow_lane():
     holds, end = context.Event(), context.Event()
 
     def hold():
-        with slow_lane():
+        with hold_slow_lane():
             holds.set()
             end.wait(60)
 
@@ -125,12 +125,12 @@ def test_one_process_at_a_time_is_in_the_slow_lane():
     try:
         assert holds.wait(60)
         with ExitStack() as stack, pytest.raises(RendererBusy):
-            stack.enter_context(slow_lane())
+            stack.enter_context(hold_slow_lane())
     finally:
         end.set()
         holder.join()
 
-    with slow_lane():
+    with hold_slow_lane():
         pass
 
 

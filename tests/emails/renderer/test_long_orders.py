@@ -5,8 +5,8 @@ import pytest
 from accounts.models import Account
 from emails.messages import Origin
 from emails.requests import EmailRequest
-from emails.sender import Draft, Sender
-from emails.template_sources import TemplateSource, platform_templates
+from emails.sender import ChosenTemplate, Sender
+from emails.template_sources import TemplateSource, load_platform_templates
 from tests.emails.providers.test_services import settings_of
 from tests.emails.renderer.test_order_confirmation import line, order
 
@@ -30,7 +30,7 @@ def message_of(renderer_service, settings):
         )
         account = Account(name="Hats", default_timezone="UTC")
         sender = Sender(account=account, settings=settings_of("local"), origin=ORIGIN)
-        return sender.render(request, Draft(source=source, locale=source.locale))
+        return sender.render(request, ChosenTemplate(source=source, locale=source.locale))
 
     return message_of
 
@@ -45,7 +45,7 @@ def lines_of(title, count=500):
     "title", ["\U0001f3a9" * 255, "&" * 255, "W" * 255], ids=["emoji", "escaped", "plain"]
 )
 def test_order_of_500_lines_with_the_longest_titles_is_rendered(message_of, template_key, locale, title):
-    message = message_of(platform_templates()[template_key][locale], lines_of(title), template_key)
+    message = message_of(load_platform_templates()[template_key][locale], lines_of(title), template_key)
 
     # How many fit depends on the machine as well, as rendering has a second of processor time.
     shown = sum(f"{number:064}" in message.text for number in range(500))
@@ -56,7 +56,7 @@ def test_order_of_500_lines_with_the_longest_titles_is_rendered(message_of, temp
 
 
 def test_order_that_fits_is_shown_whole(message_of):
-    message = message_of(platform_templates()["order.confirmation"]["en"], lines_of("Straw hat", 60))
+    message = message_of(load_platform_templates()["order.confirmation"]["en"], lines_of("Straw hat", 60))
 
     assert "more items" not in message.html + message.text
     assert f"{59:064}" in message.html

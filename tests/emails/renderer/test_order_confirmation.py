@@ -6,7 +6,7 @@ import re
 import pytest
 
 from emails.renderer_client import RenderRequest, render
-from emails.template_sources import platform_templates
+from emails.template_sources import load_platform_templates
 
 LOCALES = ("en", "cs", "de")
 
@@ -82,7 +82,7 @@ def with_spaces(text):
 @pytest.fixture
 def confirm(renderer_url):
     def confirm(locale, *, account_name="Hats & Co", **fields):
-        source = platform_templates()["order.confirmation"][locale]
+        source = load_platform_templates()["order.confirmation"][locale]
         message = RenderRequest(
             body_source=source.body,
             subject_template=source.subject,

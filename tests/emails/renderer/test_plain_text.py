@@ -1,12 +1,12 @@
 import pytest
 
 from emails.renderer.mjml_compiler import compile_mjml
-from emails.renderer.plain_text import single_line, text_of_html, tidy
+from emails.renderer.plain_text import extract_text, join_lines, tidy
 from tests.emails.renderer.conftest import MJML
 
 
 def text_of(content):
-    return text_of_html(compile_mjml(MJML.format(content), preheader="Hidden").html)
+    return extract_text(compile_mjml(MJML.format(content), preheader="Hidden").html)
 
 
 def test_components_become_paragraphs():
@@ -38,11 +38,11 @@ def test_entities_are_decoded():
 
 
 def test_xml_declaration_before_the_document_is_no_obstacle():
-    assert text_of_html('<?xml version="1.0" encoding="latin-1"?><html><body>Žluť</body></html>') == "Žluť"
+    assert extract_text('<?xml version="1.0" encoding="latin-1"?><html><body>Žluť</body></html>') == "Žluť"
 
 
 def test_hidden_root_is_shown():
-    assert text_of_html('<html style="display:none"><body>Text</body></html>') == "Text"
+    assert extract_text('<html style="display:none"><body>Text</body></html>') == "Text"
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_tidy_trims_blank_lines_and_line_ends(text, tidied):
 
 
 def test_single_line_keeps_joined_emoji():
-    assert single_line(" 👩\N{ZERO WIDTH JOINER}🚀 \x07\x1b\n done ") == "👩\N{ZERO WIDTH JOINER}🚀 done"
+    assert join_lines(" 👩\N{ZERO WIDTH JOINER}🚀 \x07\x1b\n done ") == "👩\N{ZERO WIDTH JOINER}🚀 done"

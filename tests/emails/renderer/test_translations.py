@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from commerce.mail import email_folders
-from emails.template_sources import platform_templates
+from emails.template_sources import load_platform_templates
 
 FOLDERS = email_folders()
 PARTS = ("body", "text", "preheader", "subject")
@@ -38,7 +38,7 @@ def test_every_text_is_used(key):
 @pytest.mark.parametrize("locale", ["cs", "de"])
 @pytest.mark.parametrize("part", PARTS)
 def test_translations_differ_in_words_only(key, locale, part):
-    english, translated = (getattr(platform_templates()[key][name], part) for name in ("en", locale))
+    english, translated = (getattr(load_platform_templates()[key][name], part) for name in ("en", locale))
 
     expected = [tag.replace('lang="en"', f'lang="{locale}"') for tag in _MARKUP.findall(english)]
     assert _MARKUP.findall(translated) == expected
@@ -48,7 +48,7 @@ def test_translations_differ_in_words_only(key, locale, part):
 @pytest.mark.parametrize("locale", ["cs", "de"])
 def test_no_english_is_left(key, locale):
     english, translated = (
-        set(filter(None, map(str.strip, _MARKUP.split(platform_templates()[key][name].text))))
+        set(filter(None, map(str.strip, _MARKUP.split(load_platform_templates()[key][name].text))))
         for name in ("en", locale)
     )
 

@@ -12,7 +12,7 @@ from emails.renderer.liquid_templates import _ParsedTemplates
 SCRIPT = """
 import gc
 from emails.renderer.gunicorn_conf import post_request, post_worker_init
-from emails.renderer.limits import resource_limits
+from emails.renderer.limits import limit_resources
 from emails.renderer.message import parse_message
 from emails.renderer.rendering import render_message
 
@@ -26,7 +26,7 @@ for number in range(40):
     message = parse_message({"source_format": "mjml", "body_source": "<mjml><mj-body></mj-body></mjml>",
                              "subject_template": source, "ctx": {}})
     where = "within"
-    with resource_limits():
+    with limit_resources():
         render_message(message)
     where = "between"
     post_request(None, None, {}, None)

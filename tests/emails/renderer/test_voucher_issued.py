@@ -5,7 +5,7 @@ import re
 import pytest
 
 from emails.renderer_client import RenderRequest, render
-from emails.template_sources import platform_templates
+from emails.template_sources import load_platform_templates
 from tests.emails.renderer.test_order_confirmation import LOCALES, with_spaces
 
 
@@ -23,7 +23,7 @@ def voucher(**fields):
 @pytest.fixture
 def send(renderer_url):
     def send(locale, *, account_name="Hats & Co", **fields):
-        source = platform_templates()["voucher.issued"][locale]
+        source = load_platform_templates()["voucher.issued"][locale]
         account = {"name": account_name, "timezone": "Europe/Prague"}
         message = RenderRequest(
             body_source=source.body,

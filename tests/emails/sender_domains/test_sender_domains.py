@@ -14,11 +14,11 @@ from commerce.configuration.registry import installation_value
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.tenancy.scope import workspace_scope
-from emails.mail_settings import mail_settings
-from emails.origins import origin_of
+from emails.mail_settings import read_mail_settings
+from emails.origins import choose_origin
 from emails.sender_domains import records
 from emails.sender_domains.models import SenderDomain
-from emails.sender_domains.operations import domain_of, kept_domain, may_send_as, note_lookup
+from emails.sender_domains.operations import may_send_as, note_lookup, read_domain, save_wanted_domain
 from tests.clients import ADMIN_ROOT
 from tests.nameserver import name_server
 from tests.problems import problem
@@ -56,7 +56,7 @@ def publish(names, shop):
 def origin(shop, now=None):
     with shop.scope():
         account = Account.objects.get(pk=shop.id)
-        found = origin_of(account, mail_settings(), now=now or timezone.now())
+        found = choose_origin(account, read_mail_settings(), now=now or timezone.now())
     return found.name, found.email, found.reply_to
 
 
@@ -219,7 +219,7 @@ def test_look_up_without_an_answer_is_tried_again(shop, names):
     set_sender(shop, "hats@hats.example")
     names.rcode = dns.rcode.SERVFAIL
     with shop.scope():
-        row = kept_domain()
+        row = save_wanted_domain()
         SenderDomain.objects.filter(pk=row.pk).update(verified_at=timezone.now())
         assert not may_send_as("hats@hats.example", now=timezone.now())
 
@@ -333,12 +333,12 @@ def test_message_stored_under_an_own_provider_does_not_leave_as_anybody_through_
     ],
 )
 def test_domain_of_an_address_is_as_dns_has_it(email, domain):
-    assert domain_of(email) == domain
+    assert read_domain(email) == domain
 
 
 @pytest.mark.parametrize("domain", ["[127.0.0.1]", "a..example", "x" * 250 + ".example", "x" * 64])
 def test_name_that_cannot_be_has_no_record(names, domain):
-    assert records.txt_records(f"_commerce.{domain}") == []
+    assert records.look_up_txt(f"_commerce.{domain}") == []
 
 
 def test_head_is_answered_like_get_from_the_first_request_on(shop, names):
