@@ -95,7 +95,7 @@ class EmailDeliveryAdmin(StatisticsPage):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
-        # Otherwise the list would read every body.
+        # Otherwise the list would read every body. The page of one delivery reads them when it shows them.
         return super().get_queryset(request).defer("html", "text", "ctx")
 
     def render_change_form(

@@ -33,6 +33,7 @@ class EmailDelivery(AccountOwned):
     key_space = key_space_field()
     idempotency_key = models.CharField(max_length=255)
     reference_type = models.CharField(max_length=64, null=True)
+    # Not a foreign key: it may be any kind of row, also one that only the client of the API knows.
     reference_id = models.BigIntegerField(null=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.SENT)
     queued_at = models.DateTimeField()
@@ -54,6 +55,7 @@ class EmailDelivery(AccountOwned):
             ),
         ]
         indexes = [
+            # Without the account, which a provider's event doesn't name.
             models.Index(fields=["provider_message_id"], name="email_deliveries_message"),
             models.Index(
                 fields=["account", "customer"],

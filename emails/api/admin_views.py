@@ -54,6 +54,7 @@ class SendViewSet(AdminViewSet):
         """Renders an email to a customer and hands it to the email provider before answering."""
         fields = self.valid(shapes.SendInput)
         key = fields.pop("idempotency_key")
+        # In a scope of its own, which is closed before the outside calls. A key that was used is answered without any.
         with self.scope():
             sent = sending.find_sent_delivery(key)
         if sent is not None:

@@ -35,21 +35,22 @@ class SenderDomainViewSet(AdminViewSet):
 
     binding = "workspace"
     area = "accounts"
+    # A workspace's key has no account in scope. `verify` also looks up names, with no transaction open.
     unscoped_actions = ("retrieve", "verify")
 
     @answers(one("sender_domain", SenderDomainOutput))
     def retrieve(self, request: Request, id_or_handle: str) -> Response:
         """Shows the DNS record to set, and whether it was found."""
-        with self._account_scope(id_or_handle)():
+        with self._find_scope(id_or_handle)():
             return _answer(get_wanted_domain())
 
     @answers(one("sender_domain", SenderDomainOutput), request=None)
     def verify(self, request: Request, id_or_handle: str) -> Response:
         """Looks the record up now. A domain without it stays `pending`, and `failure_code` says why."""
-        scope = self._account_scope(id_or_handle)
+        scope = self._find_scope(id_or_handle)
         return _answer(verify_domain(scope=scope, now=timezone.now()))
 
-    def _account_scope(self, id_or_handle: str) -> Scope:
+    def _find_scope(self, id_or_handle: str) -> Scope:
         with self.scope():
             account_id = get_account(id_or_handle).pk
         return partial(account_scope, account_id, workspace_id=self.principal.workspace_id)

@@ -35,7 +35,7 @@ class _TemplateViewSet(AdminViewSet):
     def author(self) -> str:
         return f"key:{self.principal.key_id}"
 
-    def change(self, template_key: str, locale: str, given: dict[str, Any]) -> Change:
+    def build_change(self, template_key: str, locale: str, given: dict[str, Any]) -> Change:
         return Change(
             template_key=template_key,
             locale=locale,
@@ -48,7 +48,9 @@ class _TemplateViewSet(AdminViewSet):
 class EmailTemplatesViewSet(_TemplateViewSet):
     """The templates of emails: the account's own, or else the platform's."""
 
+    # A preview is a POST only because a draft doesn't fit into a query.
     reading_actions = ("preview",)
+    # Both call the renderer, and no transaction may be open meanwhile.
     unscoped_actions = ("update", "preview")
 
     @answers(many("email_templates", shapes.EmailTemplateStateOutput))
@@ -67,7 +69,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         given = self.valid(shapes.EmailTemplateInput)
         template = operations.save_template(
             scope=self.scope,
-            change=self.change(template_key, locale, given),
+            change=self.build_change(template_key, locale, given),
             draft=TemplateSource(
                 template_key=template_key,
                 locale=locale,
@@ -103,7 +105,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
             scope=self.scope,
             template_key=template_key,
             locale=locale,
-            changes=_parts(given),
+            changes=_pick_parts(given),
             ctx=given.get("ctx"),
         )
         return Response(_PREVIEW.to_representation(rendered))
@@ -141,7 +143,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
     def restore(self, request: Request, template_key: str, locale: str, version_id: int) -> Response:
         """Saves the text of an earlier version as a new version."""
         template = operations.restore_version(
-            change=self.change(template_key, locale, self.valid(shapes.EmailTemplateRestoreInput)),
+            change=self.build_change(template_key, locale, self.valid(shapes.EmailTemplateRestoreInput)),
             version_id=version_id,
             now=timezone.now(),
         )
@@ -152,6 +154,6 @@ def _answer(template: queries.CurrentTemplate) -> Response:
     return Response({"email_template": shapes.EmailTemplateOutput(template).data})
 
 
-def _parts(given: dict[str, Any]) -> dict[str, str | None]:
+def _pick_parts(given: dict[str, Any]) -> dict[str, str | None]:
     """The given parts; an empty part means none."""
     return {_PARTS[name]: given[name] or None for name in _PARTS.keys() & given.keys()}

@@ -41,6 +41,7 @@ _ID = re.compile(r"[0-9]{1,18}")
 def provider_webhook(request: HttpRequest) -> HttpResponse:
     try:
         return JsonResponse(_receive(request))
+    # DRF isn't around this view, so its errors and the database's are translated here.
     except (Refusal, APIException, RequestDataTooBig, DatabaseError, InterfaceError) as error:
         refusal = as_refusal(error)
         if refusal is None:
@@ -52,30 +53,37 @@ def _receive(request: HttpRequest) -> dict[str, bool]:
     document = JSONObjectParser().parse(io.BytesIO(request.body))
     event_type = _validate(EnvelopeInput, document)["type"]
     event = _validate(EventInput, document) if event_type in EFFECTS else None
-    message_id, stated = document["data"].get("email_id"), _stated_account(request)
+    message_id = document["data"].get("email_id")
     owners = find_accounts_of_message(message_id) if _is_plain(message_id) else []
-    account_id = _resolve_account(owners, stated)
+    named = request.headers.get("X-Account-Id") or request.GET.get("account_id")
+    # An invalid id gives 0, which no account has.
+    named_id = None if named is None else int(named) if _ID.fullmatch(named.strip()) else 0
+    # Without a name, the message must tell the account. Two accounts may have got one id from different providers.
+    candidates = [owner for owner in owners if named_id in (None, owner)]
+    account_id = candidates[0] if len(candidates) == 1 else None
     if account_id is None:
-        _require_any_signature(request, owners if stated is None else [*owners, stated])
+        # The signature comes first: without it, the answer must not tell which messages exist.
+        _require_any_signature(request, owners if named_id is None else [*owners, named_id])
         if event is not None:
             raise AccountNotResolved
-        return _answer(is_ignored=True)
+        return _build_answer(is_ignored=True)
     with account_scope(account_id):
         _require_signature(request, str(read_setting(_SECRET)))
+        # A success, or the provider would repeat an event that nobody handles.
         if event is None:
-            return _answer(is_ignored=True)
+            return _build_answer(is_ignored=True)
         is_new = record_event(
             message_id=event["data"]["email_id"],
             event_type=event_type,
-            event_key=_event_key(request, document),
+            event_key=_build_event_key(request, document),
             # Resend puts the event's time beside the data, and the message's time into it.
             occurred_at=event.get("created_at") or event["data"]["created_at"],
             now=timezone.now(),
         )
-        return _answer(is_duplicate=not is_new)
+        return _build_answer(is_duplicate=not is_new)
 
 
-def _answer(*, is_duplicate: bool = False, is_ignored: bool = False) -> dict[str, bool]:
+def _build_answer(*, is_duplicate: bool = False, is_ignored: bool = False) -> dict[str, bool]:
     answer = {"received": True, "duplicate": is_duplicate}
     return answer | {"ignored": True} if is_ignored else answer
 
@@ -85,21 +93,6 @@ def _validate(serializer_class: type[Input], document: dict[str, object]) -> dic
     serializer.is_valid(raise_exception=True)
     fields: dict[str, Any] = serializer.validated_data
     return fields
-
-
-def _stated_account(request: HttpRequest) -> int | None:
-    """The account that the request names. An invalid id gives 0, which no account has."""
-    stated = request.headers.get("X-Account-Id") or request.GET.get("account_id")
-    if stated is None:
-        return None
-    return int(stated) if _ID.fullmatch(stated.strip()) else 0
-
-
-def _resolve_account(owners: list[int], stated: int | None) -> int | None:
-    """The account that sent the message; None if unknown or not the stated one."""
-    if stated is not None:
-        return stated if stated in owners else None
-    return owners[0] if len(owners) == 1 else None
 
 
 def _require_signature(request: HttpRequest, secret: str) -> None:
@@ -123,8 +116,9 @@ def _is_signed_with(secret: str, request: HttpRequest) -> bool:
     return is_signed(request.body, request.headers, secret=secret, now=timezone.now())
 
 
-def _event_key(request: HttpRequest, document: dict[str, Any]) -> str:
+def _build_event_key(request: HttpRequest, document: dict[str, Any]) -> str:
     """The provider's id of the event, else a digest of what identifies it."""
+    # These are among what is signed, and the same for every attempt to deliver an event.
     for header in ("svix-id", "webhook-id"):
         if _is_plain(key := request.headers.get(header)):
             return key
@@ -134,4 +128,5 @@ def _event_key(request: HttpRequest, document: dict[str, Any]) -> str:
 
 
 def _is_plain(text: object) -> TypeGuard[str]:
+    # What a column takes: PostgreSQL can't store NUL.
     return isinstance(text, str) and text.isprintable() and 0 < len(text) <= _MAX_TEXT

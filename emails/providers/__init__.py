@@ -21,6 +21,7 @@ __all__ = [
 
 @kept_per_thread(maxsize=256)
 def get_provider(mail_settings: MailSettings) -> Provider:
+    """The provider for these settings, kept for the thread: a session with an HTTP service can't be shared."""
     # Imported here as both load slowly, and an installation mostly uses one.
     if mail_settings.provider == "smtp":
         from .smtp import SmtpProvider

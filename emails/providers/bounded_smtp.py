@@ -33,10 +33,11 @@ class BoundedBackend(EmailBackend):
 
     @property
     def connection_class(self) -> type[smtplib.SMTP]:
-        plain, secure = _classes(self._allow_private, self._must_not_reach)
+        plain, secure = _build_classes(self._allow_private, self._must_not_reach)
         return secure if self.use_ssl else plain
 
     def greet(self) -> None:
+        # Else smtplib may greet only when it sends, and a failure would look as if the message might have been sent.
         if self.connection is not None:
             self.connection.ehlo_or_helo_if_needed()
 
@@ -48,7 +49,7 @@ class BoundedBackend(EmailBackend):
 
 # smtplib connects in `__init__` and Django names only the class, so the limits are attributes of a class.
 @cache
-def _classes(allow_private: bool, must_not_reach: str) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
+def _build_classes(allow_private: bool, must_not_reach: str) -> tuple[type[smtplib.SMTP], type[smtplib.SMTP]]:
     class Plain(_Smtp):
         reaches_private = allow_private
         avoids = must_not_reach
@@ -70,11 +71,13 @@ class _Smtp(smtplib.SMTP):
             try:
                 refuse_relay(connection, self.avoids)
             except BaseException:
+                # Nobody else has the connection yet, so nobody else would close it.
                 connection.close()
                 raise
         return connection
 
     def getreply(self) -> tuple[int, bytes]:
+        # Before smtplib opens a file without a limit, which it also does after STARTTLS.
         if self.file is None and self.sock is not None:
             self.file = _LimitedFile(self.sock.makefile("rb"))
         try:
@@ -88,6 +91,7 @@ class _Smtp(smtplib.SMTP):
         code, reply = super().data(msg)
         if not 200 <= code < 600 or 300 <= code < 400:
             raise UnclearReply(f"its reply to the message was {code} {reply.decode(errors='replace')}")
+        # smtplib takes any other code than 250 for a refusal.
         return (250 if code < 300 else code), reply
 
     def quit(self) -> tuple[int, bytes]:

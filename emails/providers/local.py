@@ -21,28 +21,24 @@ class LocalProvider:
         self.folder = folder
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
-        name = _file_name(idempotency_key)
+        # Readable, safe on any file system, and unique for each key.
+        digest = hash_key(idempotency_key)[:16]
+        words = slugify(idempotency_key.replace(".", "-").replace(":", "-"))[:60]
+        name = f"{words}-{digest}" if words else digest
         message_id = f"<{name}@localhost>"
         mime = build_mail(message, headers={"Message-ID": message_id}).message().as_bytes()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # The .eml comes last: it marks the message as sent.
             if not (self.folder / f"{name}.eml").exists():
-                _write_whole(self.folder / f"{name}.html", message.html.encode())
-                _write_whole(self.folder / f"{name}.eml", mime)
+                _write_at_once(self.folder / f"{name}.html", message.html.encode())
+                _write_at_once(self.folder / f"{name}.eml", mime)
         except OSError as error:
             raise ProviderUnavailable(f"The message file can't be written: {error}") from error
         return message_id
 
 
-def _file_name(idempotency_key: str) -> str:
-    """Readable, safe on any file system, and unique for each key."""
-    digest = hash_key(idempotency_key)[:16]
-    words = slugify(idempotency_key.replace(".", "-").replace(":", "-"))[:60]
-    return f"{words}-{digest}" if words else digest
-
-
-def _write_whole(path: Path, content: bytes) -> None:
+def _write_at_once(path: Path, content: bytes) -> None:
     """Write a file so that it appears under its name only when complete."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:

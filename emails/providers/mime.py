@@ -24,12 +24,13 @@ class _Mail(EmailMultiAlternatives):
         self._sender_name = sender_name
 
     def message(self, **options: Any) -> Any:
+        # Python writes ASCII as it is, and a mail program would decode what looks encoded. So it is encoded here.
         mime, subject = super().message(**options), str(self.subject)
         if _looks_encoded(subject):
-            mime.replace_header("Subject", _encoded(subject))
+            mime.replace_header("Subject", _encode(subject))
         if _looks_encoded(self._sender_name):
             _, address = parseaddr(str(mime["From"]))
-            mime.replace_header("From", f"{_encoded(self._sender_name)} <{address}>")
+            mime.replace_header("From", f"{_encode(self._sender_name)} <{address}>")
         return mime
 
 
@@ -37,7 +38,7 @@ def _looks_encoded(text: str) -> bool:
     return "=?" in text
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return Header(text, "utf-8").encode(linesep="")
 
 

@@ -33,8 +33,11 @@ _lock = Lock()
 
 def refuse_relay(connection: socket.socket, host: str) -> None:
     """Raises `AddressRefused` if the connection leads to the mail server `host`, or if its addresses are unknown."""
-    peer, here = _address(connection.getpeername()[0]), _address(connection.getsockname()[0])
-    relay = _addresses_of(host)
+    # The connection's own address is what counts: a name may resolve to another one each time.
+    peer = _parse_address(connection.getpeername()[0])
+    here = _parse_address(connection.getsockname()[0])
+    relay = _find_addresses(host)
+    # A mail server on this machine may listen on all of the machine's addresses.
     is_local = any(address.is_loopback for address in relay) and (peer.is_loopback or peer == here)
     if peer in relay or is_local:
         raise AddressRefused(
@@ -43,35 +46,32 @@ def refuse_relay(connection: socket.socket, host: str) -> None:
         )
 
 
-def _addresses_of(host: str) -> set[Address]:
+def _find_addresses(host: str) -> set[Address]:
+    """The addresses that the mail server was seen with lately. Raises `AddressRefused` if there never were any."""
     now = time.monotonic()
     with _lock:
         relay = _relays.setdefault(host, _Relay())
         is_due = now - relay.looked_up_at >= LOOK_UP_EVERY_S
     if is_due:
-        _look_up(host, relay, now=now)
+        # Without the lock, as name servers may take seconds. Two threads may look up at once, which does no harm.
+        try:
+            found = look_up(host, 25, timeout_s=time_left(LOOKUP_TIMEOUT_S))
+        except (OSError, ValueError) as error:
+            if not relay.addresses:
+                raise AddressRefused(
+                    "host_not_found", "The installation's mail server can't be found."
+                ) from error
+            # The addresses found before are used until the next look-up is due.
+            found = []
+        with _lock:
+            relay.addresses |= {_parse_address(str(address[0])): now for *_, address in found}
+            relay.looked_up_at = now
     with _lock:
         return {address for address, seen in relay.addresses.items() if now - seen < REMEMBERED_S}
 
 
-def _look_up(host: str, relay: _Relay, *, now: float) -> None:
-    """Look the relay up. If that fails, the addresses found before are used until the next look-up is due."""
-    try:
-        found = look_up(host, 25, timeout_s=time_left(LOOKUP_TIMEOUT_S))
-    except (OSError, ValueError) as error:
-        if not relay.addresses:
-            raise AddressRefused(
-                "host_not_found", "The installation's mail server can't be found."
-            ) from error
-        with _lock:
-            relay.looked_up_at = now
-        return
-    with _lock:
-        relay.addresses |= {_address(str(address[0])): now for *_, address in found}
-        relay.looked_up_at = now
-
-
-def _address(text: str) -> Address:
+def _parse_address(text: str) -> Address:
+    # Without the zone of a link-local address. A socket for both versions shows IPv4 as mapped into IPv6.
     address = ip_address(text.partition("%")[0])
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 

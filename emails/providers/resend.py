@@ -5,6 +5,7 @@ from django.core.mail import EmailMultiAlternatives
 
 from .mime import hash_key
 
+# Resend's limit.
 MAX_KEY_LENGTH = 256
 
 

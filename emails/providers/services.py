@@ -50,7 +50,7 @@ _NOT_THE_MESSAGE = {
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
 }
-# RFC 6585, section 4: the wait if the answer gives none, and the longest.
+# RFC 6585, section 4: an answer may say how long to wait. The wait if it doesn't, and the longest, in seconds.
 _BUSY_S = 5.0
 _MAX_BUSY_S = 3600.0
 # Resend's code, with status 409, for a key whose first request is still running.
@@ -68,6 +68,7 @@ class ServiceProvider:
             **{service.key_option: settings.api_key}, timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S)
         )
         self._backend.open()
+        # The adapters put every connection under the current deadline: a time-out of requests bounds one read only.
         for scheme in ("http://", "https://"):
             self._backend.session.mount(scheme, BoundedAdapter())
 
@@ -86,10 +87,15 @@ class ServiceProvider:
 
 def _translate(error: AnymailError) -> Exception:
     status = error.status_code
+    is_of_the_call = isinstance(error, requests.RequestException)
     if status is None:
-        return _translate_silence(error)
+        if not is_of_the_call:
+            # Anymail's own checks: nothing was sent.
+            return MessageRefused(str(error))
+        return (ProviderDown if _was_never_sent(error) else OutcomeUnknown)(str(error))
     if 200 <= status < 300:
-        return _translate_success(error)
+        # An answer of success that can't be read may mean it. A list of recipients that were all refused doesn't.
+        return (OutcomeUnknown if is_of_the_call else MessageRefused)(str(error))
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderBusy(str(error), for_s=_read_retry_after(error.response))
     is_for_later = status >= 500 or status in _NOT_THE_MESSAGE or _CONCURRENT in str(error)
@@ -102,23 +108,8 @@ def _read_retry_after(answer: requests.Response) -> float:
     return min(max(seconds, 1.0), _MAX_BUSY_S)
 
 
-def _translate_silence(error: AnymailError) -> Exception:
-    if not isinstance(error, requests.RequestException):
-        # Anymail's own checks: nothing was sent.
-        return MessageRefused(str(error))
-    kind = ProviderDown if _was_never_sent(error) else OutcomeUnknown
-    return kind(str(error))
-
-
-def _was_never_sent(error: requests.RequestException) -> bool:
+def _was_never_sent(error: Exception) -> bool:
     """Whether no connection was made. requests wraps that error twice."""
     arguments = error.__cause__.args if error.__cause__ else ()
     reason = getattr(arguments[0], "reason", None) if arguments else None
     return isinstance(error, requests.ConnectTimeout) or isinstance(reason, NewConnectionError)
-
-
-def _translate_success(error: AnymailError) -> Exception:
-    """An unreadable success may be one. A list of recipients that were all refused isn't."""
-    if isinstance(error, requests.RequestException):
-        return OutcomeUnknown(str(error))
-    return MessageRefused(str(error))

@@ -15,6 +15,7 @@ from .base import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavaila
 from .bounded_smtp import BoundedBackend
 from .mime import build_mail, hash_key
 
+# For connecting and for each read.
 _TIMEOUT_S = 15
 # For the whole session, however often the server sends a byte.
 TOTAL_TIMEOUT_S = 20
@@ -33,12 +34,12 @@ class SmtpProvider:
         # The same for every attempt, so that mailboxes can drop a repetition.
         message_id = f"<{hash_key(idempotency_key)[:32]}@{domain}>"
         mail = build_mail(message, headers={"Message-ID": message_id})
-        with deadline(TOTAL_TIMEOUT_S) as limit, self._session(limit) as backend:
+        with deadline(TOTAL_TIMEOUT_S) as limit, self._open_session(limit) as backend:
             _hand_over(backend, mail)
         return message_id
 
     @contextmanager
-    def _session(self, limit: Deadline) -> Iterator[BoundedBackend]:
+    def _open_session(self, limit: Deadline) -> Iterator[BoundedBackend]:
         if not self.settings.smtp_host:
             raise ProviderUnavailable("No SMTP server is set: commerce.email.smtp_host is empty.")
         backend = BoundedBackend(
@@ -53,13 +54,13 @@ class SmtpProvider:
             timeout=_TIMEOUT_S,
         )
         try:
-            _open(backend, limit)
+            _connect(backend, limit)
             yield backend
         finally:
             backend.close()
 
 
-def _open(backend: BoundedBackend, limit: Deadline) -> None:
+def _connect(backend: BoundedBackend, limit: Deadline) -> None:
     """Connect, greet, encrypt and log in. A failure here means that nothing was sent."""
     try:
         backend.open()
@@ -75,11 +76,13 @@ def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
     try:
         backend.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
+        # A message has one recipient.
         code, reason = next(iter(error.recipients.values()))
         raise _translate_reply(code, reason) from error
     except smtplib.SMTPResponseException as error:
         raise _translate_reply(error.smtp_code, error.smtp_error) from error
     except OSError as error:
+        # smtplib's own errors are OSErrors too. The message may have been sent before the connection broke.
         raise OutcomeUnknown(f"The SMTP server gave no clear answer: {error}") from error
 
 

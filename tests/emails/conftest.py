@@ -90,7 +90,7 @@ def renderer(settings) -> Iterator[Renderer]:
     settings.RENDERER_URL = server.url
     with serving(server):
         yield server
-        renderer_client._session.clear()
+        renderer_client._open_session.clear()
 
 
 @pytest.fixture

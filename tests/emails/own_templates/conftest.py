@@ -26,7 +26,7 @@ def body(**fields):
 def renderer(settings, renderer_url):  # noqa: F811  the fixture
     settings.RENDERER_URL = renderer_url
     yield
-    renderer_client._session.clear()
+    renderer_client._open_session.clear()
 
 
 @pytest.fixture

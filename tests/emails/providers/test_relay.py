@@ -76,14 +76,14 @@ def test_server_is_looked_up_once_a_minute_and_remembered_while_names_fail(send,
     monkeypatch.setattr("emails.providers.relay.time.monotonic", lambda: now[0])
     names["mail.example"] = ELSEWHERE
     for _ in range(3):
-        relay._addresses_of("mail.example")
+        relay._find_addresses("mail.example")
     assert names["asked"] == ["mail.example"]
 
     now[0] = 61
     del names["mail.example"]
 
     for _ in range(3):
-        assert {str(address) for address in relay._addresses_of("mail.example")} == {"192.0.2.1"}
+        assert {str(address) for address in relay._find_addresses("mail.example")} == {"192.0.2.1"}
     assert names["asked"] == ["mail.example"] * 2
 
 
