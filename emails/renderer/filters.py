@@ -21,6 +21,7 @@ from emails.renderer.formatting import (
 )
 from emails.renderer.message import DEFAULT_LOCALE
 
+# Bounded, as the time for arithmetic grows with the number of digits.
 _MINOR_UNITS = re.compile(r"-?[0-9]{1,30}")
 _NOW = ("now", "today")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -36,7 +37,7 @@ def money(value: object, currency: object = None, locale: object = None, *, cont
         raise FilterArgumentError("money takes an integer amount in minor units", token=None)
     if not _CURRENCY.fullmatch(str(currency)):
         raise FilterArgumentError("money needs a currency code such as EUR", token=None)
-    return format_money(int(str(value)), str(currency), _locale(locale, context))
+    return format_money(int(str(value)), str(currency), _choose_locale(locale, context))
 
 
 @with_context
@@ -53,12 +54,12 @@ def date_(
 
     A value that is no date or time is left as it is, as in Liquid.
     """
-    moment = _moment(value, timezone)
+    moment = _read_moment(value, timezone)
     if moment is None:
         return _as_written(value)
     if "%" in str(style):
         return moment.strftime(str(style))
-    return format_date(moment, _style(style), _locale(locale, context))
+    return format_date(moment, _read_style(style), _choose_locale(locale, context))
 
 
 @with_context
@@ -72,43 +73,41 @@ def datetime_(
     context: RenderContext,
 ) -> str:
     """As `date`, with the time of day."""
-    moment = _moment(value, timezone)
+    moment = _read_moment(value, timezone)
     if moment is None:
         return _as_written(value)
-    return format_datetime(moment, _style(style), _locale(locale, context))
+    return format_datetime(moment, _read_style(style), _choose_locale(locale, context))
 
 
 @with_context
 @liquid_filter
 def country(value: object, locale: object = None, *, context: RenderContext) -> str:
     """`{{ address.country_code | country }}`: the country's name. An unknown code is left as it is."""
-    return _locale(locale, context).territories.get(str(value).upper(), _as_written(value))
+    return _choose_locale(locale, context).territories.get(str(value).upper(), _as_written(value))
 
 
-def _moment(value: object, timezone: object) -> Moment | None:
+def _read_moment(value: object, timezone: object) -> Moment | None:
     """A date or time in a time zone, by default UTC. The words `now` and `today` are the present."""
     if value in _NOW:
         value = datetime.now(UTC)
     moment = parse_moment(value) if isinstance(value, str) else value
-    if isinstance(moment, datetime):
-        return moment.astimezone(_time_zone(timezone))
-    return moment if isinstance(moment, date) else None
-
-
-def _time_zone(name: object) -> ZoneInfo:
+    # A datetime is a date too.
+    if not isinstance(moment, datetime):
+        return moment if isinstance(moment, date) else None
     try:
-        return ZoneInfo("UTC" if _is_missing(name) else str(name))
+        return moment.astimezone(ZoneInfo("UTC" if _is_missing(timezone) else str(timezone)))
     except (KeyError, ValueError, OSError):
-        raise FilterArgumentError(f"unknown time zone '{name}'", token=None) from None
+        # zoneinfo looks names up as files: an OSError may be a folder, or a name that is too long.
+        raise FilterArgumentError(f"unknown time zone '{timezone}'", token=None) from None
 
 
-def _style(name: object) -> str:
+def _read_style(name: object) -> str:
     if name not in STYLES:
         raise FilterArgumentError(f"unknown style '{name}'; use one of {', '.join(STYLES)}", token=None)
     return str(name)
 
 
-def _locale(tag: object, context: RenderContext) -> Locale:
+def _choose_locale(tag: object, context: RenderContext) -> Locale:
     """The locale that the template names, else the message's own."""
     if _is_missing(tag):
         tag = context.resolve("locale", default=None)

@@ -47,6 +47,7 @@ _HUNDREDTHS = 2
 @lru_cache(maxsize=256)
 def find_cldr_locale(tag: str) -> Locale:
     """The locale of a language tag, of its language, or English."""
+    # Templates and customers may name any locale. A message in English is better than none.
     tag = tag.replace("_", "-")
     for candidate in (tag, tag.partition("-")[0]):
         try:
@@ -58,8 +59,8 @@ def find_cldr_locale(tag: str) -> Locale:
 
 def format_money(minor_units: int, currency: str, locale: Locale) -> str:
     """An amount in minor units (cents, in most currencies), with the currency's sign and all its decimals."""
-    amount = Decimal(minor_units).scaleb(-_minor_unit_digits(currency))
-    pattern = _currency_pattern(currency, locale)
+    amount = Decimal(minor_units).scaleb(-_count_minor_digits(currency))
+    pattern = _build_currency_pattern(currency, locale)
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False))
 
 
@@ -77,6 +78,7 @@ def format_datetime(moment: Moment, style: str, locale: Locale) -> str:
 
 def parse_moment(value: str) -> Moment | None:
     """An ISO 8601 date or time, or None. A time without an offset is UTC."""
+    # A date first, as `datetime` would read it as midnight.
     try:
         return date.fromisoformat(value)
     except ValueError:
@@ -90,15 +92,16 @@ def parse_moment(value: str) -> Moment | None:
 
 # 7 µs without the cache, for each amount.
 @lru_cache(maxsize=256)
-def _currency_pattern(currency: str, locale: Locale) -> NumberPattern:
+def _build_currency_pattern(currency: str, locale: Locale) -> NumberPattern:
     pattern = locale.currency_formats["standard"].pattern
     if get_currency_symbol(currency, locale)[-1:].isalpha():
         # CLDR puts a space after letters, `CHF 12.00` but `$12.00`. babel doesn't.
         pattern = re.sub("¤(?=[#0])", "¤\N{NO-BREAK SPACE}", pattern)
     parsed = parse_pattern(pattern)
-    parsed.frac_prec = (_minor_unit_digits(currency),) * 2
+    # All decimals: CLDR would round what is in stored units, such as RSD, to whole ones.
+    parsed.frac_prec = (_count_minor_digits(currency),) * 2
     return parsed
 
 
-def _minor_unit_digits(currency: str) -> int:
+def _count_minor_digits(currency: str) -> int:
     return _MINOR_UNIT_DIGITS.get(currency, _HUNDREDTHS)

@@ -19,6 +19,7 @@ timeout = 10
 # Callers keep few requests under way. What waits longer than its caller is not rendered (emails/renderer/wsgi.py).
 backlog = 64
 
+# Limits the damage of memory leaks, also where `is_too_large` knows nothing. The jitter keeps workers from ending at once.
 max_requests = 5_000
 max_requests_jitter = 500
 control_socket_disable = True
@@ -40,6 +41,7 @@ def post_worker_init(_worker: object) -> None:
 def post_request(worker: Any, _request: object, _environ: object, _response: object) -> None:
     """Clean up after an answer, before the worker takes the next request."""
     if is_too_large():
+        # Gunicorn starts another in its place.
         worker.alive = False
     else:
         _garbage_collection.run_if_due()

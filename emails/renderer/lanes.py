@@ -15,6 +15,7 @@ from pathlib import Path
 
 from emails.renderer.problems import RendererBusy
 
+# Without a name, the file disappears with the last worker, however that ends.
 _file, _path = tempfile.mkstemp()
 Path(_path).unlink()
 
@@ -25,6 +26,7 @@ def hold_slow_lane() -> Iterator[None]:
     try:
         fcntl.lockf(_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
+        # Not waited for: a worker that waits would be lost to quick messages.
         raise RendererBusy from None
     try:
         yield

@@ -57,18 +57,20 @@ def limit_resources(*, is_quick: bool = False) -> Iterator[None]:
     processor_s = QUICK_PROCESSOR_SECONDS if is_quick else MAX_PROCESSOR_SECONDS
     try:
         with (
-            _killed_after(processor_s + KILL_AFTER_SECONDS),
+            _kill_after(processor_s + KILL_AFTER_SECONDS),
             _timer(signal.ITIMER_REAL, signal.SIGALRM, MAX_SECONDS, time.monotonic, _TimeIsUp),
             _timer(signal.ITIMER_PROF, signal.SIGPROF, processor_s, time.process_time, _ProcessorTimeIsUp),
         ):
             yield
     except _ProcessorTimeIsUp:
+        # Not the template's fault: it has more time in the slow lane.
         if is_quick:
             raise TooSlowForLane from None
         detail = f"Rendering took more than {processor_s:g} s of processor time."
         raise TemplateLimitExceeded(detail) from None
     except _TimeIsUp:
         raise RendererBusy from None
+    # Caught out here, where the block's objects are gone and there is memory and stack again to build an answer.
     except MemoryError:
         raise TemplateLimitExceeded("Rendering needed too much memory.") from None
     except RecursionError:
@@ -96,6 +98,7 @@ def _timer(
             raise error
         signal.setitimer(kind, max(left, _SHORTEST_TIMER_S))
 
+    # The handler before the timer, as an unhandled SIGALRM or SIGPROF kills the process.
     previous = signal.signal(signal_number, raise_error)
     signal.setitimer(kind, seconds)
     try:
@@ -106,7 +109,7 @@ def _timer(
 
 
 @contextmanager
-def _killed_after(seconds: float) -> Iterator[None]:
+def _kill_after(seconds: float) -> Iterator[None]:
     """Have the kernel kill this process if it keeps using the processor. Gunicorn starts another.
 
     SIGVTALRM has no handler, so it kills the process. The timer starts with the block, so errors don't add up from one

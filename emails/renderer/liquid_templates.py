@@ -10,7 +10,9 @@ from liquid.exceptions import LiquidError, LoopIterationLimitError, ResourceLimi
 from emails.renderer import filters, limits
 from emails.renderer.problems import FieldError, Problem, TemplateLimitExceeded, TemplateSyntaxError
 
+# Merchants have no files, and a template that included itself would never end.
 _FORBIDDEN_TAGS = ("include", "render")
+# `safe` writes a variable as markup. `escapejs` marks its result as safe too.
 _FORBIDDEN_FILTERS = ("safe", "escapejs")
 
 # A parsed template takes up to 140 times the memory of its source: all that are kept stay below 54 MiB.
@@ -45,22 +47,18 @@ class _SandboxedEnvironment(Environment):
         super().error(exc, msg, token)
 
 
-_range_of = RangeLiteral._make_range  # noqa: SLF001  see _harden_library
+_make_range = RangeLiteral._make_range  # noqa: SLF001  replaced below
 
 
-def _bounded_range(self: RangeLiteral, start: object, stop: object) -> range:
-    found = _range_of(self, start, stop)
+def _make_bounded_range(self: RangeLiteral, start: object, stop: object) -> range:
+    found = _make_range(self, start, stop)
     if found.stop - found.start > limits.MAX_LOOP_ITERATIONS:
         raise LoopIterationLimitError("loop iteration limit reached", token=self.token)
     return found
 
 
-def _harden_library() -> None:
-    """Limit the length of ranges: the time limit can't interrupt C code that iterates over one, as `contains` does."""
-    RangeLiteral._make_range = _bounded_range  # type: ignore[method-assign]  # noqa: SLF001
-
-
-_harden_library()
+# The time limit can't interrupt C code that iterates over a range, as `contains` does.
+RangeLiteral._make_range = _make_bounded_range  # type: ignore[method-assign]  # noqa: SLF001
 
 _HTML = _SandboxedEnvironment(autoescape=True)
 _TEXT = _SandboxedEnvironment(autoescape=False)
@@ -83,13 +81,14 @@ def _render(environment: Environment, source: str, variables: Mapping[str, objec
     try:
         return _parsed.get(environment, source).render(variables)
     except (MemoryError, RecursionError):
+        # Passed on to `limit_resources`, which reports them as a limit.
         raise
     except LiquidError as error:
         raise _translate(error, field) from error
     except Exception as error:
         # Filters don't catch Python's errors for odd values: overflows, undecodable bytes, malformed numbers.
         detail = f"a filter can't handle its value ({type(error).__name__})"
-        raise _problem(TemplateSyntaxError, detail, field) from error
+        raise _build_problem(TemplateSyntaxError, detail, field) from error
 
 
 class _ParsedTemplates:
@@ -99,6 +98,7 @@ class _ParsedTemplates:
         self._kept: OrderedDict[tuple[Environment, str], BoundTemplate] = OrderedDict()
 
     def get(self, environment: Environment, source: str) -> BoundTemplate:
+        # Taken out and put in again, so that the order is that of the last use.
         key = environment, source
         template = self._kept.pop(key, None) or environment.from_string(source)
         if len(source) <= _MAX_CHARACTERS:
@@ -120,15 +120,12 @@ def _translate(error: LiquidError, field: str) -> Exception:
     if isinstance(error.__cause__, MemoryError | RecursionError):
         return error.__cause__
     kind = TemplateLimitExceeded if isinstance(error, ResourceLimitError) else TemplateSyntaxError
-    return _problem(kind, str(error.message), field, line=_line_of(error))
-
-
-def _problem(kind: type[Problem], detail: str, field: str, *, line: int | None = None) -> Problem:
-    return kind(f"{field}: {detail}", line=line, errors=(FieldError(field, kind.code, detail),))
-
-
-def _line_of(error: LiquidError) -> int | None:
     token = error.token
-    if token is None or token.start_index < 0:
-        return None
-    return token.source.count("\n", 0, token.start_index) + 1
+    # The end of a template has no position.
+    has_line = token is not None and token.start_index >= 0
+    line = token.source.count("\n", 0, token.start_index) + 1 if token and has_line else None
+    return _build_problem(kind, str(error.message), field, line=line)
+
+
+def _build_problem(kind: type[Problem], detail: str, field: str, *, line: int | None = None) -> Problem:
+    return kind(f"{field}: {detail}", line=line, errors=(FieldError(field, kind.code, detail),))

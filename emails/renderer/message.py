@@ -46,12 +46,12 @@ def parse_message(document: dict[str, object]) -> Message:
     reader = _FieldReader(document)
     reader.check_source_format()
     message = Message(
-        body_source=reader.required_text("body_source"),
-        subject_template=reader.required_text("subject_template"),
-        ctx=reader.variables("ctx"),
-        locale=reader.locale("locale"),
-        preheader_template=reader.optional_text("preheader_template"),
-        body_text_template=reader.optional_text("body_text_template"),
+        body_source=reader.read_text("body_source"),
+        subject_template=reader.read_text("subject_template"),
+        ctx=reader.read_variables("ctx"),
+        locale=reader.read_locale("locale"),
+        preheader_template=reader.read_optional_text("preheader_template"),
+        body_text_template=reader.read_optional_text("body_text_template"),
     )
     if reader.errors:
         raise InvalidRequest(errors=tuple(reader.errors))
@@ -66,11 +66,12 @@ class _FieldReader:
         self.errors: list[FieldError] = []
 
     def check_source_format(self) -> None:
-        source_format = self.required_text("source_format")
+        source_format = self.read_text("source_format")
+        # What isn't text was refused already.
         if isinstance(self._document.get("source_format"), str) and source_format not in SOURCE_FORMATS:
             self._refuse("source_format", "not_supported", "Must be `mjml`.")
 
-    def required_text(self, name: str) -> str:
+    def read_text(self, name: str) -> str:
         if name not in self._document:
             self._refuse(name, "required", "This field is required.")
             return ""
@@ -80,17 +81,17 @@ class _FieldReader:
             return ""
         return value
 
-    def optional_text(self, name: str) -> str | None:
-        return None if self._document.get(name) is None else self.required_text(name)
+    def read_optional_text(self, name: str) -> str | None:
+        return None if self._document.get(name) is None else self.read_text(name)
 
-    def variables(self, name: str) -> dict[str, object]:
+    def read_variables(self, name: str) -> dict[str, object]:
         value = self._document.get(name, {})
         if not isinstance(value, dict):
             self._refuse(name, "invalid", "Must be an object.")
             return {}
         return value
 
-    def locale(self, name: str) -> str:
+    def read_locale(self, name: str) -> str:
         value = self._document.get(name, DEFAULT_LOCALE)
         if not isinstance(value, str) or not _LOCALE.fullmatch(value):
             self._refuse(name, "invalid", "Must be a language tag such as `en` or `cs-CZ`.")

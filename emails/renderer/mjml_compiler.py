@@ -28,6 +28,7 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
     try:
         result = mjml_to_html(prepared.mjml)
     except (MemoryError, RecursionError):
+        # Passed on to `limit_resources`, which reports them as a limit.
         raise
     except Exception as error:
         # The library has no exceptions of its own: bad values raise whatever Python raises.
@@ -47,22 +48,17 @@ def _refuse_include(*_args: object, **_kwargs: object) -> NoReturn:
     raise ValueError("includes are not supported")
 
 
-_read_attributes = mjml_parser._attributes  # noqa: SLF001 - see _harden_library
+_read_attributes = mjml_parser._attributes  # noqa: SLF001  replaced below
 
 
 def _read_escaped_attributes(raw: str, tag_name: str, attrs: list[tuple[str, str | None]]) -> dict[str, str]:
     return {name: escape(value) for name, value in _read_attributes(raw, tag_name, attrs).items()}
 
 
-def _harden_library() -> None:
-    """Close two holes of the library. Its version is pinned, and tests prove that both stay closed.
-
-    It reads any file that an include names. And it unescapes attributes and writes them into the HTML as they are, so
-    a variable could end its attribute: `href="{{ url }}"`.
-    """
-    mjml_parser.include_source = _refuse_include
-    mjml_parser.read_include_file = _refuse_include
-    mjml_parser._attributes = _read_escaped_attributes  # noqa: SLF001
-
-
-_harden_library()
+# Two holes of the library are closed here. Its version is pinned, and tests prove that both stay closed.
+# It reads any file that an include names.
+mjml_parser.include_source = _refuse_include
+mjml_parser.read_include_file = _refuse_include
+# It unescapes attributes and writes them into the HTML as they are, so a variable could end its attribute:
+# `href="{{ url }}"`.
+mjml_parser._attributes = _read_escaped_attributes  # noqa: SLF001

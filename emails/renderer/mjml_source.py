@@ -49,24 +49,31 @@ class _Edit:
 
 def prepare(source: str, *, preheader: str | None) -> PreparedSource:
     """Raises `InvalidMjml` with the line of the first tag out of place, or `TemplateLimitExceeded`."""
+    # Before anything is parsed, and without a parser, so that no nesting can overflow a stack.
     tag_count = len(_TAG_OPENING.findall(source))
     if tag_count > limits.MAX_TAGS:
         raise TemplateLimitExceeded(f"The body has more than {limits.MAX_TAGS} tags.")
     tags = _TagReader(source).tags
+    # First, as the next check relies on it.
     _check_balance(tags)
-    _check_inline_css(_inline_css_size(source, tags), tag_count)
+    _check_inline_css(source, tags, tag_count)
     includes = [tag for tag in tags if tag.name == "mj-include"]
     # The line breaks stay, so that errors name lines as the author counts them.
     edits = [_Edit(tag.start, tag.end, "\n" * source.count("\n", tag.start, tag.end)) for tag in includes]
     if preheader:
-        edits += _preview_edits(tags, f"<mj-preview>{escape(preheader)}</mj-preview>")
+        edits += _build_preview_edits(tags, f"<mj-preview>{escape(preheader)}</mj-preview>")
+    mjml = source
+    # From the end, so that the positions of the others stay right.
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        mjml = mjml[: edit.start] + edit.text + mjml[edit.end :]
     return PreparedSource(
-        mjml=_edited(source, edits),
+        mjml=mjml,
         warnings=[
             MjmlWarning(
                 line=tag.line, tag=tag.name, message="Includes are not supported; this one was removed"
             )
             for tag in includes
+            # One warning for `<mj-include></mj-include>`.
             if tag.kind != "end"
         ],
     )
@@ -102,6 +109,7 @@ class _TagReader(HTMLParser):
         line, column = self.getpos()
         start = self._line_starts[line - 1] + column
         if kind == "end":
+            # `find` gives -1 without an end.
             end = self._source.find(">", start) + 1 or len(self._source)
         else:
             end = start + len(self.get_starttag_text() or "")
@@ -116,7 +124,7 @@ def _check_balance(tags: list[_Tag]) -> None:
         elif tag.kind == "end":
             _close(opened, tag)
     if opened:
-        raise _never_closed(opened[-1])
+        raise _build_never_closed(opened[-1])
 
 
 def _close(opened: list[_Tag], end: _Tag) -> None:
@@ -124,15 +132,15 @@ def _close(opened: list[_Tag], end: _Tag) -> None:
         raise InvalidMjml(f"</{end.name}> has no opening tag.", line=end.line)
     last = opened.pop()
     if last.name != end.name:
-        raise _never_closed(last)
+        raise _build_never_closed(last)
 
 
-def _never_closed(tag: _Tag) -> InvalidMjml:
+def _build_never_closed(tag: _Tag) -> InvalidMjml:
     return InvalidMjml(f"<{tag.name}> is never closed.", line=tag.line)
 
 
-def _inline_css_size(source: str, tags: list[_Tag]) -> int:
-    """The number of characters of CSS to inline. The tags are balanced."""
+def _check_inline_css(source: str, tags: list[_Tag], tag_count: int) -> None:
+    """Limit the CSS that the compiler inlines. The tags are balanced."""
     size = 0
     opened: list[_Tag] = []
     for tag in tags:
@@ -140,12 +148,9 @@ def _inline_css_size(source: str, tags: list[_Tag]) -> int:
             opened.append(tag)
         elif (tag.name, tag.kind) == ("mj-style", "end"):
             start = opened.pop()
+            # In any attribute: rather too much is counted than too little.
             if "inline" in source[start.start : start.end]:
                 size += tag.start - start.end
-    return size
-
-
-def _check_inline_css(size: int, tag_count: int) -> None:
     if size > limits.MAX_INLINE_CSS_CHARACTERS:
         raise TemplateLimitExceeded(
             f"More than {limits.MAX_INLINE_CSS_CHARACTERS} characters of CSS to inline."
@@ -157,7 +162,7 @@ def _check_inline_css(size: int, tag_count: int) -> None:
         raise TemplateLimitExceeded("Too much CSS to inline for so many tags.")
 
 
-def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
+def _build_preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
     """At the end of the head, where it overrides the template's own preview. Adds a head if there is none."""
     head_end = next((tag for tag in tags if (tag.name, tag.kind) == ("mj-head", "end")), None)
     if head_end:
@@ -170,9 +175,3 @@ def _preview_edits(tags: list[_Tag], preview: str) -> list[_Edit]:
         for tag in tags
         if (tag.name, tag.kind) == ("mjml", "start")
     ][:1]
-
-
-def _edited(source: str, edits: list[_Edit]) -> str:
-    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
-        source = source[: edit.start] + edit.text + source[edit.end :]
-    return source

@@ -6,7 +6,6 @@ from inscriptis.css_profiles import CSS_PROFILES
 from inscriptis.html_engine import Inscriptis
 from inscriptis.model.config import ParserConfig
 from lxml import html
-from lxml.html import HtmlElement
 
 _CONFIG = ParserConfig(css=CSS_PROFILES["strict"])
 _LINE_END_BLANKS = re.compile(r"[^\S\n]+$", re.MULTILINE)
@@ -19,10 +18,21 @@ _LAYOUT_PARTS = ".|./tbody|./tbody/tr|./tbody/tr/td|./tr|./tr/td"
 def extract_text(document: str) -> str:
     """The visible text of an email, with the targets of its links. Data tables stay tables."""
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    # As bytes: lxml refuses text that declares an encoding.
     tree = html.document_fromstring(document.encode(), parser=parser)
-    _drop_hidden(tree)
-    _dissolve_layout_tables(tree)
-    _write_out_links(tree)
+    for element in tree.xpath("//*[@style]"):
+        # Other styles go too, as they would be rendered as indentation.
+        style = element.attrib.pop("style")
+        # Hidden is the preview, for example, which mail programs show beside the subject.
+        if element is not tree and _HIDDEN.search(style):
+            element.drop_tree()
+    # MJML uses tables for layout: each of their cells becomes a paragraph.
+    for table in tree.xpath("//table[@role='presentation']"):
+        for part in table.xpath(_LAYOUT_PARTS):
+            part.tag = "p" if part.tag == "td" else "div"
+    for link in tree.xpath("//a[starts-with(@href, 'http')]"):
+        if link.text_content().strip() != link.get("href"):
+            link.tail = f" ({link.get('href')}){link.tail or ''}"
     return tidy(Inscriptis(tree, _CONFIG).get_text())
 
 
@@ -35,24 +45,3 @@ def tidy(text: str) -> str:
 def join_lines(text: str) -> str:
     """A header can't hold line breaks or control characters: each run of them becomes a space."""
     return _NOT_IN_A_LINE.sub(" ", text).strip()
-
-
-def _drop_hidden(tree: HtmlElement) -> None:
-    """Drop hidden elements such as the preview. Other styles go too, as they would be rendered as indentation."""
-    for element in tree.xpath("//*[@style]"):
-        style = element.attrib.pop("style")
-        if element is not tree and _HIDDEN.search(style):
-            element.drop_tree()
-
-
-def _dissolve_layout_tables(tree: HtmlElement) -> None:
-    """MJML uses tables for layout: each of their cells becomes a paragraph."""
-    for table in tree.xpath("//table[@role='presentation']"):
-        for part in table.xpath(_LAYOUT_PARTS):
-            part.tag = "p" if part.tag == "td" else "div"
-
-
-def _write_out_links(tree: HtmlElement) -> None:
-    for link in tree.xpath("//a[starts-with(@href, 'http')]"):
-        if link.text_content().strip() != link.get("href"):
-            link.tail = f" ({link.get('href')}){link.tail or ''}"

@@ -13,6 +13,7 @@ def render_message(message: Message) -> RenderedMessage:
     preheader = None
     if message.preheader_template is not None:
         preheader = join_lines(render_text(message.preheader_template, variables, field="preheader_template"))
+    # Liquid before MJML, so that loops and conditions may hold whole sections.
     source = render_html(message.body_source, variables, field="body_source")
     body = compile_mjml(source, preheader=preheader)
     if message.body_text_template is None:

@@ -25,6 +25,7 @@ class GarbageCollection:
 
     def take_over(self) -> None:
         """Leave full collections to `run_if_due`, and exclude the imported modules from them."""
+        # Younger generations are still collected by Python: that takes little time.
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, _NEVER)
         gc.collect()
@@ -35,6 +36,7 @@ class GarbageCollection:
         if gc.get_count()[2] < _PASSES or began < self._next_at:
             return
         gc.collect()
+        # The longer a collection takes, the longer until the next one.
         ended = time.monotonic()
         self._next_at = ended + (ended - began) / MAX_SHARE
 
@@ -43,5 +45,6 @@ def is_too_large() -> bool:
     """Whether this process uses more memory than a worker may keep. Known on Linux only."""
     if sys.platform != "linux":
         return False
+    # The second number is the resident set, in pages (proc(5)).
     pages = int(_MEMORY.read_text().split()[1])
     return pages * resource.getpagesize() > MAX_RESIDENT_BYTES

@@ -32,19 +32,23 @@ logger = logging.getLogger(__name__)
 _Result = tuple[dict[str, object], dict[str, str]]
 
 _CHUNK_BYTES = 64 * 1024
+# A client that sends without an end isn't listened to for ever.
 _MAX_DRAINED_BYTES = 8 * 1024 * 1024
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
     try:
-        document, headers = _handle(environ)
+        document, headers = _route(environ)
         return _answer(start_response, 200, "application/json", document, headers=headers)
     except Problem as refusal:
         problem = refusal
     except Exception:
         logger.exception("Unhandled error")
         problem = InternalError()
-    _drain(environ)
+    # Read the rest of a refused request: closing early would reset the connection before the client reads the answer.
+    remaining = _MAX_DRAINED_BYTES
+    while remaining > 0 and (chunk := environ["wsgi.input"].read(_CHUNK_BYTES)):
+        remaining -= len(chunk)
     return _answer(
         start_response,
         problem.status,
@@ -54,7 +58,7 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> list
     )
 
 
-def _handle(environ: WSGIEnvironment) -> _Result:
+def _route(environ: WSGIEnvironment) -> _Result:
     route = _ROUTES.get(environ["PATH_INFO"])
     if route is None:
         raise NotFound
@@ -67,6 +71,7 @@ def _handle(environ: WSGIEnvironment) -> _Result:
 def _render(environ: WSGIEnvironment) -> _Result:
     """`Server-Timing` gives the processor time in milliseconds."""
     message = parse_message(_read_object(environ))
+    # Before rendering: requests wait in the backlog, and a caller gives up after a while.
     if _has_hung_up(environ):
         raise RendererBusy("The caller has gone.")
     began = time.process_time()
@@ -82,6 +87,7 @@ def _has_hung_up(environ: WSGIEnvironment) -> bool:
     connection: socket.socket | None = environ.get("gunicorn.socket")
     if connection is None:
         return False
+    # Peeking takes nothing from the connection, and doesn't wait: there is nothing to read while the caller waits.
     try:
         return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
@@ -99,27 +105,17 @@ _ROUTES: dict[str, tuple[str, Callable[[WSGIEnvironment], _Result]]] = {
 def _read_object(environ: WSGIEnvironment) -> dict[str, object]:
     if environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != "application/json":
         raise UnsupportedMediaType
+    # One byte more than is allowed tells that there is more. The length that the client declares isn't trusted.
+    body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
+    if len(body) > MAX_BODY_BYTES:
+        raise BodyTooLarge
     try:
-        document = orjson.loads(_read_body(environ))
+        document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise MalformedRequest(f"The body is not JSON: {error}.", line=error.lineno) from error
     if not isinstance(document, dict):
         raise MalformedRequest
     return document
-
-
-def _read_body(environ: WSGIEnvironment) -> bytes:
-    body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
-    if len(body) > MAX_BODY_BYTES:
-        raise BodyTooLarge
-    return body
-
-
-def _drain(environ: WSGIEnvironment) -> None:
-    """Read the rest of a refused request: closing early would reset the connection before the client reads the answer."""
-    remaining = _MAX_DRAINED_BYTES
-    while remaining > 0 and (chunk := environ["wsgi.input"].read(_CHUNK_BYTES)):
-        remaining -= len(chunk)
 
 
 def _answer(
