@@ -62,6 +62,8 @@ class EmailUnderWay(Refusal):
     status = 503
     code = "email_under_way"
     title = "The email provider is slow; the email will be sent in the background"
+    # By then a worker has the answer of a slow provider.
+    own_headers = {"Retry-After": "30"}
 
 
 class EmailFromMissing(Refusal):

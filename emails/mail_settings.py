@@ -40,7 +40,7 @@ class MailSettings:
         is_smtp = self.provider == "smtp"
         return f"smtp://{self.smtp_host.lower()}:{self.smtp_port}" if is_smtp else self.provider
 
-    def without_credentials(self, text: str) -> str:
+    def remove_credentials(self, text: str) -> str:
         """A server's answer, without credentials that it may have repeated: the answer is stored and shown."""
         secrets = [self.api_key]
         if self.smtp_password:

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum, StrEnum, auto
 from threading import Condition
-from typing import Any
+from typing import TypeVar
 
 from emails.renderer.limits import QUICK_PROCESSOR_SECONDS
 from emails.renderer_client import RendererBusy
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 # How long the messages of an account stay in the slow lane after one that was slow.
 SLOW_FOR_S = 300
@@ -144,7 +147,7 @@ def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
     )
 
 
-def _make_room(remembered: dict[Any, Any]) -> None:
+def _make_room(remembered: dict[K, V]) -> None:
     """Forget the oldest of too many. A dict keeps the order of insertion."""
     if len(remembered) >= _MAX_REMEMBERED:
         del remembered[next(iter(remembered))]

@@ -18,9 +18,9 @@ from emails.shared_resting import (
     TRIAL,
     ProviderResting,
     admit_shared,
+    choose_rest_end,
     note_shared_answer,
     note_shared_failure,
-    rest_after,
 )
 
 # A server that takes this long to accept a message rests too, once: each message holds a thread.
@@ -70,7 +70,7 @@ def note_failure(health: Health, *, was_sent: bool, now: datetime) -> None:
         )
         return
     with connection.cursor() as cursor:
-        cursor.execute(_NOTE, [account_id, health.server, failures + 1, rest_after(failures, now)])
+        cursor.execute(_NOTE, [account_id, health.server, failures + 1, choose_rest_end(failures, now)])
 
 
 def note_answer(health: Health, *, took_s: float, now: datetime) -> None:

@@ -91,7 +91,7 @@ class Sender:
             return get_provider(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
             # The provider's words are kept with the dispatch and shown to clients.
-            error.args = (self.settings.without_credentials(str(error)),)
+            error.args = (self.settings.remove_credentials(str(error)),)
             raise
 
 

@@ -60,8 +60,6 @@ from emails.sender import ChosenTemplate, Sender, load_sender
 
 # For renderer and provider together. A worker may take longer, as it blocks no web thread.
 WITHIN_S = 5
-# By then a worker has the answer of a slow provider.
-RETRY_AFTER_S = 30
 
 Scope = Callable[[], AbstractContextManager[None]]
 
@@ -188,9 +186,7 @@ def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str
             with scope():
                 # Doesn't count as an attempt: this request had less time than a worker has.
                 postpone_dispatch(dispatch=job.dispatch, reason=str(error), until=timezone.now())
-            refusal = EmailUnderWay(dispatch_id=job.dispatch.pk)
-            refusal.headers["Retry-After"] = str(RETRY_AFTER_S)
-            raise refusal from error
+            raise EmailUnderWay(dispatch_id=job.dispatch.pk) from error
         failure = error
     except (MessageRefused, ProviderUnavailable) as error:
         failure = error

@@ -24,7 +24,7 @@ class ProviderResting(Exception):
         self.until = until
 
 
-def rest_after(failures: int, now: datetime) -> datetime:
+def choose_rest_end(failures: int, now: datetime) -> datetime:
     """The end of a server's rest after a failure that `failures` others in a row preceded."""
     # The exponent is bounded, as a timedelta overflows.
     return now + min(FIRST_REST * 2 ** min(failures, 10), LONGEST_REST)
@@ -69,7 +69,7 @@ def note_shared_failure(
         if is_first:
             found.suspect_account_id = account_id
         elif failures + 1 > found.failures:
-            found.failures, found.rests_until = failures + 1, rest_after(failures, now)
+            found.failures, found.rests_until = failures + 1, choose_rest_end(failures, now)
             logger.warning("The installation's email provider %s gives no answer.", server)
 
 

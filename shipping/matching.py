@@ -116,11 +116,11 @@ class Rate:
         """The first condition that the parcel doesn't meet; None if it meets all."""
         if self.currency != parcel.currency:
             return Objection.CURRENCY
-        if not _within(self.min_weight_grams, parcel.weight_grams, self.max_weight_grams):
+        if not _is_within(self.min_weight_grams, parcel.weight_grams, self.max_weight_grams):
             return Objection.WEIGHT
-        if not _within(self.min_subtotal_cents, parcel.subtotal_cents, self.max_subtotal_cents):
+        if not _is_within(self.min_subtotal_cents, parcel.subtotal_cents, self.max_subtotal_cents):
             return Objection.SUBTOTAL
-        if not _within(self.min_quantity, parcel.quantity, self.max_quantity):
+        if not _is_within(self.min_quantity, parcel.quantity, self.max_quantity):
             return Objection.QUANTITY
         return None
 
@@ -247,5 +247,5 @@ def is_zip_covered(code: str, patterns: Iterable[str]) -> bool:
     return not set(list_matching_patterns(code)).isdisjoint(map(normalise_zip, patterns))
 
 
-def _within(low: int | None, value: int, high: int | None) -> bool:
+def _is_within(low: int | None, value: int, high: int | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)

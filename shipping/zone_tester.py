@@ -1,6 +1,7 @@
 """The back office page where staff see what a customer at an address is offered, and why nothing else."""
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import cast
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -27,7 +28,9 @@ from .models import ShippingZone
 SHOWN = 100
 
 
-def _number_field(label: str, *, initial: int, min_value: int = 0, help_text: str = "") -> forms.IntegerField:
+def _build_number_field(
+    label: str, *, initial: int, min_value: int = 0, help_text: str = ""
+) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         initial=initial,
@@ -45,12 +48,12 @@ class ParcelForm(forms.Form):
     market = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     country_code = forms.ChoiceField(label="Country", widget=UnfoldAdminSelectWidget)
     zip = forms.CharField(label="Postcode", required=False, max_length=32, widget=UnfoldAdminTextInputWidget)
-    weight_grams = _number_field("Weight in grams", initial=1000)
-    subtotal_cents = _number_field("Subtotal", initial=0, help_text="In minor units: 1990 is 19.90.")
-    quantity = _number_field("Quantity", initial=1, min_value=1)
+    weight_grams = _build_number_field("Weight in grams", initial=1000)
+    subtotal_cents = _build_number_field("Subtotal", initial=0, help_text="In minor units: 1990 is 19.90.")
+    quantity = _build_number_field("Quantity", initial=1, min_value=1)
     currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
 
-    def __init__(self, data: Any = None) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None) -> None:
         self._markets = {str(market.pk): market for market in markets().order_by("pk")}
         first = next(iter(self._markets.values()), None)
         super().__init__(data, initial={"country_code": first.country_code if first else None})

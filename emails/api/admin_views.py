@@ -27,7 +27,7 @@ class DeliveriesViewSet(AdminViewSet):
     @answers(many("email_deliveries", shapes.DeliveryOutput), parameters=[*PAGE_PARAMETERS, *_FILTERS])
     def list(self, request: Request) -> Response:
         deliveries = queries.deliveries(**self.valid_query(shapes.DeliveryFilters))
-        return Response(newest_first(deliveries, self.cursor).answer("email_deliveries", _delivery))
+        return Response(newest_first(deliveries, self.cursor).answer("email_deliveries", _shape_delivery))
 
     @answers(
         one("email_delivery", shapes.DeliveryBodyOutput),
@@ -58,7 +58,7 @@ class SendViewSet(AdminViewSet):
         with self.scope():
             sent = sending.find_sent_delivery(key)
         if sent is not None:
-            return Response({"email_delivery": _delivery(sent)})
+            return Response({"email_delivery": _shape_delivery(sent)})
         delivery = sending.send_now(
             scope=self.scope,
             idempotency_key=key,
@@ -73,8 +73,8 @@ class SendViewSet(AdminViewSet):
             },
             now=timezone.now(),
         )
-        return Response({"email_delivery": _delivery(delivery)}, status=201)
+        return Response({"email_delivery": _shape_delivery(delivery)}, status=201)
 
 
-def _delivery(delivery: EmailDelivery) -> dict[str, object]:
+def _shape_delivery(delivery: EmailDelivery) -> dict[str, object]:
     return shapes.DeliveryOutput(delivery).data

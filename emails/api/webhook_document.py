@@ -36,7 +36,9 @@ _ANSWER = {
 _ACCOUNT = {"type": "string", "pattern": "^[0-9]{1,18}$"}
 
 
-def _header(name: str, description: str, schema: Mapping[str, object] | None = None) -> dict[str, object]:
+def _describe_header(
+    name: str, description: str, schema: Mapping[str, object] | None = None
+) -> dict[str, object]:
     return {"name": name, "in": "header", "description": description, "schema": schema or {"type": "string"}}
 
 
@@ -47,15 +49,15 @@ DOCUMENT = webhook_operation(
     "`commerce.email.provider_webhook_secret`; Svix and Standard Webhooks signatures are accepted too.",
     security={"ProviderSignature": []},
     parameters=[
-        _header("X-Account-Id", "The account that sent the message.", _ACCOUNT),
+        _describe_header("X-Account-Id", "The account that sent the message.", _ACCOUNT),
         {
             "name": "account_id",
             "in": "query",
             "description": "The same, if headers can't be set.",
             "schema": _ACCOUNT,
         },
-        _header("svix-id", "Id of the event, with `svix-timestamp` and `svix-signature`."),
-        _header("webhook-id", "Id of the event, with `webhook-timestamp` and `webhook-signature`."),
+        _describe_header("svix-id", "Id of the event, with `svix-timestamp` and `svix-signature`."),
+        _describe_header("webhook-id", "Id of the event, with `webhook-timestamp` and `webhook-signature`."),
     ],
     request=_EVENT,
     answer=_ANSWER,

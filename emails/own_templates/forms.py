@@ -1,5 +1,6 @@
 """The editor's forms."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -39,7 +40,7 @@ class SourceField(forms.CharField):
         super().__init__(strip=False, widget=UnfoldAdminTextareaWidget(attrs=attrs), **options)
 
 
-def _line_field(**options: Any) -> forms.CharField:
+def _build_line_field(**options: Any) -> forms.CharField:
     return forms.CharField(widget=UnfoldAdminTextInputWidget(attrs=dict(_FIXED_PITCH)), **options)
 
 
@@ -47,8 +48,8 @@ class TemplateForm(forms.Form):
     """A template as a whole; before anything was sent, the one in force with the sample."""
 
     expected_version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
-    subject = _line_field(max_length=MAX_LINE)
-    preheader = _line_field(
+    subject = _build_line_field(max_length=MAX_LINE)
+    preheader = _build_line_field(
         max_length=MAX_LINE, required=False, help_text="Shown beside the subject in mail programs."
     )
     body_source = SourceField(rows=28, max_length=MAX_BODY_SOURCE, label="Body", help_text="Liquid and MJML.")
@@ -75,7 +76,7 @@ class TemplateForm(forms.Form):
         max_length=254, required=False, label="Send a test to", widget=UnfoldAdminEmailInputWidget
     )
 
-    def __init__(self, template: CurrentTemplate, data: Any = None) -> None:
+    def __init__(self, template: CurrentTemplate, data: Mapping[str, object] | None = None) -> None:
         self.template = template
         if data is None:
             text = template.text

@@ -56,7 +56,7 @@ def date_(
     """
     moment = _read_moment(value, timezone)
     if moment is None:
-        return _as_written(value)
+        return _to_text(value)
     if "%" in str(style):
         return moment.strftime(str(style))
     return format_date(moment, _read_style(style), _choose_locale(locale, context))
@@ -75,7 +75,7 @@ def datetime_(
     """As `date`, with the time of day."""
     moment = _read_moment(value, timezone)
     if moment is None:
-        return _as_written(value)
+        return _to_text(value)
     return format_datetime(moment, _read_style(style), _choose_locale(locale, context))
 
 
@@ -83,7 +83,7 @@ def datetime_(
 @liquid_filter
 def country(value: object, locale: object = None, *, context: RenderContext) -> str:
     """`{{ address.country_code | country }}`: the country's name. An unknown code is left as it is."""
-    return _choose_locale(locale, context).territories.get(str(value).upper(), _as_written(value))
+    return _choose_locale(locale, context).territories.get(str(value).upper(), _to_text(value))
 
 
 def _read_moment(value: object, timezone: object) -> Moment | None:
@@ -118,5 +118,5 @@ def _is_missing(value: object) -> bool:
     return value is None or value == "" or is_undefined(value)
 
 
-def _as_written(value: object) -> str:
+def _to_text(value: object) -> str:
     return "" if _is_missing(value) else str(value)

@@ -58,8 +58,10 @@ def limit_resources(*, is_quick: bool = False) -> Iterator[None]:
     try:
         with (
             _kill_after(processor_s + KILL_AFTER_SECONDS),
-            _timer(signal.ITIMER_REAL, signal.SIGALRM, MAX_SECONDS, time.monotonic, _TimeIsUp),
-            _timer(signal.ITIMER_PROF, signal.SIGPROF, processor_s, time.process_time, _ProcessorTimeIsUp),
+            _raise_after(signal.ITIMER_REAL, signal.SIGALRM, MAX_SECONDS, time.monotonic, _TimeIsUp),
+            _raise_after(
+                signal.ITIMER_PROF, signal.SIGPROF, processor_s, time.process_time, _ProcessorTimeIsUp
+            ),
         ):
             yield
     except _ProcessorTimeIsUp:
@@ -78,7 +80,7 @@ def limit_resources(*, is_quick: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def _timer(
+def _raise_after(
     kind: int,
     signal_number: signal.Signals,
     seconds: float,

@@ -29,7 +29,7 @@ class Problem(Exception):
         self.errors = errors
         self.headers: dict[str, str] = {}
 
-    def document(self) -> dict[str, object]:
+    def build_document(self) -> dict[str, object]:
         document: dict[str, object] = {
             "type": f"urn:problem:{self.code}",
             "title": self.title,

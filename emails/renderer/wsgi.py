@@ -53,7 +53,7 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> list
         start_response,
         problem.status,
         "application/problem+json",
-        problem.document(),
+        problem.build_document(),
         headers=problem.headers,
     )
 

@@ -18,21 +18,21 @@ class ZonesViewSet(AdminViewSet):
 
     @answers(many("zones", shapes.ZoneOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
-        return Response(newest_first(queries.zones(), self.cursor).answer("zones", _zone))
+        return Response(newest_first(queries.zones(), self.cursor).answer("zones", _shape_zone))
 
     @answers(one("zone", shapes.ZoneOutput), request=shapes.ZoneInput, status=201)
     def create(self, request: Request) -> Response:
         zone = operations.create_zone(fields=self.valid(shapes.ZoneInput))
-        return Response({"zone": _zone(zone)}, status=201)
+        return Response({"zone": _shape_zone(zone)}, status=201)
 
     @answers(one("zone", shapes.ZoneOutput))
     def retrieve(self, request: Request, zone_id: int) -> Response:
-        return Response({"zone": _zone(queries.get_zone(zone_id))})
+        return Response({"zone": _shape_zone(queries.get_zone(zone_id))})
 
     @answers(one("zone", shapes.ZoneOutput), request=shapes.ZoneInput, partial=True)
     def update(self, request: Request, zone_id: int) -> Response:
         changes = self.valid(shapes.ZoneInput, partial=True)
-        return Response({"zone": _zone(operations.update_zone(zone_id=zone_id, changes=changes))})
+        return Response({"zone": _shape_zone(operations.update_zone(zone_id=zone_id, changes=changes))})
 
     @answers(None, status=204)
     def destroy(self, request: Request, zone_id: int) -> Response:
@@ -45,22 +45,22 @@ class MethodsViewSet(AdminViewSet):
 
     @answers(many("methods", shapes.MethodOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
-        return Response(newest_first(queries.methods(), self.cursor).answer("methods", _method))
+        return Response(newest_first(queries.methods(), self.cursor).answer("methods", _shape_method))
 
     @answers(one("method", shapes.MethodOutput), request=shapes.MethodInput, status=201)
     def create(self, request: Request) -> Response:
         method = operations.create_method(fields=self.valid(shapes.MethodInput))
-        return Response({"method": _method(method)}, status=201)
+        return Response({"method": _shape_method(method)}, status=201)
 
     @answers(one("method", shapes.MethodOutput))
     def retrieve(self, request: Request, method_id: int) -> Response:
-        return Response({"method": _method(queries.get_method(method_id))})
+        return Response({"method": _shape_method(queries.get_method(method_id))})
 
     @answers(one("method", shapes.MethodOutput), request=shapes.MethodInput, partial=True)
     def update(self, request: Request, method_id: int) -> Response:
         changes = self.valid(shapes.MethodInput, partial=True)
         method = operations.update_method(method_id=method_id, changes=changes, now=timezone.now())
-        return Response({"method": _method(method)})
+        return Response({"method": _shape_method(method)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, method_id: int) -> Response:
@@ -73,23 +73,23 @@ class RatesViewSet(AdminViewSet):
 
     @answers(many("rates", shapes.RateOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request, method_id: int) -> Response:
-        return Response(newest_first(queries.rates_of(method_id), self.cursor).answer("rates", _rate))
+        return Response(newest_first(queries.rates_of(method_id), self.cursor).answer("rates", _shape_rate))
 
     @answers(one("rate", shapes.RateOutput), request=shapes.RateInput, status=201)
     def create(self, request: Request, method_id: int) -> Response:
         fields = self.valid(shapes.RateInput)
         rate = operations.create_rate(method_id=method_id, fields=fields, now=timezone.now())
-        return Response({"rate": _rate(rate)}, status=201)
+        return Response({"rate": _shape_rate(rate)}, status=201)
 
     @answers(one("rate", shapes.RateOutput))
     def retrieve(self, request: Request, rate_id: int) -> Response:
-        return Response({"rate": _rate(queries.get_rate(rate_id))})
+        return Response({"rate": _shape_rate(queries.get_rate(rate_id))})
 
     @answers(one("rate", shapes.RateOutput), request=shapes.RateInput, partial=True)
     def update(self, request: Request, rate_id: int) -> Response:
         changes = self.valid(shapes.RateInput, partial=True)
         rate = operations.update_rate(rate_id=rate_id, changes=changes, now=timezone.now())
-        return Response({"rate": _rate(rate)})
+        return Response({"rate": _shape_rate(rate)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, rate_id: int) -> Response:
@@ -125,13 +125,13 @@ class PickupPointsViewSet(AdminViewSet):
         return Response(page.answer("pickup_points", shape_pickup_point))
 
 
-def _zone(zone: ShippingZone) -> dict[str, object]:
+def _shape_zone(zone: ShippingZone) -> dict[str, object]:
     return shapes.ZoneOutput(zone).data
 
 
-def _method(method: ShippingMethod) -> dict[str, object]:
+def _shape_method(method: ShippingMethod) -> dict[str, object]:
     return shapes.MethodOutput(method).data
 
 
-def _rate(rate: ShippingRate) -> dict[str, object]:
+def _shape_rate(rate: ShippingRate) -> dict[str, object]:
     return shapes.RateOutput(rate).data

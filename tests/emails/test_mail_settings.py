@@ -167,8 +167,8 @@ def test_key_that_the_provider_repeats_is_not_told_to_clients(shop, renderer, re
 def test_password_is_found_in_every_form_in_which_it_is_sent(shop, repeated):
     found = settings_with(shop, provider="smtp", smtp_username="hats", smtp_password="p/w+s3cret")
 
-    assert found.without_credentials(f"535 {repeated}?") == "535 ***?"
+    assert found.remove_credentials(f"535 {repeated}?") == "535 ***?"
 
 
 def test_settings_without_credentials_hide_nothing(shop):
-    assert settings_with(shop).without_credentials("AAA= is no secret") == "AAA= is no secret"
+    assert settings_with(shop).remove_credentials("AAA= is no secret") == "AAA= is no secret"
