@@ -294,7 +294,7 @@ def naively_fits(code, pattern):
 
 @pytest.mark.parametrize("currency", ["AAA", "EUR", "CZK", "ZZZ"])
 @pytest.mark.parametrize("method_id", [1, 2**37])
-def test_made_rates_id_tells_its_method_and_currency(method_id, currency):
+def test_automatic_rates_id_tells_its_method_and_currency(method_id, currency):
     rate_id = compute_automatic_rate_id(method_id, currency)
 
     assert 2**52 <= rate_id < 2**53

@@ -83,7 +83,7 @@ def test_choosing_what_was_quoted_takes_one_statement(shop, django_assert_num_qu
     assert [found] == quoted
 
 
-def test_choosing_stores_a_made_rate_in_a_second_statement(shop, django_assert_num_queries):
+def test_choosing_stores_an_automatic_rate_in_a_second_statement(shop, django_assert_num_queries):
     with shop.scope():
         method = make_method(shop, rate_mode="free")
         (quoted,) = queries.quote(parcel())
@@ -99,7 +99,7 @@ def test_choosing_stores_a_made_rate_in_a_second_statement(shop, django_assert_n
         assert queries.quote(parcel()) == [quoted]
 
 
-def test_choosing_a_made_rate_again_after_the_merchant_deleted_it_restores_it(shop):
+def test_choosing_an_automatic_rate_again_after_the_merchant_deleted_it_restores_it(shop):
     with shop.scope():
         method = make_method(shop, rate_mode="free")
         (quoted,) = queries.quote(parcel())
