@@ -24,10 +24,10 @@ Session = Checkout | Order
 
 @dataclass
 class Opening:
-    """What checkouts and orders don't tell: the units that the shop began with or was brought, by variant.
+    """What checkouts and orders don't show: the units that the shop began with or received, by variant.
 
-    `relimited` are discounts whose limits were changed while they were used, `retracked` variants of which it was
-    changed whether their stock counts.
+    `relimited` are discounts whose limits were changed while they were used. `retracked` are variants for which
+    counting of the stock was switched on or off.
     """
 
     units: Counter[int]

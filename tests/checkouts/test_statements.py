@@ -58,7 +58,7 @@ def journey(shop, variants, rate, codes=()):
 
 
 def many_codes(shop):
-    """Two discounts of their own beside one that applies by itself, and two gift cards; each asks for the shopper."""
+    """Two discounts with codes beside an automatic one, and two gift cards. Each rule depends on the shopper."""
     limits = {"stackable": True, "usage_limit_per_customer": 99, "usage_limit_total": 99}
     factories.make_discount(shop, code=None, **limits)
     discounts = [factories.make_discount(shop, code=f"C{n}", **limits).code for n in range(2)]

@@ -1,4 +1,4 @@
-"""Rules by the unit, restated the slow way: every unit by itself, every choice of units tried.
+"""The rules for units, implemented again in a slow way: each unit by itself, with every choice of units tried.
 
 A unit costs an exact fraction of its line. Fractions are rounded when units of one line are put together.
 """
@@ -32,7 +32,7 @@ def test_bogo_is_as_if_every_choice_of_units_was_tried(lines, config):
 
 
 def cheapest_choice(bogo, lines, units):
-    """The rewarded units of the largest number of applications, as positions of their lines."""
+    """Return the rewarded units when the rule applies as often as possible, as positions of their lines."""
     gettable = [position for position in units if bogo.get.covers(lines[position])]
     gettable.sort(key=lambda position: exact_price(lines[position]))
     most = len(units) if bogo.max_applications is None else bogo.max_applications
@@ -63,7 +63,7 @@ def half_up(amount):
 
 
 def price_off(value, unit_price, units):
-    """What a value takes off units of one line: cents by the unit, a percentage of all of them together."""
+    """Return what a value takes off units of one line: an amount off each unit, a percentage off all of them together."""
     together = half_up(unit_price * units)
     match value.value_mode:
         case "percentage":

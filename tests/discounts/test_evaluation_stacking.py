@@ -212,7 +212,7 @@ def test_nothing_is_left_after_free_goods():
 
 
 def test_two_halves_are_not_free():
-    """A promotion and a code of 50 % each, both of the full price, once made goods free."""
+    """If both the promotion and the code of 50 % counted from the full price, the goods would be free."""
     assert line_discounts(HUNDRED_EUROS, percentage(1, 5000), entered=[code(2, 5000)]) == [5000]
     assert line_discounts(HUNDRED_EUROS, percentage(1, 5000), entered=[code(2, 5000, stackable=True)]) == [
         7500

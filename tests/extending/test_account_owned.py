@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module", autouse=True)
 def installation(django_db_setup, django_db_blocker):
     """An installation with one more app, migrated as the owner of the tables."""
-    # The installation's own URLs are made with its own settings, also if no test has used them before.
+    # Load the installation's URLs first, so that they are built with its own settings.
     import_module("config.urls")
     more = {
         "INSTALLED_APPS": [*django_settings.INSTALLED_APPS, APP],
@@ -49,7 +49,7 @@ def installation(django_db_setup, django_db_blocker):
         ContentType.objects.get_for_model(model).delete()
         ContentType.objects.clear_cache()
         admin.site.unregister(model)
-        # Imported anew, should tests of this module run once more in this process.
+        # So that they are imported again if tests of this module run once more in this process.
         for name in ("admin", "urls"):
             del sys.modules[f"{APP}.{name}"]
         _migrate(None)

@@ -118,7 +118,7 @@ def _forget_schemas():
         openapi._validator,
     ):
         cached.cache_clear()
-    # Views hold serializers that keep their fields once these were asked for.
+    # Views hold serializers, which cache their fields once they are read.
     for serializer in gc.get_objects():
         if issubclass(type(serializer), serializers.Serializer):
             serializer.__dict__.pop("fields", None)

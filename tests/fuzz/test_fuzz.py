@@ -1,4 +1,4 @@
-"""Hostile requests to the server as it runs: it answers each one, with no crash, as documented, and about nobody else.
+"""Hostile requests to a real server: it answers each as documented, without a crash, and reveals nobody else's data.
 
 A hundred thousand, by hand: FUZZ_REQUESTS=100000 pytest --timeout=0 -n 0 -s tests/fuzz
 With FUZZ_SEED, other ones.

@@ -151,16 +151,16 @@ def test_few_requests_of_many_addresses_are_kept_from_redis(shop, settings):
     settings.RATE_LIMIT_PER_ADDRESS = 5 * limits.UNTOLD_PART
     for _ in range(5):
         at("198.51.100.7", shop.storefront.get, "markets.json")
-    assert told("address") == {}
+    assert read_counts("address") == {}
 
     with time_machine.travel(NOW + timedelta(seconds=1), tick=False):
         sixth = at("198.51.100.7", shop.storefront.get, "markets.json")
 
-    assert list(told("address").values()) == [b"6"]
+    assert list(read_counts("address").values()) == [b"6"]
     assert headers(sixth)[:2] == ("25000", "24994")
 
 
-def told(kind):
+def read_counts(kind):
     """Return the counts in Redis, by the name of the counter."""
     return {name: redis_client().get(name) for name in redis_client().scan_iter(f"limit:{kind}:*")}
 

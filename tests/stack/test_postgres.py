@@ -57,7 +57,7 @@ def test_busy_session_of_a_killed_server_does_not_hinder_the_start(cluster: Clus
     service = started(cluster.service(log=place / "log"))
     service.wait_until_ready(seconds=20)
     with closing(psycopg.connect(cluster.superuser_url)) as session:
-        # Such a query looks up only when it is done, long after its server has died.
+        # The session notices the death of its server only when this query is done, which takes long.
         session.pgconn.send_query(b"SELECT sum(sqrt(a)) FROM generate_series(1, 200000000) a")
         time.sleep(0.3)
 

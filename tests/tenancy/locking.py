@@ -1,4 +1,4 @@
-"""Locks are announced, so that their order is checked; the test run holds every statement of the product to this."""
+"""Locks are announced, so that their order is checked; the test run checks this of every statement of the product."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A table is written by the app that owns it; the test run holds every statement of the product to this."""
+"""A table is written by the app that owns it; the test run checks this of every statement of the product."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A GET writes nothing; the test run holds every statement of the product to this."""
+"""A GET writes nothing; the test run checks this of every statement of the product."""
 
 from collections.abc import Iterator
 from types import FrameType

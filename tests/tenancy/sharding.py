@@ -22,7 +22,7 @@ _SET_LIST = re.compile(r"\bSET\b(?P<list>.*?)(?:\bWHERE\b|\bFROM\b|\bRETURNING\b
 
 
 def check(sql: str, frame: FrameType) -> tuple[str, ...]:
-    """What in a statement of the product would reach past a shard."""
+    """Name what in a statement of the product would reach beyond one shard."""
     found = problems(sql)
     return () if found and is_sent_by_a_test(frame) else found
 

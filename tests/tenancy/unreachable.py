@@ -1,6 +1,6 @@
-"""Constraints that no refusal stands for, each with the reason why no client can violate it.
+"""Constraints without a refusal, each with the reason why no client can violate it.
 
-Whoever adds a constraint either names it in a refusal (`constraints`), or lists it here under what keeps clients off it.
+Whoever adds a constraint either names it in a refusal (`constraints`), or lists it here under the reason.
 """
 
 # A test checks that no constraint is missing or left over; the reasons are checked by reading.

@@ -1,4 +1,4 @@
-"""Holds every statement that the product sends during the test run to a few rules."""
+"""Checks every statement that the product sends during the test run against a few rules."""
 
 import sys
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""kill -9 wherever a request has done a part of its work: money and orders agree after everybody has come back, or not.
+"""Processes are killed after each part of a request: money and orders agree, whether the customer comes back or not.
 
 The requests are served by tests/checkouts/payments/mortal.py. What comes after a death is done here.
 """
@@ -159,7 +159,7 @@ def let_claims_expire(shop):
 
 
 def assert_money_is_orders(shop, stripe, *, orders):
-    """Each payment is one paid order's or was given back, each order was paid for, once, and told once by email."""
+    """Assert that each payment belongs to one paid order or was refunded, and that each order was paid and confirmed once."""
     paid = {name for name, session in stripe.sessions.items() if session["payment_status"] == "paid"}
     returned = {refund["payment_intent"].removeprefix("pi_") for refund in stripe.refunds}
     with shop.scope():

@@ -143,7 +143,7 @@ def test_events_no_longer_wait_for_a_transaction_that_was_rolled_back(shop):
 
 @pytest.mark.django_db(transaction=True)
 def test_events_wait_for_one_whose_first_event_was_rolled_back_alone(shop):
-    """A savepoint takes the lock of its events along; the next event takes a lock again."""
+    """Rolling back to a savepoint releases the locks of its events. The next event takes a lock again."""
     with shop.scope():
         savepoint = transaction.savepoint()
         publish_number(1)

@@ -69,7 +69,7 @@ def test_threads_begin_nothing_after_their_time_and_end_what_they_have_begun(sho
 
 @pytest.mark.django_db(transaction=True)
 def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, monkeypatch):
-    """Counts as quick here, however slow the machine is."""
+    """All work counts as quick here, however slow the machine is."""
     monkeypatch.setattr(crew, "QUICK_S", 1_000)
     settings.OUTBOX_THREADS = 8
     meeting, begun = Barrier(6), count()
@@ -92,7 +92,7 @@ def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, m
 
 @pytest.mark.django_db(transaction=True)
 def test_account_whose_work_is_slow_keeps_to_its_share(shop, handle, settings, monkeypatch):
-    """Counts as slow here, however fast the machine is."""
+    """All work counts as slow here, however fast the machine is."""
     monkeypatch.setattr(crew, "QUICK_S", -1)
     settings.OUTBOX_THREADS = 8
     running, most, lock = set(), [], Lock()

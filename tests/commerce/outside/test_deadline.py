@@ -1,4 +1,4 @@
-"""Bounds on whole calls, against sockets that would go on for ever. Times are generous: what counts is that it ends."""
+"""Bounds on whole calls, against sockets that would go on for ever. Times are generous: what counts is that calls end."""
 
 import socket
 import threading
@@ -78,7 +78,7 @@ def test_deadline_of_one_thread_is_not_that_of_another():
 
 
 def test_kept_connection_comes_under_the_deadline_of_each_call(httpserver):
-    """The first call leaves an open connection; the second one on it is answered by nobody."""
+    """The first call leaves its connection open, and nobody answers the second call on it."""
     first = threading.Event()
 
     def answer(request):

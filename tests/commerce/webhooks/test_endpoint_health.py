@@ -171,7 +171,7 @@ def test_workers_at_once_count_every_failure(shop, endpoint, receiver):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("status", [200, 500])
 def test_delivery_is_logged_while_another_one_is_being_recorded(shop, endpoint, status):
-    """Of a healthy endpoint nothing waits for its row. A failure waits for its count alone, at the very end."""
+    """Deliveries to a healthy endpoint never wait for its row. A failure waits only to be counted, at the very end."""
     answer = Answer(status=status, excerpt="", error="", duration_ms=7)
     may_end, has_logged = Signal(), Signal()
 

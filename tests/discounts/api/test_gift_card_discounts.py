@@ -247,7 +247,7 @@ def test_code_of_anothers_gift_card_is_free(shop, other_shop):
 
 
 def test_discount_that_has_the_code_of_a_gift_card_can_be_changed_otherwise(shop):
-    """As an older version has allowed it."""
+    """An older release allowed this."""
     discount = factories.make_discount(shop, code=factories.make_voucher(shop, 1000).code)
     path = f"discounts/{discount.pk}.json"
 

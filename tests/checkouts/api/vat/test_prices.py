@@ -1,4 +1,4 @@
-"""What is charged under the reverse charge: totals, shipping, discounts, the order and its email."""
+"""What is charged under the reverse charge, also by the order and if the seller's own number changes."""
 
 import pytest
 

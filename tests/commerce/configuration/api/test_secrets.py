@@ -32,7 +32,7 @@ MOVES = [
     (SMTP, {f"{EMAIL}smtp_security": None}, PASSWORD),
     (SMTP, {f"{EMAIL}smtp_host": "mail.thief.example", PASSWORD: "********"}, PASSWORD),
 ]
-# Nobody learns a secret by these: a service of the product's choosing gets it, or the server that it was given for.
+# These reveal no secret: it goes to a service that the product has chosen, or to the server that it was entered for.
 HARMLESS = [
     (SMTP, {f"{EMAIL}smtp_username": "other"}),
     (SMTP, {f"{EMAIL}smtp_username": None}),
@@ -101,7 +101,7 @@ def test_server_may_be_changed_before_there_is_a_secret(shop):
 
 
 def test_secrets_that_are_sent_nowhere_need_no_destination():
-    """Keys of signatures are compared with; API keys go to addresses that no account can change."""
+    """Keys of signatures are sent to nobody, and API keys only to addresses that no account can change."""
     secrets = {
         name for name, setting in known_settings().items() if setting.is_secret and not setting.sent_by
     }
@@ -131,7 +131,7 @@ def test_destination_that_is_changed_at_once_with_its_secret_waits_and_is_refuse
     with shop.scope():
         change_settings(changes=SMTP)
         thief.start()
-        # Long enough for one that doesn't wait to go through; one that waits is not hurried.
+        # Long enough for a request that doesn't wait to finish. One that waits isn't affected.
         thief.join(0.5)
     thief.join(30)
 
