@@ -4,7 +4,7 @@ import hmac
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
-from datetime import datetime
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Any
 
@@ -23,6 +23,7 @@ from config.periodic import PeriodicTask, periodic_tasks
 from config.probes import Probe
 from config.views import not_found
 
+# What proxies add. One on this machine passes on requests of strangers over the loopback interface.
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 _backlog = database_probe(count_backlog)
@@ -80,7 +81,7 @@ def _describe_outbox(backlog: Backlog, *, now: datetime) -> Iterator[Metric]:
     for status in ("pending", "processing", "dead"):
         waiting.add_metric([status], getattr(backlog, status))
     yield waiting
-    overdue = now - backlog.oldest_due_at if backlog.oldest_due_at else now - now
+    overdue = now - backlog.oldest_due_at if backlog.oldest_due_at else timedelta()
     yield GaugeMetricFamily(
         "commerce_outbox_oldest_due_seconds",
         "How long the oldest due dispatch has been waiting",

@@ -84,6 +84,7 @@ class MarketsViewSet(AdminViewSet):
 
 class ApiKeysViewSet(AdminViewSet):
     area = "api_keys"
+    # Null in an answer that is stored and replayed (decision 0004).
     secret_fields = ("secret",)
 
     @answers(many("api_keys", shapes.ApiKeyOutput), parameters=PAGE_PARAMETERS)

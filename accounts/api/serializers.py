@@ -28,6 +28,7 @@ class AccountInput(AccountDetails):
 class AccountUpdate(AccountDetails):
     """Any of an account's fields except the handle, with the version that the caller has read."""
 
+    # The limit of the column's type. PostgreSQL would fail to compare it with a larger number.
     expected_version = fields.IntegerField(min_value=1, max_value=2_147_483_647)
     name = fields.TextField(max_length=MAX_NAME, required=False)
     default_currency = fields.CurrencyField(required=False)
@@ -109,4 +110,5 @@ class ApiKeyOutput(Output):
 
 
 class IssuedKeyOutput(ApiKeyOutput):
+    # Null when the answer is replayed (decision 0004).
     secret = serializers.CharField(allow_null=True, help_text="Shown in this answer only.")

@@ -1,12 +1,13 @@
 """The account that a session works in. Every request checks in the database that the user may still enter it."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.http import HttpRequest
 from django.middleware.csrf import rotate_token
 
+from accounts.models import User
 from commerce.backoffice.membership import Membership
 
 _SESSION_KEY = "account_id"
@@ -31,7 +32,7 @@ class Invitation:
     role: str
 
 
-def find_invitations(user: Any) -> list[Invitation]:
+def find_invitations(user: User | AnonymousUser) -> list[Invitation]:
     """Return a user's latest invitations, found by username."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
@@ -39,7 +40,7 @@ def find_invitations(user: Any) -> list[Invitation]:
 
 
 def find_memberships(
-    user: Any, *, account_id: int | None = None, search: str = "", limit: int = 50
+    user: User | AnonymousUser, *, account_id: int | None = None, search: str = "", limit: int = 50
 ) -> list[Membership]:
     """Return the accounts that a user may enter, sorted by name: all for operators, otherwise the user's own."""
     # LIKE's own characters mean themselves in a search.

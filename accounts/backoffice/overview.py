@@ -44,6 +44,7 @@ def _load_figures(now: datetime) -> list[Figure]:
     sales = by_currency.annotate(total_cents=Sum("total_cents"), number=Count("pk"))
     open_orders = Order.objects.filter(status=Order.Status.OPEN)
     unfulfilled = open_orders.filter(fulfillment_status=Order.FulfillmentStatus.UNFULFILLED)
+    # Units that are reserved by checkouts or committed to orders are still on hand, but can't be sold.
     sold_out = InventoryLevel.objects.filter(
         allow_backorder=False, on_hand__lte=F("reserved") + F("committed"), variant__archived_at__isnull=True
     )

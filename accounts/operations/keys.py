@@ -18,7 +18,9 @@ from commerce.principal import KeyKind, covers
 from commerce.tenancy.locks import lock
 from commerce.tokens import generate_base62
 
+# In base 62: 190 random bits.
 _SECRET_LENGTH = 32
+# By which people recognise a key: its kind and five characters, which help nobody to guess the rest.
 _PREFIX_LENGTH = 8
 
 
@@ -86,7 +88,8 @@ def issue_key(
         raise ValidationFailed.of("expires_at", "in_the_past", "The expiry must be in the future.")
     if kind == ApiKey.Kind.STOREFRONT and scopes:
         raise ValidationFailed.of("scopes", "not_allowed", "Storefront keys have no scopes.")
-    limits = _limits_of(issuer, _lock_keys(issuer), now=now)
+    limits = _find_limits(issuer, _lock_keys(issuer), now=now)
+    # No scopes means all of them.
     limits.require_powers(kind, scopes or [])
     limits.require_end(expires_at)
     return _make_key(
@@ -105,7 +108,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
     ROTATION.check({"grace_seconds": grace_seconds})
     grace = timedelta(seconds=grace_seconds)
     rows = _lock_keys(issuer, key)
-    limits, old = _limits_of(issuer, rows, now=now), rows[key.pk]
+    limits, old = _find_limits(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(old.kind, old.scopes)
     # The expiry differs if another rotation came first: then the key has a successor already.
     if not old.is_live(now) or old.expires_at != key.expires_at:
@@ -132,7 +135,7 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
     Raises `InsufficientScope` for a key that may do more than the issuer's.
     """
     rows = _lock_keys(issuer, key)
-    limits, found = _limits_of(issuer, rows, now=now), rows[key.pk]
+    limits, found = _find_limits(issuer, rows, now=now), rows[key.pk]
     limits.require_powers(found.kind, found.scopes)
     if found.revoked_at is None:
         found.revoked_at = now
@@ -153,7 +156,7 @@ def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
     return {row.pk: row for row in rows}
 
 
-def _limits_of(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
+def _find_limits(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
     """Find the issuer's powers. Raises `Unauthenticated` if its key has ended since the request began."""
     if issuer.key_id is None:
         return _Limits(issuer.kind)

@@ -167,6 +167,7 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
 def _make_products(demo: DemoAccount, markets: list[Market]) -> None:
     for index, title in enumerate(demo.products):
         handle = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-").replace("--", "-")
+        # Varied, but the same in every installation.
         euro_cents = 290 + 437 * index % 4_900
         variant = {
             "sku": f"{demo.handle[:2].upper()}-{index + 1:03}",

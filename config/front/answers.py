@@ -3,6 +3,9 @@
 import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
+from wsgiref.types import WSGIEnvironment
+
+WSGI = Callable[[WSGIEnvironment, Callable[..., Any]], Iterable[bytes]]
 
 _BLOCK_BYTES = 64 * 1024
 
@@ -40,11 +43,7 @@ class _Start:
         self.headers = [(name, value.encode("ascii", "replace").decode()) for name, value in headers]
 
 
-def send_answer(
-    wsgi: Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]],
-    environ: dict[str, Any],
-    protocol: Any,
-) -> None:
+def send_answer(wsgi: WSGI, environ: WSGIEnvironment, protocol: Any) -> None:
     """Run the application, send its answer, and close what it opened for the request."""
     start = _Start()
     result = wsgi(environ, start)

@@ -4,11 +4,11 @@ import asyncio
 import resource
 import time
 from asyncio import AbstractEventLoop, Future
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from commerce.errors import Refusal
-from config.front.answers import send_answer
+from config.front.answers import WSGI, send_answer
 from config.front.bodies import Body, BodyRefused, read_body, require_plain
 from config.front.callers import (
     Caller,
@@ -24,8 +24,6 @@ from config.front.signals import call_when_told_to_end
 from config.front.sockets import drop_silent_clients
 from config.front.threads import Threads
 from config.front.turns import Work
-
-WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _MAX_FILES = 65_536
 # The target of parsing large bodies.

@@ -62,7 +62,7 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
     except TimeoutError:
         raise BodyRefused.closing(BodyTooSlow()) from None
     except RuntimeError:  # the server's own errors derive from it
-        raise BodyRefused.closing(_make_broken_off()) from None
+        raise BodyRefused.closing(_make_early_end_refusal()) from None
 
 
 def require_plain(headers: Any) -> None:
@@ -102,9 +102,9 @@ async def _copy_body(protocol: Any, file: IO[bytes], length: int | None, *, pati
             patience.reschedule(began + patience_s + received / MIN_BYTES_PER_S)
     # One empty part marks the end. An error makes another, and so do trailer fields, which we don't read.
     if empty_parts > 1 or length not in {None, received}:
-        raise BodyRefused.closing(_make_broken_off())
+        raise BodyRefused.closing(_make_early_end_refusal())
     return received
 
 
-def _make_broken_off() -> Refusal:
+def _make_early_end_refusal() -> Refusal:
     return MalformedRequest("The body ended before its announced end.")

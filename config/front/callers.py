@@ -4,7 +4,8 @@ Reads what Django will read: the WSGI environment, so that both see the same key
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from wsgiref.types import WSGIEnvironment
 
 import orjson
 from django.conf import settings
@@ -27,7 +28,7 @@ class Caller(NamedTuple):
     lane: str
 
 
-def identify_caller(environ: dict[str, Any]) -> Caller:
+def identify_caller(environ: WSGIEnvironment) -> Caller:
     """The shop if this process knows the request's key for its surface, else the client's address.
 
     Keys that aren't known yet don't count, as anybody can make them up. Nor do headers that the surface doesn't read.
@@ -41,7 +42,7 @@ def identify_caller(environ: dict[str, Any]) -> Caller:
     return Caller(name, surface)
 
 
-def _name_shop(environ: dict[str, Any], surface: str) -> str | None:
+def _name_shop(environ: WSGIEnvironment, surface: str) -> str | None:
     secret = read_secret(environ, surface)
     named = _OF_ACCOUNT.match(environ["PATH_INFO"])
     principal = find_cached_principal(secret, handle=named[1] if named else None) if secret else None
@@ -51,13 +52,13 @@ def _name_shop(environ: dict[str, Any], surface: str) -> str | None:
     return f"workspace {principal.workspace_id}" if account_id is None else f"account {account_id}"
 
 
-def find_target(environ: dict[str, Any]) -> str | None:
+def find_target(environ: WSGIEnvironment) -> str | None:
     """Return the token of the cart or checkout in a storefront request's path."""
     found = _WITH_TOKEN.match(environ["PATH_INFO"])
     return found[1][:_LONGEST_NAME] if found else None
 
 
-def names_cart_in_body(environ: dict[str, Any]) -> bool:
+def names_cart_in_body(environ: WSGIEnvironment) -> bool:
     return environ["REQUEST_METHOD"] == "POST" and _ENTRY.fullmatch(environ["PATH_INFO"]) is not None
 
 

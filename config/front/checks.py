@@ -11,6 +11,7 @@ from django.db import connections
 _TIMEOUTS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
+# Only for `manage.py check --deploy`: on a developer's machine there is no proxy. config/rsgi.py calls it too.
 @checks.register(checks.Tags.security, deploy=True)
 def check_proxy(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
     messages: list[checks.CheckMessage] = []

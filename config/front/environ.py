@@ -3,6 +3,7 @@
 import sys
 from functools import lru_cache
 from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 from config.front.answers import FileAnswer
 from config.front.bodies import Body
@@ -20,7 +21,7 @@ _KEYS = {"x-storefront-key": "HTTP_X_STOREFRONT_KEY", "authorization": "HTTP_AUT
 # WSGI has its own names for these, or they no longer hold for a body that has been read.
 _OWN_NAMES = {"content-length", "content-type", "transfer-encoding"}
 
-_SAME_FOR_ALL: dict[str, Any] = {
+_SAME_FOR_ALL: WSGIEnvironment = {
     "GATEWAY_INTERFACE": "CGI/1.1",
     "SCRIPT_NAME": "",
     "SERVER_SOFTWARE": "Granian",
@@ -33,7 +34,7 @@ _SAME_FOR_ALL: dict[str, Any] = {
 }
 
 
-def environ_of(scope: Any, body: Body) -> dict[str, Any]:
+def environ_of(scope: Any, body: Body) -> WSGIEnvironment:
     server_name, server_port = _host_and_port(scope.server)
     version = scope.http_version
     environ = _SAME_FOR_ALL | {
@@ -67,7 +68,7 @@ def environ_of(scope: Any, body: Body) -> dict[str, Any]:
     return environ
 
 
-def _add_headers(environ: dict[str, Any], headers: list[tuple[str, str]]) -> None:
+def _add_headers(environ: WSGIEnvironment, headers: list[tuple[str, str]]) -> None:
     """Add every header under its name. Repeated ones are joined to a list (RFC 9110, 5.3)."""
     for name, value in headers:
         key = _key_of(name)

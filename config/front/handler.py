@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
@@ -20,7 +21,7 @@ class Request(WSGIRequest):
     while it constructs the request, where nothing catches the errors.
     """
 
-    def __init__(self, environ: dict[str, Any]) -> None:
+    def __init__(self, environ: WSGIEnvironment) -> None:
         # Such a Content-Type loses all its parameters. Such an Accept header is dropped, which means any type.
         content_type = environ.get("CONTENT_TYPE", "")
         if _EXTENDED_PARAMETER.search(content_type):

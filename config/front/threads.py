@@ -23,7 +23,7 @@ class Threads:
     def start(self) -> None:
         for number in range(self._number):
             # A daemon, as the server has already waited for running requests when the process stops.
-            Thread(target=self._run_works, name=f"django-{number + 1}", daemon=True).start()
+            Thread(target=self._run_forever, name=f"django-{number + 1}", daemon=True).start()
 
     def submit(self, work: Work) -> None:
         """Let the work wait for a thread. Refuses it, or another that waits, if there is no place."""
@@ -45,7 +45,7 @@ class Threads:
         while work := self._turns.next():
             self._startable.put(work)
 
-    def _run_works(self) -> None:
+    def _run_forever(self) -> None:
         while True:
             work = self._startable.get()
             when_waiting(partial(self._step_aside, work), partial(self._step_back, work))

@@ -54,6 +54,8 @@ class RedisServer:
         """Write the settings to a file, since command-line options would show the password in the process list."""
         path = self.data_dir / "redis.conf"
         path.touch(mode=0o600)
+        # The append-only file makes snapshots (`save`) superfluous. Each process of the tests has a database of its own. The
+        # process keeps its title, because a leftover is recognised by the folder in its command line (orphans.py).
         path.write_text(
             f'bind {LOOPBACK}\nport {self.port}\nrequirepass {self.password}\ndir "{self.data_dir}"\n'
             f'appendonly {"yes" if self.is_durable else "no"}\nsave ""\ndatabases 64\nset-proc-title no\n'

@@ -18,6 +18,7 @@ def prepare(programs: Programs, *, pause: Pause) -> None:
     if not collected.exists() or collected.read_text() != version:
         steps.append(programs.collect_static())
     run_steps(*steps, pause=pause)
+    # Only now, so that an interrupted run collects them again.
     collected.write_text(version)
 
 

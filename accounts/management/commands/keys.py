@@ -50,6 +50,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         with workspace_scope(options["workspace"]), show_refusals():
+            # A scope shows no other workspace than its own.
             if not Workspace.objects.exists():
                 raise CommandError(f"Workspace {options['workspace']} doesn't exist.")
             options["run"](options)

@@ -32,6 +32,7 @@ def main() -> int:
     )
     parser.add_argument("--clients", type=int, default=8, help="concurrent clients (default: 8)")
     parser.add_argument("--write", action="store_true", help=f"write the figures to {_DOCUMENT.name}")
+    # After the module and the name of the command.
     options = parser.parse_args(sys.argv[2:])
     try:
         stack = RunningStack.find(os.environ)

@@ -29,6 +29,7 @@ class Shop:
 def open_shop(stack: RunningStack) -> Shop:
     """Create the account and its data over the admin API."""
     directory, workspace_key = _find_directory(stack)
+    # A new one each time, as the handle of an archived shop stays taken.
     handle = f"bench-{uuid4().hex[:12]}"
     directory.post("accounts.json", {"handle": handle, "name": "Bench", "default_currency": "EUR"})
     admin = ApiClient.admin(stack.base_url, handle, workspace_key)
