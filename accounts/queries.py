@@ -21,7 +21,7 @@ def get_account(id_or_handle: str) -> Account:
     if not id_or_handle.isdigit():
         account = accounts.filter(handle=id_or_handle).first()
     else:
-        # Up to 18 digits fit into a bigint; PostgreSQL would fail for a larger number.
+        # Up to 18 digits fit into a bigint.
         account = accounts.filter(pk=int(id_or_handle)).first() if len(id_or_handle) < 19 else None
     if account is None:
         raise NotFound

@@ -118,7 +118,7 @@ class AccountScopeMiddleware:
 
 
 def _content_length(request: HttpRequest) -> int:
-    # Servers refuse a length that is no number; test clients may send one.
+    # What is no number counts as 0, as it does for Django's request.
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

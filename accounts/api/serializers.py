@@ -28,7 +28,7 @@ class AccountInput(AccountDetails):
 class AccountUpdate(AccountDetails):
     """Any of an account's fields except the handle, with the version that the caller has read."""
 
-    # The limit of the column's type. PostgreSQL would fail to compare it with a larger number.
+    # The column is an int4, so no version is larger.
     expected_version = fields.IntegerField(min_value=1, max_value=2_147_483_647)
     name = fields.TextField(max_length=MAX_NAME, required=False)
     default_currency = fields.CurrencyField(required=False)
