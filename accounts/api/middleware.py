@@ -80,7 +80,7 @@ class AccountScopeMiddleware:
         request.principal = grant.principal
         request.open_scope = _choose_scope(grant, view_class)
         respond = partial(_answer, request, view_class, action, partial(view, request, **kwargs))
-        response = guessing.answer(request, view_class, action, respond, token=kwargs.get("token"))
+        response = guessing.limit_guesses(request, view_class, action, respond, token=kwargs.get("token"))
         aftermath = getattr(response, "aftermath", None)
         if aftermath is not None:
             # What must outlive the refusal, whose own transaction has been rolled back.

@@ -2,6 +2,7 @@
 
 from django.urls import register_converter
 
+# PostgreSQL's largest bigint.
 MAX_ID = 2**63 - 1
 
 
@@ -11,6 +12,7 @@ class IdConverter:
     def to_python(self, value: str) -> int:
         number = int(value)
         if not 0 < number <= MAX_ID:
+            # Django then goes on to other URLs, and answers 404 in the end.
             raise ValueError(value)
         return number
 
@@ -32,8 +34,6 @@ class TokenConverter:
 
 class HandleConverter(TokenConverter):
     """An account handle; the operation decides whether it exists."""
-
-    regex = "[A-Za-z0-9_-]{1,64}"
 
 
 class LocaleConverter(TokenConverter):

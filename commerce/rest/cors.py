@@ -12,6 +12,7 @@ _PREFIX = "/storefront/"
 
 _ANSWER = {
     "Access-Control-Allow-Origin": "*",
+    # Scripts can't read other headers.
     "Access-Control-Expose-Headers": "Idempotent-Replayed, Preference-Applied, RateLimit-Limit, RateLimit-Remaining, "
     "RateLimit-Reset, Retry-After, X-Api-Version, X-Request-Id, X-Unknown-Fields",
 }
@@ -19,6 +20,7 @@ _PREFLIGHT = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, Prefer, X-Request-Id, X-Storefront-Key",
+    # A day. Browsers shorten what they find too long.
     "Access-Control-Max-Age": "86400",
 }
 

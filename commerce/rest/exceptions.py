@@ -27,7 +27,8 @@ class RefusedResponse(Response):
 
 def exception_handler(exc: Exception, context: Mapping[str, object]) -> Response:
     """DRF's hook. Always rolls back, so that a refused request changes nothing."""
-    # Scopes that the action opened itself were rolled back when the error left them.
+    # DRF's own function rolls back only transactions of ATOMIC_REQUESTS. Scopes that the action opened itself were rolled
+    # back when the error left them.
     if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
         transaction.set_rollback(True)
     request = context["request"]
@@ -40,17 +41,16 @@ def exception_handler(exc: Exception, context: Mapping[str, object]) -> Response
 
 def as_refusal(exc: Exception) -> Refusal | None:
     """The refusal that an exception stands for, also one of DRF; None if it is a bug."""
-    return _from_drf(exc) if isinstance(exc, exceptions.APIException) else problems.as_refusal(exc)
-
-
-def _from_drf(exc: exceptions.APIException) -> Refusal:
     if isinstance(exc, exceptions.ValidationError):
         return ValidationFailed.of_errors(_field_errors(exc.detail))
     if isinstance(exc, exceptions.ParseError):
         return MalformedRequest(str(exc.detail))
-    return _HTTP_REFUSALS[exc.status_code](str(exc.detail))
+    if isinstance(exc, exceptions.APIException):
+        return _HTTP_REFUSALS[exc.status_code](str(exc.detail))
+    return problems.as_refusal(exc)
 
 
+# Views neither authenticate nor limit requests by DRF's means, so DRF raises no other errors.
 _HTTP_REFUSALS: dict[int, type[Refusal]] = {
     404: NotFound,
     405: MethodNotAllowed,
@@ -70,6 +70,7 @@ def _field_errors(detail: object, path: str = "") -> list[FieldError]:
             )
         ]
     if isinstance(detail, list):
+        # A list of errors about one field, or of the errors of each item.
         nested = any(isinstance(inner, dict | list) for inner in detail)
         return [
             error

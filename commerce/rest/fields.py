@@ -190,7 +190,7 @@ class EmailField(serializers.EmailField):
         if not isinstance(data, str):
             self.fail("invalid")
         email = super().to_internal_value(data)
-        # Also stored in lower case, where some letters become two.
+        # It is also stored in lower case, where some letters become two.
         if len(email.lower()) > (self.max_length or 0):
             self.fail("max_length", max_length=self.max_length)
         return email
@@ -200,6 +200,7 @@ class ListField(serializers.ListField):
     """A list of at most `max_length` items. A longer one is refused before its items are validated."""
 
     def to_internal_value(self, data: Any) -> list[object]:
+        # DRF checks the length only after each item.
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
             raise serializers.ValidationError(
                 f"At most {self.max_length} items are taken.", code="max_length"

@@ -16,7 +16,7 @@ from .views import SurfaceViewSet
 WINDOW_S = 10 * 60
 
 
-def answer(
+def limit_guesses(
     request: ApiRequest,
     view_class: type[SurfaceViewSet],
     action: str,
@@ -31,7 +31,8 @@ def answer(
     wrong = view_class.guessed_codes.get(action)
     if wrong is None:
         return respond()
-    counters = _counters(request.principal, token=token, address=client_address(request))
+    # Counted before it runs: parallel guesses could otherwise all run before the first is counted.
+    counters = _list_counters(request.principal, token=token, address=client_address(request))
     wait_s = begin_attempt(counters)
     if wait_s:
         raise RateLimited(wait_s)
@@ -40,12 +41,14 @@ def answer(
         response = respond()
         is_wrong = getattr(response, "refusal_code", None) == wrong
     finally:
+        # After an exception too, which says nothing about the code.
         if not is_wrong:
             take_attempt_back(counters)
     return response
 
 
-def _counters(principal: Principal, *, token: str | None, address: str) -> list[Counter]:
+def _list_counters(principal: Principal, *, token: str | None, address: str) -> list[Counter]:
+    # A secret key belongs to a server, which sends the codes of many people from one address.
     if principal.kind != "storefront":
         return [Counter(f"wrong-codes:key:{principal.key_id}", Limit(settings.WRONG_CODES_PER_KEY, WINDOW_S))]
     shop = f"wrong-codes:{principal.account_id}"

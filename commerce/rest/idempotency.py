@@ -79,13 +79,13 @@ def shoppers_key(
 
     The shopper is identified by the token in the path, or by a field of the body that nobody else knows.
     """
-    shopper = token or (_member(request, secret_field) if secret_field else None)
+    shopper = token or (_read_member(request, secret_field) if secret_field else None)
     if shopper is None and len(key) < SHORTEST_SHARED_KEY:
         return None
     return hashlib.sha256(f"{shopper or ''}\n{key}".encode()).hexdigest()
 
 
-def _member(request: HttpRequest, name: str) -> str:
+def _read_member(request: HttpRequest, name: str) -> str:
     """A text member of the body, or "" if there is none. Invalid bodies are refused later."""
     try:
         body = orjson.loads(request.body)
@@ -110,20 +110,23 @@ def answer_once(
     secrets that are shown once: they are stored and replayed as null.
     Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
-    place = _place()
+    place = _find_place()
     fingerprint = fingerprint_of(request, token_field=token_field)
+    # A lock that is taken is refused instead of awaited, so that repetitions don't block threads. If two keys should have
+    # the same hash, a request is refused that could have run, which does no harm.
     is_ours = _fetch(_LOCK, f"{place.owner_id}:{surface}:{key}")[0]
-    stored = _fetch(place.naming(_FIND), place.owner_id, surface, key)
+    # Looked up even without the lock, which may be held by another repetition that is only replaying.
+    stored = _fetch(place.fill_in(_FIND), place.owner_id, surface, key)
     if stored is not None:
         return _replay(*stored, fingerprint=fingerprint)
     if not is_ours:
         raise RequestInProgress
-    response = _rendered(respond())
+    response = _render(respond())
     if response.status_code < 400:
-        kept = content_to_keep(response, hidden)
+        kept = hide_secrets(response, hidden)
         with connection.cursor() as cursor:
             row = [place.owner_id, surface, key, fingerprint, response.status_code, kept]
-            cursor.execute(place.naming(_STORE), row)
+            cursor.execute(place.fill_in(_STORE), row)
     return response
 
 
@@ -144,10 +147,10 @@ def answer_once_across_scopes(
     did under the key, and compares the bodies itself. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     with request.open_scope():
-        place = _place()
+        place = _find_place()
         fingerprint = fingerprint_of(request, with_body=not knows_keys, token_field=token_field)
-        claim = _fetch(place.naming(_CLAIM), place.owner_id, surface, key, fingerprint, _RUN_AGAIN)
-        stored = None if claim else _fetch(place.naming(_FIND), place.owner_id, surface, key)
+        claim = _fetch(place.fill_in(_CLAIM), place.owner_id, surface, key, fingerprint, _RUN_AGAIN)
+        stored = None if claim else _fetch(place.fill_in(_FIND), place.owner_id, surface, key)
     if claim is None:
         return _replay_or_wait(stored, fingerprint=fingerprint)
     claimed_at, earlier = claim
@@ -155,16 +158,17 @@ def answer_once_across_scopes(
     # What a refused request leaves: the record of an earlier run, or none.
     kept = (200, _RUN_AGAIN) if bytes(earlier) == _RUN_AGAIN else None
     try:
-        response = _rendered(respond())
+        response = _render(respond())
         if response.status_code < 400:
-            answer = _RUN_AGAIN if knows_keys else content_to_keep(response, hidden)
+            answer = _RUN_AGAIN if knows_keys else hide_secrets(response, hidden)
             kept = (response.status_code, answer)
     finally:
+        # Also after an error, or the claim would block the key for two minutes.
         with request.open_scope(), connection.cursor() as cursor:
             if kept:
-                cursor.execute(place.naming(_FULFIL), [*kept, *own_claim])
+                cursor.execute(place.fill_in(_FULFIL), [*kept, *own_claim])
             else:
-                cursor.execute(place.naming(_RELEASE), own_claim)
+                cursor.execute(place.fill_in(_RELEASE), own_claim)
     return response
 
 
@@ -203,10 +207,10 @@ def fingerprint_of(request: HttpRequest, *, with_body: bool = True, token_field:
     return hashlib.sha256(b"\n".join([*parts, body] if with_body else parts)).digest()
 
 
-def content_to_keep(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:
-    """The answer's content with its secrets set to null.
+def hide_secrets(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:
+    """The answer's content with its secrets set to null, to be stored.
 
-    It is rendered once more, as an older API version may call the secrets otherwise.
+    It is rendered once more, as the secrets may have other names in an older API version.
     """
     if not hidden:
         return response.content
@@ -216,6 +220,7 @@ def content_to_keep(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:
         resource.update({name: None for name in hidden if name in resource})
     answer.data, sent = document, answer.data
     kept = answer.rendered_content
+    # The client itself is shown the secrets, this once.
     answer.data = sent
     return kept
 
@@ -228,11 +233,11 @@ class _Place:
     owner: str
     owner_id: int | UUID
 
-    def naming(self, sql: str) -> str:
+    def fill_in(self, sql: str) -> str:
         return sql.format(table=self.table, owner=self.owner)
 
 
-def _place() -> _Place:
+def _find_place() -> _Place:
     if account_in_scope() is not None:
         return _Place("idempotency_records", "account_id", current_account_id())
     return _Place("workspace_idempotency_records", "workspace_id", current_workspace_id())
@@ -245,6 +250,6 @@ def _replay(stored_fingerprint: bytes, status: int, body: bytes, *, fingerprint:
     return HttpResponse(bytes(body), status=status, content_type="application/json", headers=headers)
 
 
-def _rendered(response: HttpResponse) -> HttpResponse:
+def _render(response: HttpResponse) -> HttpResponse:
     render = getattr(response, "render", None)
     return render() if callable(render) else response

@@ -129,17 +129,21 @@ def count(
         _tally.turn_to(window)
         _tally.add(buckets)
         _, asked_at = _tally.versions.get(version_name, (None, 0.0))
+        # The nearer to a limit, the more it matters what other processes have counted.
         is_tight = min(map(_tally.remaining, buckets), default=EXACT_BELOW) < EXACT_BELOW
         sent = None
         if is_tight or not may_batch or now - asked_at >= BATCH_S:
             sent = _tally.take()
-    if sent is not None and not _exchange(sent, window, version_name, now=now):
+    # Outside of the lock, so that other threads don't wait for Redis.
+    if sent is not None and not _send(sent, window, version_name, now=now):
         return None, None
     version, _ = _tally.versions.get(version_name, (None, 0.0))
+    # Redis has no version of what has never changed.
+    version = version or b"0"
     if not buckets:
-        return None, version or b"0"
+        return None, version
     tightest = min(buckets, key=_tally.remaining)
-    return Allowance(tightest.limit, _tally.remaining(tightest), reset_s), version or b"0"
+    return Allowance(tightest.limit, _tally.remaining(tightest), reset_s), version
 
 
 def refuse_if_spent(bucket: Bucket) -> None:
@@ -151,11 +155,12 @@ def refuse_if_spent(bucket: Bucket) -> None:
         raise RateLimited(WINDOW_S - now % WINDOW_S)
 
 
-def _exchange(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:
+def _send(sent: dict[str, int], window: int, version_name: str, *, now: float) -> bool:
     """Add this process's counts to the shared ones, in one round trip. Returns whether Redis answered."""
     pipeline = client().pipeline(transaction=False)
     for name, used in sent.items():
         pipeline.incrby(f"limit:{name}:{window}", used)
+        # Longer than the window, as other processes' clocks may be behind.
         pipeline.expire(f"limit:{name}:{window}", WINDOW_S * 2, nx=True)
     pipeline.get(version_name)
     try:

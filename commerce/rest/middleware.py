@@ -10,10 +10,11 @@ from commerce.metrics import count_request
 from .logs import request_id
 from .requests import ApiRequest
 
+# Printable ASCII without blanks, as the id goes into the log and into a header of the answer.
 _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-def usable_request_id(sent: str) -> str:
+def choose_request_id(sent: str) -> str:
     """The client's own id if it is safe to log, else a new one."""
     return sent if _ACCEPTABLE.fullmatch(sent) else uuid.uuid4().hex
 
@@ -45,7 +46,7 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: ApiRequest) -> HttpResponse:
-        request.request_id = usable_request_id(request.headers.get("X-Request-Id", ""))
+        request.request_id = choose_request_id(request.headers.get("X-Request-Id", ""))
         token = request_id.set(request.request_id)
         try:
             response = self.get_response(request)

@@ -58,8 +58,6 @@ _IDEMPOTENCY_KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "The same key with the same body replays the stored answer.",
 }
-
-
 _PREFER = {
     "name": "Prefer",
     "in": "header",
@@ -101,6 +99,7 @@ class SurfaceSchema(AutoSchema):
             return operation
         operation["security"] = [{"AdminKey" if self.view.surface == "admin" else "StorefrontKey": []}]
         for response in operation["responses"].values():
+            # The renderer of problems is there for content negotiation, and is no second form of each answer.
             response.get("content", {}).pop("application/problem+json", None)
             response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
         operation["responses"] |= {"429": _RATE_LIMITED, "default": _PROBLEM_RESPONSE}
@@ -166,14 +165,15 @@ def webhook_operation(
     return {"post": operation}
 
 
-def only_surfaces(endpoints: list[Any]) -> list[object]:
+def keep_current_surfaces(endpoints: list[Any]) -> list[object]:
     """The paths of the current version. Documents of older versions are made from this one (versioning.py)."""
     version = current_version().name
     surfaces = (f"/admin/{version}/", f"/storefront/{version}/")
     return [endpoint for endpoint in endpoints if endpoint[0].startswith(surfaces)]
 
 
-def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def add_components(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Add what all operations refer to."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES
     components.setdefault("schemas", {})["Problem"] = PROBLEM

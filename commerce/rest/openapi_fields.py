@@ -16,7 +16,7 @@ class IntegerFieldSchema(OpenApiSerializerFieldExtension):
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
-        return integer_schema(self.target)
+        return _describe_integer(self.target)
 
 
 class DecimalStringSchema(OpenApiSerializerFieldExtension):
@@ -24,11 +24,12 @@ class DecimalStringSchema(OpenApiSerializerFieldExtension):
 
     target_class: Any = fields.IdField
     match_subclasses = True
+    # Before `IntegerFieldSchema`, which matches too.
     priority = 1
 
     def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
         text = {"type": "string", "pattern": "^-?[0-9]+$"}
-        return text if direction == "response" else {"oneOf": [integer_schema(self.target), text]}
+        return text if direction == "response" else {"oneOf": [_describe_integer(self.target), text]}
 
 
 class CentsSchema(DecimalStringSchema):
@@ -43,5 +44,5 @@ class ObjectFieldSchema(OpenApiSerializerFieldExtension):
         return {"type": "object", "additionalProperties": True}
 
 
-def integer_schema(field: fields.IntegerField) -> Schema:
+def _describe_integer(field: fields.IntegerField) -> Schema:
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}

@@ -81,7 +81,7 @@ def as_refusal(exc: Exception) -> Refusal | None:
     return next((meaning(exc) for kinds, meaning in _MEANINGS if isinstance(exc, kinds)), None)
 
 
-# The first match wins.
+# The first match wins, so kinds come before those that they derive from.
 _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Refusal | None]], ...] = (
     ((Http404,), lambda _: NotFound()),
     ((RequestDataTooBig,), lambda _: BodyTooLarge()),

@@ -1,6 +1,6 @@
 """Small helpers that describe the conventions' envelopes in the OpenAPI document."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -50,10 +50,16 @@ def answers(
 
     `also` maps further statuses of the same answer to their meaning. Input fields not described here are unknown.
     """
+    # Only an instance of a serializer can be partial.
     body = request(partial=True) if request and partial else request
     others = {code: OpenApiResponse(response, meaning) for code, meaning in (also or {}).items()}
     describe = extend_schema(request=body, responses={status: response} | others, parameters=parameters)
-    takes = Takes(body=request, query=frozenset(_query_names(parameters or [])))
+    query: set[str] = set()
+    for parameter in parameters or []:
+        query.update(
+            [parameter.name] if isinstance(parameter, OpenApiParameter) else declared_fields(parameter)
+        )
+    takes = Takes(body=request, query=frozenset(query))
 
     def decorate(action: F) -> F:
         # The base view reads them.
@@ -62,14 +68,6 @@ def answers(
         return describe(action)
 
     return decorate
-
-
-def _query_names(parameters: Parameters) -> Iterator[str]:
-    for parameter in parameters:
-        if isinstance(parameter, OpenApiParameter):
-            yield parameter.name
-        else:
-            yield from declared_fields(parameter)
 
 
 def _subject(output: type[serializers.Serializer]) -> str:

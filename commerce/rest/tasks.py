@@ -8,8 +8,6 @@ from commerce.loops.operations import continue_after_failure, prune_in_batches
 # Small batches keep each deletion short; the next run takes what is left.
 BATCH = 5_000
 BATCHES = 100
-
-
 _FUNCTIONS = ("prune_account_answers", "prune_workspace_answers")
 
 

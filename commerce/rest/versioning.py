@@ -81,6 +81,7 @@ def downgrade_answer(data: object, schema: Schema | None, version: ApiVersion) -
 
 
 def _downgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
+    # The parts before the object, whose change may rename the fields that hold them.
     for name, inner in nested_schemas(schema).items():
         for part in _objects_in(node.get(name)):
             _downgrade(part, inner, version)
@@ -98,6 +99,7 @@ def upgrade_body(body: Json, schema: Schema, version: ApiVersion) -> Json:
 
 
 def _upgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
+    # Oldest change first. The object before its parts, which are found by their current names.
     for change in reversed(changes_of(schema, version)):
         change.upgrade(node)
     for name, inner in nested_schemas(schema).items():
@@ -106,7 +108,7 @@ def _upgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
 
 
 def _objects_in(value: object) -> list[Json]:
-    """Whatever a client sent in place of objects is left to the validation."""
+    """The objects in a field. Whatever a client sent in their place is left to the validation."""
     return [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, dict)]
 
 
@@ -120,17 +122,14 @@ def document_for(version: ApiVersion, newest: Json) -> Json:
     }
     components = document["components"]["schemas"]
     for change in version.later_changes:
-        for name in _component_names(change.schemas):
-            if name in components:
-                change.downgrade_schema(components[name])
+        # A set, as a class may be a subclass of several of them, but must be changed once.
+        names = {schema.__name__.removesuffix("Serializer") for schema in _with_subclasses(change.schemas)}
+        for name in names:
+            # drf-spectacular's names of a serializer: in answers, in requests, and in partial requests.
+            for component in (name, f"{name}Request", f"Patched{name}Request"):
+                if component in components:
+                    change.downgrade_schema(components[component])
     return document
-
-
-def _component_names(schemas: tuple[type, ...]) -> Iterator[str]:
-    """What the OpenAPI document calls serializers and their subclasses, in answers and in requests."""
-    names = {schema.__name__.removesuffix("Serializer") for schema in _with_subclasses(schemas)}
-    for name in names:
-        yield from (name, f"{name}Request", f"Patched{name}Request")
 
 
 def _with_subclasses(classes: tuple[type, ...]) -> Iterator[type]:

@@ -47,11 +47,13 @@ class SurfaceViewSet(ViewSet):
     # Actions that take a code which could be guessed, and the refusal that means it was wrong.
     guessed_codes: ClassVar[dict[str, str]] = {}
 
+    # The middleware does what these are for, before a transaction is open.
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
     renderer_classes = (JSONRenderer, ProblemRenderer)
     parser_classes = (JSONObjectParser,)
+    # No OPTIONS: preflights are answered by `CorsMiddleware`.
     metadata_class = None
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 

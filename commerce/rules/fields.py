@@ -47,6 +47,7 @@ class Fields:
             raise TypeError(f"There are no rules for {', '.join(sorted(unknown))}.")
         kept: dict[str, Any] = {}
         errors: list[FieldError] = []
+        # In the order of the rules, so that errors don't depend on the order in which a client sends its fields.
         for name, rule in self.rules.items():
             if name in values:
                 try:

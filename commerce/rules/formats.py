@@ -13,6 +13,7 @@ from .fields import refuse
 from .values import filled_text, moment, text
 
 MAX_URL = 2048
+# RFC 5321, 4.5.3.1.3: a path has at most 256 characters, of which two are its angle brackets.
 MAX_EMAIL = 254
 
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -20,6 +21,7 @@ _TOKEN = re.compile(r"[a-z0-9_-]{1,64}")
 _HTTP_URL = re.compile(r"https?://[^\s/?#@]+([/?#]\S*)?")
 _LANGUAGE_REGION = re.compile(r"[a-z]{2,3}-[A-Z]{2}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+# RFC 1035, 2.3.4: labels of at most 63 characters.
 _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
 
 _is_email = EmailValidator()
@@ -88,7 +90,7 @@ def domain(value: object) -> str:
 def email(value: object) -> str:
     """An email address, stored as typed."""
     kept = text(MAX_EMAIL)(value)
-    # Also stored in lower case, where some letters become two.
+    # It is also stored in lower case, where some letters become two.
     text(MAX_EMAIL)(kept.lower())
     try:
         _is_email(kept)
@@ -108,5 +110,6 @@ def timestamp(value: object) -> datetime:
         refuse("invalid", f"Datetime has wrong format. Use one of these formats instead: {wanted}.")
     try:
         return moment(parsed).astimezone(UTC)
+    # In the years 1 and 9999, UTC may be outside of Python's range.
     except OverflowError:
         refuse("overflow", "Datetime value out of range.")

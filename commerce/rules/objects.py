@@ -9,7 +9,7 @@ import orjson
 from .fields import Rule, refuse, require_given
 from .values import MAX_SAFE_INTEGER
 
-# Objects are copied and printed recursively.
+# Objects are copied and printed recursively, so deep ones would exhaust the stack.
 MAX_DEPTH = 50
 MAX_BYTES = 16 * 1024
 MAX_NODES = 500
@@ -45,11 +45,13 @@ def within_bytes(rule: Rule, max_bytes: int) -> Rule:
 
 
 def _require_bounds(value: Mapping[str, object], max_bytes: int, max_nodes: int) -> None:
+    # Not recursive: this is where objects are found to be too deep.
     pending: list[tuple[Any, int]] = [(value, 1)]
-    seen = digits = 0
+    seen = zeros = 0
     while pending:
         node, depth = pending.pop()
         seen += 1
+        # While counting, so that a huge object is refused without being walked to its end.
         if seen > max_nodes:
             _refuse_size(max_bytes, max_nodes)
         if depth > MAX_DEPTH:
@@ -61,8 +63,8 @@ def _require_bounds(value: Mapping[str, object], max_bytes: int, max_nodes: int)
         elif isinstance(node, int | float):
             if abs(node) > MAX_SAFE_INTEGER:
                 refuse("number_too_large", "Numbers go up to 2^53 - 1.")
-            digits += _digits_before(node)
-    if len(orjson.dumps(value)) + digits > max_bytes:
+            zeros += _count_zeros(node)
+    if len(orjson.dumps(value)) + zeros > max_bytes:
         _refuse_size(max_bytes, max_nodes)
 
 
@@ -77,6 +79,6 @@ def _parts(node: dict[str, object] | list[object]) -> list[Any]:
     return [*node.keys(), *node.values()] if isinstance(node, dict) else node
 
 
-def _digits_before(number: float) -> int:
-    """How many digits PostgreSQL writes: it prints 1e-300 with all its zeros."""
+def _count_zeros(number: float) -> int:
+    """How many zeros PostgreSQL writes at the beginning of a fraction: it prints 1e-300 with all of them."""
     return -math.floor(math.log10(abs(number))) if number and abs(number) < 1 else 0

@@ -10,12 +10,13 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 
 def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True) -> Rule:
-    """Text of so many characters at the most."""
+    """Text of at most so many characters."""
 
     def check(value: object) -> str:
         kept = _text(value, is_trimmed=is_trimmed, may_be_blank=may_be_blank)
         if len(kept) > max_length:
             refuse("max_length", f"Ensure this field has no more than {max_length} characters.")
+        # PostgreSQL can store neither NUL characters nor lone surrogates, and JSON can contain both.
         if "\x00" in kept:
             refuse("null_characters_not_allowed", "Null characters are not allowed.")
         lone = next((ord(character) for character in kept if 0xD800 <= ord(character) <= 0xDFFF), None)
@@ -36,8 +37,12 @@ def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_stri
 
     def check(value: object) -> int:
         require_given(value)
-        if takes_strings and isinstance(value, str) and _is_decimal(value):
-            value = int(value)
+        if takes_strings and isinstance(value, str):
+            digits = value.removeprefix("-")
+            # Python also takes digits of other scripts. More than 16 digits are beyond every bound.
+            if digits.isascii() and digits.isdigit() and len(digits) <= 16:
+                value = int(value)
+        # In Python, a bool is an int.
         if not isinstance(value, int) or isinstance(value, bool):
             refuse("invalid", "A JSON integer is required.")
         if value < min_value:
@@ -92,8 +97,3 @@ def _text(value: object, *, is_trimmed: bool, may_be_blank: bool) -> str:
     if not kept and not may_be_blank:
         refuse("blank", "This field may not be blank.")
     return kept
-
-
-def _is_decimal(value: str) -> bool:
-    digits = value.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) <= 16

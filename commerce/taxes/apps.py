@@ -6,6 +6,3 @@ class TaxesConfig(AppConfig):
     label = "taxes"
     verbose_name = "Taxes"
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        from . import errors  # noqa: F401  nothing raises them but the constraints that they name

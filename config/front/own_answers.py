@@ -8,7 +8,7 @@ import orjson
 from commerce.metrics import count_request
 from commerce.rest.errors import ServerBusy
 from commerce.rest.logs import request_id as logged_id
-from commerce.rest.middleware import usable_request_id
+from commerce.rest.middleware import choose_request_id
 from commerce.rest.problems import CONTENT_TYPE, internal_error_document, refusal_document
 
 logger = logging.getLogger(__name__)
@@ -53,4 +53,4 @@ def _answer_problem(
 
 
 def _request_id(scope: Any) -> str:
-    return usable_request_id(scope.headers.get("x-request-id", ""))
+    return choose_request_id(scope.headers.get("x-request-id", ""))

@@ -110,7 +110,7 @@ def _document(mechanics):
 
 def _forget_schemas():
     for cached in (
-        unknown_fields._names_of,
+        unknown_fields._list_names,
         versioning.nested_schemas,
         openapi._document_of,
         openapi._routes,
