@@ -10,7 +10,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import redis
 
@@ -95,7 +94,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
-def _run_script(script: str, counters: list[Counter], *arguments: int) -> Any:
+def _run_script(script: str, counters: list[Counter], *arguments: int) -> int | None:
     if not counters:
         return None
     try:

@@ -9,7 +9,7 @@ from django.db import Error, connections
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from commerce.redis import client
-from commerce.rest.problems import takes_only
+from commerce.rest.problems import allow_methods
 from commerce.tenancy.roles import bypass_reasons
 from config.periodic import late_tasks
 from config.probes import Probe
@@ -20,13 +20,13 @@ T = TypeVar("T")
 PATIENCE_S = 1.5
 
 
-@takes_only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def healthz(request: HttpRequest) -> HttpResponse:
     """The process answers."""
     return JsonResponse({"status": "ok"})
 
 
-@takes_only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def readyz(request: HttpRequest) -> HttpResponse:
     """Whether the process may serve: the database answers, and its role can't bypass row-level security."""
     asked = _serving_role.ask(), _redis.ask(), _late_tasks.ask()

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from commerce.metrics import shared_registry
 from commerce.outbox.queries import Backlog, count_backlog
-from commerce.rest.problems import takes_only
+from commerce.rest.problems import allow_methods
 from config.health import PATIENCE_S, database_probe, is_up
 from config.periodic import PeriodicTask, periodic_tasks
 from config.probes import Probe
@@ -30,7 +30,7 @@ _backlog = database_probe(count_backlog)
 _redis = Probe(periodic_tasks)
 
 
-@takes_only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def metrics(request: HttpRequest) -> HttpResponse:
     """The counts of all processes, and the current state. Everyone else gets 404, as if there were no such page."""
     if not (_has_token(request) or _is_local(request)):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from commerce.errors import MalformedRequest, NotFound
 from commerce.rest.errors import Forbidden, UnsupportedApiVersion
-from commerce.rest.problems import internal_error_response, refusal_response, takes_only
+from commerce.rest.problems import allow_methods, internal_error_response, refusal_response
 from commerce.rest.versioning import document_for
 from commerce.versions import ApiVersion, api_versions, current_version
 
@@ -45,7 +45,7 @@ def _build_openapi_document(version: ApiVersion) -> bytes:
     return orjson.dumps(document_for(version, orjson.loads(Path(OPENAPI_PATH).read_bytes())))
 
 
-@takes_only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def openapi(request: HttpRequest, name: str | None = None) -> HttpResponse:
     """The API document of a version, or else of the current one."""
     version = api_versions().get(name or current_version().name)

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from commerce.configuration.queries import read_own_settings
 from commerce.configuration.registry import Value, installation_value, known_settings
-from commerce.outbox.error_texts import without_secrets
+from commerce.outbox.error_texts import remove_secrets
 
 _PREFIX = "commerce.email."
 
@@ -48,7 +48,7 @@ class MailSettings:
             log_in = f"\0{self.smtp_username}\0{self.smtp_password}"
             encoded = [b64encode(word.encode()).decode() for word in (log_in, self.smtp_password)]
             secrets += [self.smtp_password, *encoded]
-        return without_secrets(text, secrets)
+        return remove_secrets(text, secrets)
 
 
 _NAMES = {

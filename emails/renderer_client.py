@@ -11,7 +11,7 @@ from urllib3.exceptions import ProtocolError
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
-from commerce.outside.per_thread import kept_per_thread
+from commerce.outside.per_thread import keep_per_thread
 
 CONNECT_TIMEOUT_S = 2
 # For the whole call, whatever it is spent on.
@@ -128,7 +128,7 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Res
     )
 
 
-@kept_per_thread(maxsize=64)
+@keep_per_thread(maxsize=64)
 def _open_session() -> requests.Session:
     session = requests.Session()
     # The renderer is on our own network: ignore the environment's proxy.

@@ -45,10 +45,14 @@ class Limits:
     lost_room: int = BATCH
 
 
+# Outcome, account, dispatch, task and lease. The outcome `passed` has no dispatch: it says where the round has got to.
+_Row = tuple[str, int, int, str | None, datetime | None]
+
+
 class Claims(list[Claim]):
     """The claimed dispatches. `failed` lists those that couldn't be claimed; the next turn starts after `after`."""
 
-    def __init__(self, rows: Iterable[Any], *, after: tuple[int, str]) -> None:
+    def __init__(self, rows: Iterable[_Row], *, after: tuple[int, str]) -> None:
         super().__init__()
         self.failed: list[Claim] = []
         self.after = after

@@ -28,7 +28,7 @@ _PATTERNS = (
 )
 
 
-def storable_error(text: str) -> str:
+def make_storable(text: str) -> str:
     """Remove what looks like credentials and what PostgreSQL can't store, and cut to `MAX_LENGTH`."""
     # Much longer than what is kept, so that no secret is cut in two before it is found.
     text = text[: 4 * MAX_LENGTH]
@@ -37,7 +37,7 @@ def storable_error(text: str) -> str:
     return text.replace("\x00", "").encode(errors="replace").decode()[:MAX_LENGTH]
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
     """Remove these values, also where they are percent-encoded."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:

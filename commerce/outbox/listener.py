@@ -73,5 +73,5 @@ class ListenerStep(bootsteps.StartStopStep):
 
     requires = ("celery.worker.components:Pool",)
 
-    def create(self, parent: Any) -> Any:
+    def create(self, parent: object) -> Any:
         return Listener(wake_worker)

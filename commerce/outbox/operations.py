@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from commerce.outbox.claims import LEASE, Claim
-from commerce.outbox.error_texts import storable_error
+from commerce.outbox.error_texts import make_storable
 from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
 from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
@@ -127,7 +127,7 @@ def release_dispatch(*, claim: Claim, lease_until: datetime | None, error: str, 
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, lease_until]
-        cursor.execute(_RELEASE, [now, now + delay, storable_error(error), *row])
+        cursor.execute(_RELEASE, [now, now + delay, make_storable(error), *row])
 
 
 def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) -> None:
@@ -153,7 +153,7 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
         attempts=F("attempts") + 1,
         locked_until=None,
         due_at=now + delay,
-        last_error=storable_error(error),
+        last_error=make_storable(error),
     )
     return Status.PENDING
 
@@ -165,7 +165,7 @@ def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime)
         status=Status.PENDING,
         locked_until=None,
         due_at=until,
-        last_error=storable_error(reason),
+        last_error=make_storable(reason),
     )
     return Status.PENDING
 
@@ -180,7 +180,7 @@ def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
 def give_up_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
     """Give up a dispatch. Raises `LeaseLost`."""
     _update_held(
-        dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=storable_error(error)
+        dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=make_storable(error)
     )
     return Status.DEAD
 

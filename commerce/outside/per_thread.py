@@ -23,11 +23,12 @@ class PerThread(Generic[T]):
         self._kept = kept
 
     def __call__(self, *arguments: object) -> T:
+        # Python reuses the ids of threads. A new thread then gets what nobody else uses any more.
         return self._kept(os.getpid(), threading.get_ident(), *arguments)
 
     def clear(self) -> None:
         self._kept.cache_clear()
 
 
-def kept_per_thread(*, maxsize: int) -> Callable[[Callable[..., T]], PerThread[T]]:
+def keep_per_thread(*, maxsize: int) -> Callable[[Callable[..., T]], PerThread[T]]:
     return lambda make: PerThread(make, maxsize=maxsize)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from commerce.configuration.queries import read_setting
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
-from commerce.rest.problems import as_refusal, refusal_response, takes_only
+from commerce.rest.problems import allow_methods, as_refusal, refusal_response
 from commerce.tenancy.scope import account_scope
 
 from .errors import InvalidSignature
@@ -37,7 +37,7 @@ def make_event_view(
     the customer never returns. The dispatch has the event's key, so an event delivered twice creates one dispatch.
     """
 
-    @takes_only("POST")
+    @allow_methods("POST")
     def receive(request: HttpRequest, account_id: int) -> HttpResponse:
         try:
             with account_scope(account_id):

@@ -28,6 +28,7 @@ def refusals() -> list[type[Refusal]]:
 
 def error_document() -> str:
     """The document of error codes, ordered by status and code."""
+    # Refusals of several apps may share a status and a code.
     titles: dict[tuple[int, str], set[str]] = defaultdict(set)
     titles[HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"].add("Internal error")
     for refusal in refusals():

@@ -148,7 +148,7 @@ class QueryBooleanField(serializers.BooleanField):
 
 
 class QueryIntegerField(IntegerField):
-    """An integer of a query string."""
+    """An integer of a query string, where everything is text."""
 
     takes_strings = True
 
@@ -228,6 +228,7 @@ class DateTimeField(serializers.DateTimeField):
     default_error_messages = {"no_offset": "A timestamp needs a UTC offset, such as Z."}
 
     def enforce_timezone(self, value: Any) -> Any:
+        # DRF would take it for a time in the server's zone.
         if value.tzinfo is None:
             self.fail("no_offset")
         return super().enforce_timezone(value)

@@ -128,6 +128,7 @@ class SurfaceSchema(AutoSchema):
         return False
 
     def get_tags(self) -> list[str]:
+        # Of `/admin/<version>/{handle}/orders.json`: the surface and the resource.
         parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
         return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
 
@@ -172,7 +173,9 @@ def keep_current_surfaces(endpoints: list[Any]) -> list[object]:
     return [endpoint for endpoint in endpoints if endpoint[0].startswith(surfaces)]
 
 
-def add_components(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def add_components(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
     """Add what all operations refer to."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES

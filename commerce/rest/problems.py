@@ -28,7 +28,7 @@ def refusal_response(refusal: Refusal, request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, status=refusal.status, headers=refusal.headers, content_type=CONTENT_TYPE)
 
 
-def takes_only(*methods: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+def allow_methods(*methods: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Restrict a view outside of the surfaces to these methods."""
 
     def restrict(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import IO, Any
 
 import orjson
 from rest_framework.exceptions import ParseError
@@ -43,7 +43,7 @@ class JSONObjectParser(BaseParser):
     media_type = "application/json"
 
     def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: object = None
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: object = None
     ) -> dict[str, Any]:
         # One byte more shows that there is too much, without reading all of it.
         raw = stream.read(MAX_BODY_BYTES + 1)

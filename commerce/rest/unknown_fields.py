@@ -28,6 +28,7 @@ MAX_IN_HEADER = 20
 MAX_IN_ERRORS = 100
 MAX_NAME_LENGTH = 100
 
+# RFC 7240, 2 and 4.4: preferences are separated by commas, their parameters by semicolons.
 _HANDLING = re.compile(r'(?:^|[,;])\s*handling\s*=\s*"?(\w+)"?\s*(?=[,;]|$)', re.IGNORECASE)
 _HALF_AN_ESCAPE = re.compile(r"%[0-9A-F]?$")
 

@@ -47,6 +47,7 @@ def _check_model(model: type[AccountOwned]) -> list[checks.CheckMessage]:
         for field in model._meta.local_fields
         if isinstance(field, models.ForeignKey)
         and not isinstance(field, AccountForeignKey)
+        # Not a type while the model is missing, which another check reports.
         and isinstance(field.related_model, type)
         and issubclass(field.related_model, AccountOwned)
     ]

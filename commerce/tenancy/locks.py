@@ -76,6 +76,7 @@ def lock(
     out, so this can be done at any point of the order.
     """
     about_to_lock(rows.model._meta.db_table, waits=not skips_locked)
+    # Without the key, others may insert rows that refer to these: their foreign keys take key-share locks only.
     return rows.select_for_update(no_key=not keys_too, skip_locked=skips_locked, of=of)
 
 

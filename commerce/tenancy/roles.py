@@ -14,6 +14,7 @@ class OwnerMigrates:
         return db == "owner"
 
 
+# A member of the role that owns a table may act as it, and an owner can switch the policies off.
 _BYPASSES = """
     SELECT r.rolsuper, r.rolbypassrls,
            EXISTS (SELECT FROM pg_class c

@@ -20,7 +20,7 @@ from commerce.configuration.queries import read_setting
 from commerce.configuration.registry import installation_value
 from commerce.errors import Refusal
 from commerce.rest.exceptions import as_refusal
-from commerce.rest.problems import refusal_response, takes_only
+from commerce.rest.problems import allow_methods, refusal_response
 from commerce.rest.rendering import JSONObjectParser
 from commerce.rest.shapes import Input
 from commerce.tenancy.scope import account_scope
@@ -37,7 +37,7 @@ _MAX_TEXT = 255
 _ID = re.compile(r"[0-9]{1,18}")
 
 
-@takes_only("POST")
+@allow_methods("POST")
 def provider_webhook(request: HttpRequest) -> HttpResponse:
     try:
         return JsonResponse(_receive(request))

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from commerce.outside.per_thread import kept_per_thread
+from commerce.outside.per_thread import keep_per_thread
 from emails.mail_settings import MailSettings
 
 from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderDown, ProviderUnavailable
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@kept_per_thread(maxsize=256)
+@keep_per_thread(maxsize=256)
 def get_provider(mail_settings: MailSettings) -> Provider:
     """The provider for these settings, kept for the thread: a session with an HTTP service can't be shared."""
     # Imported here as both load slowly, and an installation mostly uses one.

@@ -15,7 +15,7 @@ from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnection
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
-from commerce.outside.per_thread import kept_per_thread
+from commerce.outside.per_thread import keep_per_thread
 from commerce.payments.gateway import (
     Gateway,
     GatewayRefused,
@@ -105,7 +105,7 @@ class StripeCheckout(Gateway):
         return client.v1
 
 
-@kept_per_thread(maxsize=64)
+@keep_per_thread(maxsize=64)
 def _http_client() -> stripe.RequestsClient:
     session = requests.Session()
     for scheme in ("http://", "https://"):

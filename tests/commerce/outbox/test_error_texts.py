@@ -2,7 +2,7 @@
 
 import pytest
 
-from commerce.outbox.error_texts import storable_error, without_secrets
+from commerce.outbox.error_texts import make_storable, remove_secrets
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from tests.factories import make_dispatch
@@ -26,7 +26,7 @@ from tests.factories import make_dispatch
     ],
 )
 def test_what_looks_like_credentials_is_masked(text, kept):
-    assert storable_error(text) == kept
+    assert make_storable(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -41,22 +41,22 @@ def test_what_looks_like_credentials_is_masked(text, kept):
     ],
 )
 def test_other_words_stay(text):
-    assert storable_error(text) == text
+    assert make_storable(text) == text
 
 
 def test_secret_that_would_be_cut_in_two_is_masked():
     text = "x" * 1990 + " password=" + "s3cret" * 500
 
-    assert storable_error(text) == "x" * 1990 + " password="
-    assert "s3" not in storable_error("x" * 1980 + " password=" + "s3cret" * 500)
+    assert make_storable(text) == "x" * 1990 + " password="
+    assert "s3" not in make_storable("x" * 1980 + " password=" + "s3cret" * 500)
 
 
 def test_known_secrets_are_masked_in_every_spelling():
-    assert without_secrets("key p/w+1 and p%2Fw%2B1", ["p/w+1", ""]) == "key *** and ***"
+    assert remove_secrets("key p/w+1 and p%2Fw%2B1", ["p/w+1", ""]) == "key *** and ***"
 
 
 def test_known_secret_as_short_as_a_syllable_is_left_alone():
-    assert without_secrets("an able server", ["a"]) == "an able server"
+    assert remove_secrets("an able server", ["a"]) == "an able server"
 
 
 def test_secrets_of_a_failure_are_not_stored(shop, handle):

@@ -1,10 +1,10 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from commerce.outside.per_thread import kept_per_thread
+from commerce.outside.per_thread import keep_per_thread
 
 
-@kept_per_thread(maxsize=2)
+@keep_per_thread(maxsize=2)
 def session_with(host):
     return [host]
 
