@@ -41,7 +41,7 @@ def enqueue_email(
 ) -> None:
     """Enqueue an email, to be sent once the caller's transaction has committed.
 
-    Without a locale, it is written in the customer's or the account's. A customer who has switched this kind off
+    Without a locale, the customer's is used, or else the account's. A customer who has switched this kind of email off
     doesn't get it. A repeated idempotency key sends no second email.
     """
     payload: dict[str, object] = {

@@ -26,7 +26,7 @@ def tax_within(gross_cents: int, rate_bp: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Taxed:
-    """An amount with and without tax, in cents; net + tax = gross always."""
+    """An amount with and without tax, in cents. Net and tax always add up to gross."""
 
     net_cents: int
     tax_cents: int

@@ -5,12 +5,12 @@ from django.db.models.functions import Cast
 from django.db.models.lookups import LessThanOrEqual
 
 KIB = 1024
-# Of a request.
+# Of a request's body.
 MAX_BODY_BYTES = 1024 * KIB
 
 
 def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:
-    """The column, as UTF-8 text, has at most so many bytes. PostgreSQL adds spaces to JSON, and counts them."""
+    """A constraint: the column takes at most this many bytes as UTF-8 text. PostgreSQL adds spaces to JSON, and counts them."""
     size = models.Func(
         Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
     )

@@ -59,7 +59,7 @@ def snapshot(of: type[Any], **options: Any) -> Any:
 
 
 def snapshots(of: type[object]) -> Any:
-    """A column with a list of them."""
+    """A column with a list of such dataclasses."""
     return SnapshotField(of, many=True)
 
 

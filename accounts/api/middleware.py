@@ -17,7 +17,7 @@ from commerce.rest import guessing, idempotency, limits
 from commerce.rest.errors import IdempotencyKeyRequired
 from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.requests import ApiRequest
-from commerce.rest.unknown_fields import name_in_replay
+from commerce.rest.unknown_fields import add_field_headers
 from commerce.rest.versioning import old_name
 from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
 from commerce.sizes import MAX_BODY_BYTES
@@ -175,7 +175,7 @@ def _answer(
     takes = takes_of(view_class, action)
     if takes is not None and "Idempotent-Replayed" in response:
         # The view, which names unknown fields, hasn't run.
-        name_in_replay(request, takes, response)
+        add_field_headers(request, takes, response)
     return response
 
 

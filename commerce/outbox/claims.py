@@ -1,4 +1,4 @@
-"""Claiming due dispatches: accounts take turns, and each worker process has its limits."""
+"""Claims due dispatches: accounts take turns, and each worker process has its limits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ _CLAIM = """
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One dispatch that this worker may run until `lease_until`, or, with None, one that has just been given up.
+    """A dispatch that this worker may run until `lease_until`.
 
-    A dispatch is given up when its worker was lost on the last attempt.
+    Without a lease, it was given up instead, as its worker was lost on the last attempt.
     """
 
     account_id: int

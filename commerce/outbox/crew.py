@@ -69,6 +69,7 @@ class Crew:
         self._paces = _Paces()
         self._lock = Lock()
         self._has_ended = Event()
+        # The queue that was served last: the next round begins behind it.
         self._after = (0, "")
 
     def run_due(self, *, within: timedelta) -> bool:
@@ -104,9 +105,9 @@ class Crew:
         tasks = Counter(claim.task_name for claim in running)
         limits = Limits(
             busy=self._list_counted(running),
-            share=self._threads_for(ACCOUNT_SHARE),
-            task_share=self._threads_for(ACCOUNT_TASK_SHARE),
-            rooms={name: self._threads_for(share) - tasks[name] for name, share in task_shares().items()},
+            share=self._count_threads(ACCOUNT_SHARE),
+            task_share=self._count_threads(ACCOUNT_TASK_SHARE),
+            rooms={name: self._count_threads(share) - tasks[name] for name, share in task_shares().items()},
             lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
         )
         # This runs in the loop's own thread, so what ends meanwhile only leaves more threads free than it counts.
@@ -122,7 +123,7 @@ class Crew:
         now = time.monotonic()
         # A run that takes long costs its queue the bonus at once, not only when it ends and is noted.
         slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
-        extra = max(0, self._threads - 1 - self._threads_for(ACCOUNT_SHARE))
+        extra = max(0, self._threads - 1 - self._count_threads(ACCOUNT_SHARE))
         counted, spared = [], Counter[int]()
         for claim in running:
             is_quick = self._paces.is_quick(_queue(claim)) and _queue(claim) not in slow
@@ -132,7 +133,7 @@ class Crew:
                 counted.append(claim)
         return counted
 
-    def _threads_for(self, share: float) -> int:
+    def _count_threads(self, share: float) -> int:
         # At least one thread, or a process of few threads would never run some tasks.
         return max(1, int(share * self._threads))
 

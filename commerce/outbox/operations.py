@@ -123,7 +123,10 @@ def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
 
 
 def release_dispatch(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
-    """Release a dispatch that couldn't be closed, instead of waiting for the end of its lease. Counts as an attempt."""
+    """Release a dispatch that couldn't be closed, instead of waiting for the end of its lease.
+
+    The run counts as an attempt. Nothing changes if another worker holds the lease by now.
+    """
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, lease_until]
@@ -159,7 +162,7 @@ def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) 
 
 
 def postpone_dispatch(*, dispatch: OutboxDispatch, reason: str, until: datetime) -> Status:
-    """Leave a dispatch for later, or for another worker. Doesn't count as an attempt. Raises `LeaseLost`."""
+    """Leave a dispatch for later, or for another worker. That doesn't count as an attempt. Raises `LeaseLost`."""
     _update_held(
         dispatch,
         status=Status.PENDING,
@@ -178,7 +181,7 @@ def drop_dispatch(*, dispatch: OutboxDispatch) -> None:
 
 
 def give_up_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
-    """Give up a dispatch. Raises `LeaseLost`."""
+    """End a dispatch without success: it is dead until a person retries it. Raises `LeaseLost`."""
     _update_held(
         dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=make_storable(error)
     )

@@ -66,5 +66,5 @@ def count_by_task() -> list[dict[str, Any]]:
 
 
 def list_ended_since(since: datetime) -> QuerySet[OutboxDispatch]:
-    """What ended after this time, in that order."""
+    """The dispatches of the account in scope that ended after this time, oldest first."""
     return dispatches().filter(finished_at__gt=since).order_by("finished_at")

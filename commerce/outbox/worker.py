@@ -39,6 +39,7 @@ def run_due(*, within: timedelta = timedelta(seconds=15)) -> bool:
 def finish_running() -> None:
     """Wait for running dispatches before this process ends."""
     _own_crew().finish()
+    # Its pool takes no more work, so a later call needs another crew.
     _crews.key = None
 
 

@@ -24,7 +24,7 @@ LOOKUP_TIMEOUT_S = 3
 
 
 class AddressRefused(Exception):
-    """The address must not or can't be reached; `code` is the code of the field error."""
+    """The address can't be reached, or must not be. `code` is that of the field error."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -36,7 +36,7 @@ def addresses_of(
 ) -> list[tuple[Any, ...]]:
     """Resolve a name, like `socket.getaddrinfo`.
 
-    Raises `AddressRefused` if any address is not public: a name that resolves to both is refused.
+    Raises `AddressRefused` if the name can't be found, or if any of its addresses isn't public.
     """
     try:
         found = look_up(host, port, timeout_s=time_left(timeout_s))

@@ -1,4 +1,4 @@
-"""What DRF does with exceptions of views: every one of them ends as a problem document."""
+"""Turns every exception of a DRF view into a problem document."""
 
 import logging
 from collections.abc import Mapping

@@ -24,8 +24,8 @@ WINDOW_S = 60
 BATCH_S = 0.1
 # With fewer requests left than this, each one is counted in Redis.
 EXACT_BELOW = 1_000
-# A process counts locally up to this part of a limit, as most tokens and addresses are seen only a few times.
-UNTOLD_PART = 5_000
+# A process keeps a count to itself up to a 5,000th of the limit, as most tokens and addresses are seen only a few times.
+LOCAL_PART = 5_000
 # How long Redis isn't asked after it failed to answer, so that not every request waits for its time-out.
 RETRY_S = 1.0
 
@@ -70,7 +70,7 @@ class _Tally:
         self.versions: dict[str, tuple[bytes | None, float]] = {}
         self.retry_at = 0.0
 
-    def turn_to(self, window: int) -> None:
+    def begin_window(self, window: int) -> None:
         if window != self.window:
             self.window = window
             self.pending.clear()
@@ -81,10 +81,10 @@ class _Tally:
     def add(self, buckets: list[Bucket]) -> None:
         for bucket in buckets:
             self.pending[bucket.name] = self.pending.get(bucket.name, 0) + 1
-            self.touched[bucket.name] = bucket.limit // UNTOLD_PART
+            self.touched[bucket.name] = bucket.limit // LOCAL_PART
 
     def take(self) -> dict[str, int]:
-        """Take the pending count, to send it to Redis."""
+        """Take the pending counts that are worth telling Redis."""
         touched, self.touched = self.touched, {}
         told = [name for name, kept in touched.items() if self.pending[name] > kept]
         return {name: self.pending.pop(name) for name in told}
@@ -126,7 +126,7 @@ def count(
         return None, None
     window, reset_s = int(now) // WINDOW_S, WINDOW_S - int(now) % WINDOW_S
     with _tally.lock:
-        _tally.turn_to(window)
+        _tally.begin_window(window)
         _tally.add(buckets)
         _, asked_at = _tally.versions.get(version_name, (None, 0.0))
         # The nearer to a limit, the more it matters what other processes have counted.
@@ -147,7 +147,7 @@ def count(
 
 
 def refuse_if_spent(bucket: Bucket) -> None:
-    """Raises `RateLimited` if this process already knows that the bucket is spent. Doesn't ask Redis."""
+    """Raise `RateLimited` if this process already knows that the bucket is spent. Doesn't ask Redis."""
     now = int(time.time())
     with _tally.lock:
         is_spent = _tally.window == now // WINDOW_S and _tally.remaining(bucket) <= 0
@@ -177,5 +177,5 @@ def _send(sent: dict[str, int], window: int, version_name: str, *, now: float) -
 
 def forget_counts() -> None:
     """Reset the counts of this process."""
-    _tally.turn_to(0)
+    _tally.begin_window(0)
     _tally.retry_at = 0.0

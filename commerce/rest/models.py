@@ -27,7 +27,7 @@ class IdempotencyRecord(StoredAnswer, AccountOwned):
 
 
 class WorkspaceIdempotencyRecord(StoredAnswer):
-    """The same for requests of a workspace, such as creating an account."""
+    """The answer to a request of a workspace, such as creating an account."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey("accounts.Workspace", models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Small helpers that describe the conventions' envelopes in the OpenAPI document."""
+"""Helpers that describe bodies and answers in the OpenAPI document."""
 
 from collections.abc import Callable
 from functools import cache

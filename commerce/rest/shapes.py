@@ -1,4 +1,4 @@
-"""The base classes of what requests may say and how the API answers."""
+"""The base classes of request bodies and answers."""
 
 from datetime import datetime
 from typing import ClassVar

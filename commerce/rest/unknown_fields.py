@@ -70,7 +70,7 @@ def check_fields(request: ApiRequest, takes: Takes, body: Mapping[str, object]) 
     return STRICT
 
 
-def name_in_replay(request: ApiRequest, takes: Takes, response: HttpResponse) -> None:
+def add_field_headers(request: ApiRequest, takes: Takes, response: HttpResponse) -> None:
     """Add the headers to a stored answer, which is replayed even if strict handling would refuse the request now."""
     try:
         headers = check_fields(request, takes, orjson.loads(request.body or b"{}"))
@@ -83,7 +83,7 @@ def name_in_replay(request: ApiRequest, takes: Takes, response: HttpResponse) ->
 def wants_strictness(prefer: str) -> bool:
     """Whether a `Prefer` header asks for strict handling. The first of repeated preferences counts.
 
-    Raises `MalformedRequest` if that can't be told.
+    Raises `MalformedRequest` if the header isn't ASCII.
     """
     if not prefer.isascii():
         raise MalformedRequest("The Prefer header has characters other than ASCII.")

@@ -18,7 +18,7 @@ def refuse(code: str, detail: str) -> NoReturn:
 
 
 class Fields:
-    """The rules of named fields. Without `partial`, all of `required` must be given.
+    """The rules of named fields.
 
     Called like a rule, it checks a JSON object: it drops unknown names and fills in `defaults`.
     """
@@ -38,9 +38,10 @@ class Fields:
         self.then = then
 
     def check(self, values: Mapping[str, object], *, partial: bool = False) -> dict[str, Any]:
-        """The values as they are stored. Raises `ValidationFailed` with the errors of all fields.
+        """The values as they are stored. Without `partial`, all of `required` must be given.
 
-        A name without a rule is a bug of the caller.
+        Raises `ValidationFailed` with the errors of all fields, and `TypeError` for a name without a rule, which is a
+        bug of the caller.
         """
         unknown = values.keys() - self.rules.keys()
         if unknown:
@@ -70,7 +71,7 @@ class Fields:
 
 
 def errors_below(name: str, refusal: ValidationFailed) -> list[FieldError]:
-    """The errors of a value, with the name of the field that holds it before their paths."""
+    """The errors of a value, with the name of the field that holds it in front of their paths."""
     return [
         FieldError(f"{name}.{error.field}" if error.field else name, error.code, error.detail)
         for error in refusal.errors

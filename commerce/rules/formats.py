@@ -65,7 +65,7 @@ def country(value: object) -> str:
 
 
 def locale(value: object, *, may_be_language: bool = False) -> str:
-    """A locale such as de-AT; where it may be a language, also de alone."""
+    """A locale such as de-AT. With `may_be_language`, also a language alone, such as de."""
     kept = filled_text(value)
     if not (_LANGUAGE if may_be_language else _LANGUAGE_REGION).fullmatch(kept):
         refuse("invalid_locale", "A locale has the form language-REGION, such as en-US.")

@@ -33,7 +33,7 @@ def json_object(*, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES) -> Ru
 
 
 def within_bytes(rule: Rule, max_bytes: int) -> Rule:
-    """The rule, for an object that takes at most so many bytes as it is stored."""
+    """The same rule, for an object that takes at most this many bytes as compact JSON."""
 
     def check(value: object) -> Any:
         kept = rule(value)

@@ -10,7 +10,7 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 
 def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True) -> Rule:
-    """Text of at most so many characters."""
+    """Text of at most this many characters."""
 
     def check(value: object) -> str:
         kept = _text(value, is_trimmed=is_trimmed, may_be_blank=may_be_blank)
@@ -33,7 +33,7 @@ def filled_text(value: object) -> str:
 
 
 def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_strings: bool = False) -> Rule:
-    """An integer between bounds; where it `takes_strings`, also in decimal digits, as ids and cents are answered."""
+    """An integer between bounds. With `takes_strings`, also as decimal digits, which is how answers carry ids and cents."""
 
     def check(value: object) -> int:
         require_given(value)

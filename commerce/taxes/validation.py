@@ -38,7 +38,7 @@ UNAVAILABLE = Validation(status="unavailable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """The checkout that the number is for, and the client's address."""
+    """Who asks: the checkout that the number is for, and the client's address."""
 
     account_id: int
     checkout_token: str

@@ -97,7 +97,7 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
 
 
 def held_locks() -> list[str]:
-    """What the current transaction has locked, as far as it was announced, in order."""
+    """The resources that the current transaction has announced locks of, in the order of locking."""
     return sorted(_list_held(connection.atomic_blocks), key=_rank_of)
 
 
