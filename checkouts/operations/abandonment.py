@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db.models import Q
 
@@ -36,20 +35,35 @@ def abandon_checkouts(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     """Abandon open checkouts locked by the caller, and release what they hold, in a fixed number of statements."""
     if checkouts:
         mark_abandoned(checkouts, now=now)
+        # Stock comes last in the order of locks, because most checkouts wait for it.
         release(checkout_ids=[checkout.pk for checkout in checkouts])
 
 
 def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     """Like `abandon_checkouts`, but the caller releases the stock."""
+    # Only a payment in progress holds discounts and gift cards: one that fails releases them.
     release_payment_holds([checkout for checkout in checkouts if checkout.phase == Phase.PROCESSING])
     ids = [checkout.pk for checkout in checkouts]
     Checkout.objects.filter(pk__in=ids).update(
         phase=Phase.ABANDONED, is_stock_reserved=False, sweep_after=None, updated_at=now
     )
-    _cancel_payments(_find_attempts_at_gateways(checkouts), now=now)
-    publish_many(
-        occurrences=[("checkout.abandoned", _event_data(checkout)) for checkout in checkouts], now=now
-    )
+    # Enqueued, because no gateway is called in a transaction. What is paid until the page is closed will be refunded.
+    _enqueue_cancellations(_find_attempts_at_gateways(checkouts), now=now)
+    occurrences = [
+        (
+            "checkout.abandoned",
+            {
+                "checkout_id": checkout.pk,
+                "checkout_token": checkout.token,
+                "cart_id": checkout.cart_id,
+                "email": checkout.email,
+                # Where the shopper left. The rows in memory still have the phase before.
+                "phase": checkout.phase,
+            },
+        )
+        for checkout in checkouts
+    ]
+    publish_many(occurrences=occurrences, now=now)
 
 
 def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkout]:
@@ -61,19 +75,14 @@ def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkou
     overdue = Q(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
     locked = list(lock(Checkout.objects.filter(overdue).order_by("pk"), keys_too=True, skips_locked=True))
     unpaid = [checkout for checkout in locked if not checkout.ready_to_complete]
-    waiting = _cancel_at_gateways([checkout for checkout in unpaid if checkout.sweep_after is None], now=now)
-    abandon_checkouts([checkout for checkout in unpaid if checkout.pk not in waiting], now=now)
-    return [checkout for checkout in locked if checkout.ready_to_complete]
-
-
-def _cancel_at_gateways(checkouts: Sequence[Checkout], *, now: datetime) -> set[int]:
-    """Ask gateways to cancel; return the ids of the checkouts that wait for an answer."""
-    attempts = _find_attempts_at_gateways(checkouts)
+    # With `sweep_after`, the gateway has been asked already, and hasn't answered for a day.
+    attempts = _find_attempts_at_gateways([checkout for checkout in unpaid if checkout.sweep_after is None])
     waiting = {attempt.checkout_id for attempt in attempts}
     if waiting:
         Checkout.objects.filter(pk__in=waiting).update(sweep_after=now + GATEWAY_PATIENCE)
-        _cancel_payments(attempts, now=now)
-    return waiting
+        _enqueue_cancellations(attempts, now=now)
+    abandon_checkouts([checkout for checkout in unpaid if checkout.pk not in waiting], now=now)
+    return [checkout for checkout in locked if checkout.ready_to_complete]
 
 
 def _find_attempts_at_gateways(checkouts: Sequence[Checkout]) -> list[CheckoutPaymentAttempt]:
@@ -86,16 +95,7 @@ def _find_attempts_at_gateways(checkouts: Sequence[Checkout]) -> list[CheckoutPa
     return list(attempts) if ids else []
 
 
-def _cancel_payments(attempts: Sequence[CheckoutPaymentAttempt], *, now: datetime) -> None:
+def _enqueue_cancellations(attempts: Sequence[CheckoutPaymentAttempt], *, now: datetime) -> None:
+    # Abandoning a checkout that the sweeper has waited for enqueues the same key, which makes no second dispatch.
     payloads = {f"cancel_payment/{attempt.pk}": {"attempt_id": attempt.pk} for attempt in attempts}
     enqueue_many(task_name="cancel_payment", payloads=payloads, now=now)
-
-
-def _event_data(checkout: Checkout) -> dict[str, Any]:
-    return {
-        "checkout_id": checkout.pk,
-        "checkout_token": checkout.token,
-        "cart_id": checkout.cart_id,
-        "email": checkout.email,
-        "phase": checkout.phase,
-    }

@@ -19,6 +19,7 @@ def end_checkouts(now: datetime) -> None:
     """
     open_ones = Checkout.objects.filter(phase__in=OPEN_PHASES).order_by("pk").only(*ENDED_COLUMNS)
     locked = list(lock(open_ones))
+    # Without a gateway, being ready says nothing about money: it would come on or after delivery. Such a checkout ends.
     paid = {checkout.pk for checkout in locked if checkout.ready_to_complete and is_at_gateway(checkout)}
     abandon_checkouts([checkout for checkout in locked if checkout.pk not in paid], now=now)
     Checkout.objects.filter(pk__in=paid).update(expires_at=now, sweep_after=None, updated_at=now)

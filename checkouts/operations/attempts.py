@@ -58,17 +58,28 @@ def settle_attempt(
 def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
     """Like `settle_attempt`, for a caller that locked the checkout and read the attempt under that lock."""
     if attempt.status == Status.FAILED:
-        _undo(attempt, report, now=now)
+        # It stays failed: what it held may belong to others by now, and the customer may have started another attempt.
+        _undo_failed(attempt, report, now=now)
     elif attempt.status == Status.SUCCEEDED:
+        # The confirmation, an event and the sweeper may all bring the same report.
         return
     elif report.may_be_paid:
-        _note_page(attempt, report)
+        attempt.status = Status.REQUIRES_ACTION
+        attempt.provider_reference = report.reference
+        # Some reports are only about the state, and the page is shown again for as long as it is open.
+        attempt.redirect_url = report.redirect_url or attempt.redirect_url
+        attempt.save(update_fields=["status", "provider_reference", "redirect_url"])
     elif report.state is State.FAILED:
         # A failure without a reference means that no page was opened. It must not fail a page opened by another call.
         if report.reference or not attempt.provider_reference:
             _fail(checkout, attempt, report, code=report.failure_code, now=now)
     elif checkout.phase == Phase.PROCESSING:
-        _succeed(checkout, attempt, report, now=now)
+        attempt.status = Status.SUCCEEDED
+        _save_outcome(attempt, report, now=now)
+        # Not completed here: the customer may be about to come back and do it, and otherwise the sweeper does.
+        checkout.ready_to_complete = True
+        checkout.sweep_after = None
+        checkout.save(update_fields=["ready_to_complete", "sweep_after", "updated_at"])
     else:
         _fail(checkout, attempt, report, code=PAID_TOO_LATE, now=now)
 
@@ -83,6 +94,7 @@ def give_up_attempts(checkout: Checkout, *, now: datetime) -> None:
     for attempt in checkout.payment_attempts.filter(status__in=[Status.PENDING, Status.REQUIRES_ACTION]):
         attempt.status, attempt.failure_code, attempt.confirmed_at = Status.FAILED, REPLACED, now
         attempt.save(update_fields=["status", "failure_code", "confirmed_at"])
+        # Without a reference, no page is known that could be closed. If one is reported later, `settle` closes it.
         if attempt.gateway_key and attempt.provider_reference:
             _enqueue("cancel_payment", attempt, now=now)
 
@@ -94,6 +106,7 @@ def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
     attempt.refund_reference = reference
     attempt.save(update_fields=["refunded_at", "refund_reference"])
     order_id = attempt.checkout.order_id
+    # Money that came too late belongs to no order, even if another attempt of the checkout led to one.
     if attempt.status == Status.SUCCEEDED and order_id is not None:
         mark_order_refunded(order_id=order_id, now=now)
 
@@ -108,56 +121,50 @@ def refund_cancelled(cancelled: Cancellation) -> None:
         _enqueue("refund_payment", attempt, now=cancelled.now)
 
 
-def _note_page(attempt: CheckoutPaymentAttempt, report: Report) -> None:
-    attempt.status = Status.REQUIRES_ACTION
-    attempt.provider_reference = report.reference
-    attempt.redirect_url = report.redirect_url or attempt.redirect_url
-    attempt.save(update_fields=["status", "provider_reference", "redirect_url"])
-
-
-def _succeed(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
-    attempt.status = Status.SUCCEEDED
-    _close(attempt, report, now=now)
-    checkout.ready_to_complete = True
-    checkout.sweep_after = None
-    checkout.save(update_fields=["ready_to_complete", "sweep_after", "updated_at"])
-
-
 def _fail(
     checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, code: str | None, now: datetime
 ) -> None:
     attempt.status = Status.FAILED
     attempt.failure_code = code
-    _close(attempt, report, now=now)
+    _save_outcome(attempt, report, now=now)
     if report.is_charged:
-        _give_back(attempt, report, now=now)
+        _return_money(attempt, report, now=now)
+    # A checkout that has ended meanwhile stays as it is, and has released everything.
     if checkout.phase == Phase.PROCESSING:
         checkout.phase = Phase.FAILED
         checkout.failure_code = code
         checkout.sweep_after = None
+        # Only what this payment has reserved is released, not stock that was reserved when the checkout was created.
         release_scarce(checkout, keeps_stock=read_setting("commerce.checkout.reserve_at") == "checkout_enter")
         columns = ["phase", "failure_code", "sweep_after", "is_stock_reserved", "updated_at"]
         checkout.save(update_fields=columns)
-        _publish_failure(checkout, attempt, now=now)
+        data = {
+            "checkout_id": checkout.pk,
+            "checkout_token": checkout.token,
+            "payment_method": attempt.payment_method,
+            "failure_code": attempt.failure_code,
+        }
+        publish(type="checkout.payment_failed", data=data, now=now)
 
 
-def _close(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+def _save_outcome(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
     attempt.confirmed_at = now
+    # A report without a reference must not erase the one that a refund will need.
     attempt.provider_reference = report.reference or attempt.provider_reference
     attempt.save(update_fields=["status", "failure_code", "confirmed_at", "provider_reference"])
 
 
-def _undo(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+def _undo_failed(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
     """Reverse what happened to a failed attempt: refund a charge, close a page that turned out to be open."""
     if report.is_charged:
-        _give_back(attempt, report, now=now)
+        _return_money(attempt, report, now=now)
     elif report.may_be_paid:
         attempt.provider_reference = report.reference
         attempt.save(update_fields=["provider_reference"])
         _enqueue("cancel_payment", attempt, now=now)
 
 
-def _give_back(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
+def _return_money(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
     """Record money that must not be kept, and enqueue its refund, once."""
     if attempt.paid_late_at is not None:
         return
@@ -176,13 +183,3 @@ def _enqueue(
         # The key contains the page's reference, because another page of the same attempt may turn up later.
         key += f"/{attempt.provider_reference}"
     enqueue(task_name=task_name, payload={"attempt_id": attempt.pk}, idempotency_key=key, now=now)
-
-
-def _publish_failure(checkout: Checkout, attempt: CheckoutPaymentAttempt, *, now: datetime) -> None:
-    data = {
-        "checkout_id": checkout.pk,
-        "checkout_token": checkout.token,
-        "payment_method": attempt.payment_method,
-        "failure_code": attempt.failure_code,
-    }
-    publish(type="checkout.payment_failed", data=data, now=now)

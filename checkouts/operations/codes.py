@@ -61,10 +61,18 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     """
     loaded = _lock_and_load(token, now=now)
     rule = find_rule_by_code(code)
-    if rule is None or (rule.status == Discount.Status.ARCHIVED and is_voucher_code(code)):
-        _enter_gift_card(loaded.checkout, code, now=now)
-    else:
+    # An archived discount has given up its code, so a gift card with the same one comes first. Without one, the refusal
+    # says that the discount isn't active.
+    if rule is not None and not (rule.status == Discount.Status.ARCHIVED and is_voucher_code(code)):
         _enter_discount(loaded, rule, now=now)
+        return _reprice_and_save(loaded, now=now)
+    checkout = loaded.checkout
+    card = find_usable_voucher(code=code, currency=checkout.currency, now=now)
+    if card is None:
+        raise errors.DiscountNotFound
+    if card.id not in [applied.voucher_id for applied in checkout.discount_codes]:
+        added = AppliedCode(code=card.code, discount_id=None, voucher_id=card.id, type="gift_card")
+        checkout.discount_codes = [*checkout.discount_codes, added]
     return _reprice_and_save(loaded, now=now)
 
 
@@ -74,6 +82,7 @@ def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     removed = _find_applied(code, loaded.checkout)
     if removed is None:
         raise errors.DiscountNotApplied
+    # Nothing has to be released: codes can't be removed once the payment, which holds uses, may start.
     loaded.checkout.discount_codes = [
         applied for applied in loaded.checkout.discount_codes if applied is not removed
     ]
@@ -110,6 +119,7 @@ def _enter_discount(loaded: LoadedCheckout, rule: Rule, *, now: datetime) -> Non
         [rule], customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
     )
     _require_applicable(rule, build_basket(checkout, loaded.lines), shopper, now=now)
+    # The codes are combined by the discounts' current settings: one that stacked when it was entered may not any more.
     others = load_rules_in_force(entered_ids=entered_ids, now=now)[1] if entered_ids else []
     kept_ids = {kept.id for kept in combine(others, rule)}
     checkout.discount_codes = [
@@ -140,12 +150,3 @@ def _require_applicable(rule: Rule, basket: Basket, shopper: Shopper, *, now: da
     # A shipping discount may apply once a method is chosen, so it is accepted. One without eligible lines never will.
     if alone.trace[0].reason == Reason.NOTHING_TO_DISCOUNT:
         raise errors.DiscountNotApplicable
-
-
-def _enter_gift_card(checkout: Checkout, code: str, *, now: datetime) -> None:
-    card = find_usable_voucher(code=code, currency=checkout.currency, now=now)
-    if card is None:
-        raise errors.DiscountNotFound
-    if card.id not in [applied.voucher_id for applied in checkout.discount_codes]:
-        added = AppliedCode(code=card.code, discount_id=None, voucher_id=card.id, type="gift_card")
-        checkout.discount_codes = [*checkout.discount_codes, added]

@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts.queries import current_account
 from carts.operations import convert_cart
-from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired, PaymentNotConfirmed
+from checkouts.errors import CheckoutAlreadyCompleted, PaymentNotConfirmed
 from checkouts.lines import charged_lines, untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
@@ -24,7 +24,7 @@ from commerce.tenancy.scope import current_account_id
 
 from .holds import lock_gift_cards, redeem_holds
 
-_COPIED = (
+_COPIED_COLUMNS = (
     "market_id",
     "email",
     "currency",
@@ -52,13 +52,19 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     `CheckoutAlreadyCompleted`, `CheckoutExpired`, `InvalidPhase`, `PaymentNotConfirmed`, and `IdempotencyKeyReused`
     from the unique constraint.
     """
-    checkout = _lock(token, now=now)
+    # The cart is locked before the checkout, as when a checkout is created. The lock comes from converting the cart,
+    # which is rolled back if the checkout doesn't complete.
+    convert_cart(subquery=_CART, parameters=[current_account_id(), token], now=now)
+    checkout = lock_checkout(token)
     if checkout.phase == Phase.COMPLETED:
         return _replay_completion(checkout, key)
-    _require_ready(checkout, now=now)
+    require_phase(checkout, "complete", now=now)
+    if not checkout.ready_to_complete:
+        raise PaymentNotConfirmed
     checkout.completion_key = key
     lines = load_lines(checkout)
     customer = _resolve_customer(checkout, now=now)
+    # Charged after the order has a number, but locked before: the order counter is the last lock.
     lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
     account = current_account()
@@ -67,23 +73,15 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     untaxed = untaxed_columns() if checkout.is_reverse_charge else {}
     copy_lines(order, source=CheckoutLineItem, owner="checkout_id", owner_id=checkout.pk, replaced=untaxed)
     redemptions = redeem_holds(checkout, order, now=now)
-    _close(checkout, order, now=now)
+    _save_completed(checkout, order, now=now)
     occurrences = [*redemptions, ("checkout.completed", _event_data(checkout, order))]
     if order.payment_status == Order.PaymentStatus.PAID:
         occurrences.append(("order.paid", make_order_event_data(order)))
     publish_many(occurrences=occurrences, now=now)
+    # Only enqueued, so that a slow email provider delays no order.
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
     enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)
     return LoadedCheckout(checkout, lines)
-
-
-def _lock(token: str, *, now: datetime) -> Checkout:
-    """Lock the cart, then the checkout: the same order as in entering checkout.
-
-    The lock comes from converting the cart. If the checkout doesn't complete, the conversion is rolled back.
-    """
-    convert_cart(subquery=_CART, parameters=[current_account_id(), token], now=now)
-    return lock_checkout(token)
 
 
 def _replay_completion(checkout: Checkout, key: str | None) -> LoadedCheckout:
@@ -98,14 +96,6 @@ def _replay_completion(checkout: Checkout, key: str | None) -> LoadedCheckout:
         checkout.completion_key = key
         checkout.save(update_fields=["completion_key"])
     return LoadedCheckout(checkout, load_lines(checkout), is_replayed)
-
-
-def _require_ready(checkout: Checkout, *, now: datetime) -> None:
-    if checkout.phase == Phase.ABANDONED:
-        raise CheckoutExpired
-    require_phase(checkout, "complete", now=now)
-    if not checkout.ready_to_complete:
-        raise PaymentNotConfirmed
 
 
 def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
@@ -127,15 +117,16 @@ def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
 def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Order:
     return place_order(
         customer=customer,
+        # Without a gateway, a confirmed payment means that the money comes on or after delivery.
         is_paid=checkout.amount_due_cents == 0 or has_gateway(checkout.payment_method),
         now=now,
         checkout_id=checkout.pk,
         billing_address=checkout.shipping_address if checkout.same_as_shipping else checkout.billing_address,
-        **{name: getattr(checkout, name) for name in _COPIED},
+        **{name: getattr(checkout, name) for name in _COPIED_COLUMNS},
     )
 
 
-def _close(checkout: Checkout, order: Order, *, now: datetime) -> None:
+def _save_completed(checkout: Checkout, order: Order, *, now: datetime) -> None:
     checkout.customer_id = order.customer_id
     checkout.order = order
     checkout.order_token = order.token

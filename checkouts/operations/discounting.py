@@ -34,7 +34,7 @@ def apply_discounts(
     basket = build_basket(checkout, lines, shipping_cents=shipping_cents)
     evaluated = evaluate(basket, automatic=automatic, entered=entered, shopper=shopper, now=now)
     _list_discounts(checkout, rules, evaluated)
-    _share_out(checkout, lines, evaluated)
+    _save_shares(checkout, lines, evaluated)
 
 
 def pay_by_gift_card(checkout: Checkout, total_cents: int, *, now: datetime) -> int:
@@ -110,8 +110,9 @@ def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evalua
     ]
 
 
-def _share_out(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated: Evaluation) -> None:
+def _save_shares(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated: Evaluation) -> None:
     checkout.shipping_discount_cents = evaluated.shipping_discount_cents
+    # Most steps change no share, and then send no statement.
     changed = [
         (line, discount_cents)
         for line, discount_cents in zip(lines, evaluated.line_discounts, strict=True)

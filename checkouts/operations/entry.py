@@ -7,7 +7,7 @@ from accounts.authentication import require_open
 from accounts.models import Market
 from carts.models import Cart
 from carts.operations import require_active
-from carts.queries import LineRow, LoadedCart, get_cart
+from carts.queries import LineRow, get_cart
 from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
@@ -46,17 +46,24 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     `InsufficientInventory`, and whatever `require_open` raises.
     """
     cart, country_code = _lock_cart(cart_token, now=now)
+    # Read after the cart was locked, so that its lines can't change any more.
     frozen = get_cart(cart_token)
     if not frozen.lines:
         raise CartEmpty
-    _require_on_sale(frozen)
+    gone = [line for line, _ in frozen.lines if not line.is_on_sale]
+    if gone:
+        # Variants that were archived after they had been added to the cart.
+        items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
+        raise InsufficientInventory(items=items)
     older = _end_older_session(cart, now=now)
     settings = read_settings()
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
     checkout = _make_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [
-        _freeze(checkout, index, line, price) for index, (line, price) in enumerate(frozen.lines, start=1)
+        _freeze_line(checkout, index, line, price)
+        for index, (line, price) in enumerate(frozen.lines, start=1)
     ]
+    # Priced before anything is saved, so that the rows are inserted with their amounts.
     reprice(checkout, lines, now=now)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
     checkout.save(force_insert=True)
@@ -64,6 +71,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
         line.checkout_id = checkout.pk
     CheckoutLineItem.objects.bulk_create(lines)
     if checkout.is_stock_reserved:
+        # Releases the older checkout's units under the same locks, so that nobody else gets them in between.
         reserve(checkout_id=checkout.pk, wanted=count_units(lines), instead_of=older, now=now)
     elif older:
         release(checkout_ids=older)
@@ -73,12 +81,14 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
 
 def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     """Lock the cart; return it, without a redacted customer, and the country of its market."""
+    # Before the account's status is read below. Otherwise archiving could miss this checkout, and leave it open.
     hold_off_archiving()
     about_to_lock(Resource.CART)
     cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
     if cart is None:
         raise NotFound
     beside = vars(cart)
+    # Checked again: the middleware read the status before this transaction, and may have read it from a cache.
     require_open(beside["account_status"], kind="storefront")
     require_active(cart, now=now)
     if beside["market_status"] != Market.Status.ACTIVE:
@@ -87,20 +97,13 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     return cart, beside["market_country"]
 
 
-def _require_on_sale(frozen: LoadedCart) -> None:
-    """Raise if something in the cart was archived since it was added."""
-    gone = [line for line, _ in frozen.lines if not line.is_on_sale]
-    if gone:
-        items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
-        raise InsufficientInventory(items=items)
-
-
 def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout. Return its id, because the caller releases its stock."""
     open_ones = lock(Checkout.objects.filter(cart=cart, phase__in=OPEN_PHASES))
     older = open_ones.only(*ENDED_COLUMNS).first()
     if older is None:
         return []
+    # A new checkout would let the customer pay for the same cart twice.
     if older.ready_to_complete:
         raise CheckoutAlreadyPaid(checkout_token=older.token)
     mark_abandoned([older], now=now)
@@ -122,11 +125,12 @@ def _make_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: in
         referrer=cart.referrer,
         expires_at=now + timedelta(minutes=ttl_minutes),
     )
+    # Queries set these on a loaded checkout; a new one gets them here.
     checkout.cart_token, checkout.order_token = cart.token, None
     return checkout
 
 
-def _freeze(checkout: Checkout, position: int, line: LineRow, price: LinePrice) -> CheckoutLineItem:
+def _freeze_line(checkout: Checkout, position: int, line: LineRow, price: LinePrice) -> CheckoutLineItem:
     return CheckoutLineItem(
         checkout=checkout,
         position=position,

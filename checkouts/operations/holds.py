@@ -35,9 +35,10 @@ def hold_scarce(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: d
         email=checkout.email,
         currency=checkout.currency,
     )
-    amounts = _gift_card_amounts(checkout)
+    amounts = _list_gift_card_amounts(checkout)
     if amounts:
         hold_vouchers(checkout_id=checkout.pk, amounts=amounts, now=now)
+    # Depending on `commerce.checkout.reserve_at`, the stock is reserved since the checkout was created.
     if not checkout.is_stock_reserved:
         reserve(checkout_id=checkout.pk, wanted=count_units(lines), now=now)
         checkout.is_stock_reserved = True
@@ -55,10 +56,11 @@ def has_spent_discount(checkout: Checkout) -> bool:
 
 def release_payment_holds(checkouts: Sequence[Checkout]) -> None:
     """Release the discounts and gift cards that the payments of these checkouts held."""
+    # Most checkouts use neither, and then no statement is sent.
     with_uses = [checkout.pk for checkout in checkouts if _list_uses(checkout)]
     if with_uses:
         release_uses(checkout_ids=with_uses)
-    with_gift_cards = [checkout.pk for checkout in checkouts if _gift_card_amounts(checkout)]
+    with_gift_cards = [checkout.pk for checkout in checkouts if _list_gift_card_amounts(checkout)]
     if with_gift_cards:
         release_holds(checkout_ids=with_gift_cards)
 
@@ -73,7 +75,7 @@ def release_scarce(checkout: Checkout, *, keeps_stock: bool) -> None:
 
 def lock_gift_cards(checkout: Checkout) -> None:
     """Lock a checkout's gift cards. Must precede numbering the order, which makes other checkouts wait."""
-    if _gift_card_amounts(checkout):
+    if _list_gift_card_amounts(checkout):
         lock_held(checkout_ids=[checkout.pk])
 
 
@@ -81,7 +83,7 @@ def redeem_holds(checkout: Checkout, order: Order, *, now: datetime) -> list[Occ
     """Book the held discounts and gift cards in their ledgers, for the order. Returns the events to publish."""
     if _list_uses(checkout):
         redeem_uses(checkout_id=checkout.pk, order_id=order.pk, customer_id=order.customer_id)
-    if not _gift_card_amounts(checkout):
+    if not _list_gift_card_amounts(checkout):
         return []
     return capture_holds(checkout_id=checkout.pk, order_id=order.pk, actor=f"checkout:{checkout.pk}", now=now)
 
@@ -101,7 +103,7 @@ def _list_uses(checkout: Checkout) -> list[Use]:
     return by_code + automatic
 
 
-def _gift_card_amounts(checkout: Checkout) -> dict[int, int]:
+def _list_gift_card_amounts(checkout: Checkout) -> dict[int, int]:
     return {
         applied.voucher_id: applied.amount_cents
         for applied in checkout.discount_codes

@@ -21,7 +21,9 @@ def end_open_checkouts(merge: Merge) -> None:
     ).order_by("pk")
     checkouts = list(lock(of_both))
     for checkout in checkouts:
+        # Money may be on its way for exactly the lines that are moved (docs/decisions/0007).
         if effective_phase(checkout, now=merge.now) == Phase.PROCESSING:
             raise CheckoutInPayment(checkout_token=checkout.token)
+    # The source's lines are gone in any case.
     is_stale = {merge.source.pk: True, merge.target.pk: merge.moved_lines > 0}
     abandon_checkouts([checkout for checkout in checkouts if is_stale[checkout.cart_id]], now=merge.now)

@@ -58,9 +58,6 @@ WITHIN_S = 12
 
 Status = CheckoutPaymentAttempt.Status
 
-_PAID = Report(state=State.SUCCEEDED)
-_STARTED_ALREADY = "The payment is already started. Send confirm to get its outcome or the payment page."
-
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> LoadedCheckout:
     """Choose how to pay. The first choice freezes the totals.
@@ -76,6 +73,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
         refuse_method("This payment method isn't available for the chosen shipping method.")
     loaded = LoadedCheckout(checkout, load_lines(checkout))
     checkout.payment_method = payment_method
+    # Later choices keep the prices, because the customer has been promised the total.
     is_first = checkout.phase == Phase.SHIPPING
     price = reprice if is_first or has_spent_discount(checkout) else apply_totals
     price(checkout, loaded.lines, now=now)
@@ -103,35 +101,43 @@ def start_payment(
     """
     urls = {"return_url": return_url or "", "cancel_url": cancel_url or ""}
     try:
-        return _start(token, urls, key=key, scope=scope, now=now)
+        return _start_once(token, urls, key=key, scope=scope, now=now)
     except IntegrityError as error:
         if constraint_of(error) != "checkout_payment_attempts_one_open":
             raise
     # An attempt is open although its checkout isn't being paid. No request causes this, but damaged data may.
     with scope():
         give_up_attempts(lock_checkout(token), now=now)
-    return _start(token, urls, key=key, scope=scope, now=now)
+    return _start_once(token, urls, key=key, scope=scope, now=now)
 
 
-def _start(
+def _start_once(
     token: str, urls: dict[str, str], *, key: str | None, scope: Scope, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout(token)
-            attempt = _find_resumable(checkout, urls, key=key, now=now)
+            attempt = _find_attempt_to_resume(checkout, urls, key=key, now=now)
             loaded = LoadedCheckout(checkout, load_lines(checkout), is_replayed=attempt is not None)
             if attempt is None:
                 attempt = _open_attempt(loaded, urls, key=key, now=now)
+            # Only an attempt that is still pending may have no page at its gateway yet.
             if attempt.gateway_key is None or attempt.status != Status.PENDING:
                 return loaded, attempt
             gateway, payment = get_gateway(attempt.payment_method), describe_payment(checkout, attempt)
             _reserve_call(gateway, waiting)
-        report = _start_at_gateway(gateway, payment)
-    settled, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
+        try:
+            report = gateway.start(payment)
+        except OutcomeUnknown as error:
+            # The attempt stays pending: failing it could leave a page open that the customer pays on.
+            raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
+        except GatewayError as error:
+            report = Report(state=State.FAILED, failure_code=error.failure_code)
+    after, attempt = _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
+    # Raised only now, since a refusal would have rolled back what has happened to the attempt.
     if report.state is State.FAILED or attempt.status == Status.FAILED:
-        raise PaymentGatewayFailed(phase=settled.checkout.phase)
-    return replace(settled, is_replayed=loaded.is_replayed), attempt
+        raise PaymentGatewayFailed(phase=after.checkout.phase)
+    return replace(after, is_replayed=loaded.is_replayed), attempt
 
 
 def confirm_payment(
@@ -148,8 +154,9 @@ def confirm_payment(
             checkout = lock_checkout_for("confirm", token, now=now)
             loaded = LoadedCheckout(checkout, load_lines(checkout))
             attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
+            # Nobody has to be asked: nothing is due, or the money comes on or after delivery.
             if attempt.gateway_key is None:
-                settle(checkout, attempt, _PAID, now=now)
+                settle(checkout, attempt, Report(state=State.SUCCEEDED), now=now)
             if not attempt.is_open:
                 return loaded, attempt
             gateway, payment = get_gateway(attempt.payment_method), describe_payment(checkout, attempt)
@@ -157,6 +164,7 @@ def confirm_payment(
         try:
             report = ask_gateway(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
         except GatewayError as error:
+            # Not even a refusal to answer means that the payment has failed.
             raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
     return _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
 
@@ -175,6 +183,7 @@ def ask_gateway(
     An approved payment is captured. With `is_cancelled`, it is cancelled instead, and the gateway has to report it as
     no longer open. Raises a `GatewayError`.
     """
+    # Without a reference, the answer to the start was lost or it was never sent. The key makes repeating it safe.
     if payment.reference is None:
         try:
             started = gateway.start(payment)
@@ -183,6 +192,7 @@ def ask_gateway(
         payment = replace(payment, reference=started.reference)
     if is_cancelled:
         report = gateway.cancel(payment)
+        # Not believed: the caller would abandon the checkout, and the customer could still pay.
         if report.may_be_paid:
             raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
         return report
@@ -192,7 +202,7 @@ def ask_gateway(
     return report
 
 
-def _find_resumable(
+def _find_attempt_to_resume(
     checkout: Checkout, urls: dict[str, str], *, key: str | None, now: datetime
 ) -> CheckoutPaymentAttempt | None:
     """Find the attempt started by a request with this key that hasn't failed; None if there is none.
@@ -204,11 +214,13 @@ def _find_resumable(
         attempts = CheckoutPaymentAttempt.objects.filter(checkout=checkout, start_key=key)
         attempt = attempts.exclude(status=Status.FAILED).first()
         if attempt is not None:
+            # The gateway's page leads to the first addresses, and can't be given others.
             if any(getattr(attempt, name) != url for name, url in urls.items()):
                 raise IdempotencyKeyReused
             return attempt
     if phase == Phase.PROCESSING:
-        raise InvalidPhase(_STARTED_ALREADY, phase=phase, allowed=[*ALLOWED_PHASES["start_payment"]])
+        detail = "The payment is already started. Send confirm to get its outcome or the payment page."
+        raise InvalidPhase(detail, phase=phase, allowed=[*ALLOWED_PHASES["start_payment"]])
     require_phase(checkout, "start_payment", now=now)
     return None
 
@@ -221,7 +233,13 @@ def _open_attempt(
     connector = get_offered_connector(checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
     if has_gateway:
-        _require_urls(**urls)
+        missing = [
+            FieldError(name, "required", "This payment method redirects the customer.")
+            for name, url in urls.items()
+            if not url
+        ]
+        if missing:
+            raise ValidationFailed(errors=tuple(missing))
     hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
     checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
@@ -236,26 +254,6 @@ def _open_attempt(
     )
 
 
-def _require_urls(**urls: str) -> None:
-    missing = [
-        FieldError(name, "required", "This payment method redirects the customer.")
-        for name, url in urls.items()
-        if not url
-    ]
-    if missing:
-        raise ValidationFailed(errors=tuple(missing))
-
-
-def _start_at_gateway(gateway: Gateway, payment: Payment) -> Report:
-    """Start the payment at its gateway. Raises `PaymentGatewayFailed` if the outcome is unknown."""
-    try:
-        return gateway.start(payment)
-    except OutcomeUnknown as error:
-        raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
-    except GatewayError as error:
-        return Report(state=State.FAILED, failure_code=error.failure_code)
-
-
 def _settle_and_load(
     token: str, attempt_id: int, report: Report, *, scope: Scope, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
@@ -263,10 +261,7 @@ def _settle_and_load(
     with scope():
         checkout, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
         loaded = LoadedCheckout(checkout, load_lines(checkout))
-    _require_not_abandoned(checkout)
-    return loaded, attempt
-
-
-def _require_not_abandoned(checkout: Checkout) -> None:
+    # Raised after the commit of what was reported.
     if checkout.phase == Phase.ABANDONED:
         raise CheckoutExpired
+    return loaded, attempt

@@ -23,8 +23,9 @@ def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datet
 
     Saves the lines' shares of the discounts; the caller saves `PRICED`. Raises `AmountTooLarge`, like `apply_totals`.
     """
+    # Before the discounts, which are taken off prices without tax under a reverse charge.
     _decide_reverse_charge(checkout)
-    shipping = _shipping(checkout)
+    shipping = _make_shipping_charge(checkout)
     apply_discounts(checkout, lines, shipping_cents=shipping.price_cents if shipping else None, now=now)
     apply_totals(checkout, lines, now=now)
 
@@ -32,13 +33,22 @@ def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datet
 def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
     """Set the totals from lines, shipping, fee and gift cards, keeping the discounts."""
     totals = compute_totals(
-        lines=[_line(line) for line in charged_lines(checkout, lines)],
-        shipping=_shipping(checkout),
-        cod_fee=_cod_fee(checkout),
+        lines=[
+            Line(
+                with_tax_cents=line.line_total_with_tax_cents,
+                without_tax_cents=line.line_total_without_tax_cents,
+                tax_rate_bp=line.tax_rate_bp,
+                discount_cents=line.discount_cents,
+            )
+            for line in charged_lines(checkout, lines)
+        ],
+        shipping=_make_shipping_charge(checkout),
+        cod_fee=_make_cod_fee(checkout),
         prices_include_tax=checkout.prices_include_tax,
     )
     paid_cents = pay_by_gift_card(checkout, totals.total_cents, now=now)
     totals = replace(totals, gift_card_cents=paid_cents, amount_due_cents=totals.total_cents - paid_cents)
+    # Each price is within this limit, but not necessarily their sum.
     if max(astuple(totals)) > MAX_SAFE_INTEGER:
         raise AmountTooLarge
     for amount in AMOUNTS:
@@ -58,30 +68,21 @@ def _decide_reverse_charge(checkout: Checkout) -> None:
     checkout.vat = replace(vat, reverse_charge=reverse_charge)
 
 
-def _line(line: CheckoutLineItem) -> Line:
-    return Line(
-        with_tax_cents=line.line_total_with_tax_cents,
-        without_tax_cents=line.line_total_without_tax_cents,
-        tax_rate_bp=line.tax_rate_bp,
-        discount_cents=line.discount_cents,
-    )
-
-
-def _shipping(checkout: Checkout) -> Charge | None:
+def _make_shipping_charge(checkout: Checkout) -> Charge | None:
     if checkout.shipping_method is None:
         return None
     price_cents = checkout.shipping_method.price_cents
-    return _charge(checkout, price_cents, discount_cents=checkout.shipping_discount_cents)
+    return _make_charge(checkout, price_cents, discount_cents=checkout.shipping_discount_cents)
 
 
-def _cod_fee(checkout: Checkout) -> Charge | None:
+def _make_cod_fee(checkout: Checkout) -> Charge | None:
     connector = get_connector(checkout.payment_method or "")
     if connector is None or not connector.charges_cod_fee or checkout.shipping_method is None:
         return None
-    return _charge(checkout, checkout.shipping_method.cod_fee_cents)
+    return _make_charge(checkout, checkout.shipping_method.cod_fee_cents)
 
 
-def _charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:
+def _make_charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:
     """Build a charge, without tax under a reverse charge."""
     charge = Charge(price_cents, checkout.shipping_tax_rate_bp, discount_cents)
     return charge.untaxed(includes_tax=checkout.prices_include_tax) if checkout.is_reverse_charge else charge

@@ -49,7 +49,14 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     required = {"shipping_address": address["shipping_address"]}
     if not address["same_as_shipping"]:
         required["billing_address"] = address["billing_address"]
-    _require_complete(required)
+    missing = [
+        FieldError(f"{name}.{field}", "required", "This field is required.")
+        for name, fields_of_address in required.items()
+        for field in REQUIRED_ADDRESS_FIELDS
+        if not (fields_of_address or {}).get(field)
+    ]
+    if missing:
+        raise AddressIncomplete(errors=tuple(missing))
     checkout.shipping_address = address["shipping_address"]
     checkout.same_as_shipping = address["same_as_shipping"]
     checkout.billing_address = None if checkout.same_as_shipping else address["billing_address"]
@@ -73,6 +80,7 @@ def set_shipping(
     checkout = lock_checkout_for("shipping", token, now=now)
     loaded = LoadedCheckout(checkout, load_lines(checkout))
     parcel = build_parcel(loaded)
+    # Quoted again, because the rate may have been changed or withdrawn since the shopper saw it.
     option = choose_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
     point = choose_pickup_point(parcel, option=option, pickup_point_id=pickup_point_id)
     _snapshot_shipping(checkout, option, point)
@@ -80,17 +88,6 @@ def set_shipping(
     reprice(checkout, loaded.lines, now=now)
     checkout.save(update_fields=_SHIPPING_COLUMNS)
     return loaded
-
-
-def _require_complete(addresses: dict[str, dict[str, Any] | None]) -> None:
-    missing = [
-        FieldError(f"{name}.{field}", "required", "This field is required.")
-        for name, address in addresses.items()
-        for field in REQUIRED_ADDRESS_FIELDS
-        if not (address or {}).get(field)
-    ]
-    if missing:
-        raise AddressIncomplete(errors=tuple(missing))
 
 
 def _snapshot_shipping(checkout: Checkout, option: Option, point: PickupPoint | None) -> None:

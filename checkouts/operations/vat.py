@@ -7,7 +7,7 @@ from datetime import datetime
 from checkouts.queries import LoadedCheckout, find_checkout, load_lines, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
-from commerce.taxes.vat import VatNumber, parse_vat_number
+from commerce.taxes.vat import parse_vat_number
 from commerce.tenancy.scope import current_account_id
 
 from .pricing import PRICED, reprice
@@ -29,30 +29,24 @@ def set_vat_number(
     """
     vat = None
     if vat_number:
+        # VIES isn't asked for a checkout that couldn't take the answer. The phase is checked again below, under the lock.
         with open_scope():
             require_phase(find_checkout(token), "vat", now=now)
             account_id = current_account_id()
+        number = parse_vat_number(vat_country_code or "", vat_number)
         asker = Asker(account_id=account_id, checkout_token=token, address=address)
-        vat = _validate(parse_vat_number(vat_country_code or "", vat_number), asker, now=now)
+        validation = validate(number, asker=asker, now=now)
+        vat = VatSnapshot(
+            country_code=number.country_code,
+            number=number.number,
+            status=validation.status,
+            name=validation.name,
+            validated_at=validation.validated_at,
+        )
     with open_scope():
-        return _store(token, vat, now=now)
-
-
-def _validate(number: VatNumber, asker: Asker, *, now: datetime) -> VatSnapshot:
-    validation = validate(number, asker=asker, now=now)
-    return VatSnapshot(
-        country_code=number.country_code,
-        number=number.number,
-        status=validation.status,
-        name=validation.name,
-        validated_at=validation.validated_at,
-    )
-
-
-def _store(token: str, vat: VatSnapshot | None, *, now: datetime) -> LoadedCheckout:
-    checkout = lock_checkout_for("vat", token, now=now)
-    loaded = LoadedCheckout(checkout, load_lines(checkout))
-    checkout.vat = vat
-    reprice(checkout, loaded.lines, now=now)
-    checkout.save(update_fields=["updated_at", *PRICED])
-    return loaded
+        checkout = lock_checkout_for("vat", token, now=now)
+        loaded = LoadedCheckout(checkout, load_lines(checkout))
+        checkout.vat = vat
+        reprice(checkout, loaded.lines, now=now)
+        checkout.save(update_fields=["updated_at", *PRICED])
+        return loaded
