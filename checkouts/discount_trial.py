@@ -8,7 +8,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import (
@@ -21,7 +20,7 @@ from carts.queries import LoadedCart, get_cart
 from commerce.backoffice.display import format_money
 from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
-from discounts.evaluation import Basket, Evaluation, Line, Rule, Verdict, evaluate
+from discounts.evaluation import Basket, Line, Rule, Verdict, evaluate
 from discounts.in_force import load_rules_on_trial
 from discounts.rules import normalise_code
 from discounts.shoppers import load_shopper
@@ -68,6 +67,7 @@ class DiscountTrial(ModelAdmin):
 
     @action(description="Try discounts", permissions=["view"], icon="percent", url_path="try-discounts")
     def try_discounts(self, request: HttpRequest) -> HttpResponse:
+        # A discount's own page links here with its id alone, when there is nothing to try yet.
         is_sent = "cart" in request.GET
         form = CartForm(request.GET if is_sent else None, initial=request.GET.dict())
         context = {
@@ -76,45 +76,51 @@ class DiscountTrial(ModelAdmin):
             "opts": self.opts,
             "form": form,
             "button_text": "Try",
-            "tables": _tables(**form.cleaned_data) if form.is_valid() else None,
+            "tables": _make_tables(**form.cleaned_data) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
 
 
-def _tables(
+def _make_tables(
     *, cart: LoadedCart, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
 ) -> list[dict[str, Any]]:
     rules = load_rules_on_trial(codes=codes, discount_id=discount)
-    basket = _basket(cart, shipping_cents=shipping_cents)
-    evaluated = _evaluate(cart, basket, rules, email=email)
-    by_id = {rule.id: rule for rule in rules}
-    unknown = [
-        [code, "No discount has this code, apart from archived ones."]
-        for code in _find_unknown_codes(codes, rules)
-    ]
-    return [
-        _table("Together", ["Subtotal", "Off the lines", "Off shipping"], [_sums(basket, evaluated)]),
-        _table(
-            "Discounts, in the order of application",
-            ["Discount", "Type", "Code", "Takes off", "Why"],
-            [_cells(by_id[verdict.discount_id], verdict, cart.cart.currency) for verdict in evaluated.trace],
-        ),
-        *([_table("Unknown codes", ["Code", "Why"], unknown)] if unknown else []),
-    ]
-
-
-def _evaluate(cart: LoadedCart, basket: Basket, rules: list[Rule], *, email: str) -> Evaluation:
-    shopper = load_shopper(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None)
-    return evaluate(
+    rules_by_id = {rule.id: rule for rule in rules}
+    basket = _make_basket(cart, shipping_cents=shipping_cents)
+    evaluated = evaluate(
         basket,
         automatic=[rule for rule in rules if rule.code is None],
         entered=[rule for rule in rules if rule.code is not None],
-        shopper=shopper,
+        shopper=load_shopper(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None),
         now=timezone.now(),
     )
+    amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
+    tables = [
+        _make_table(
+            "Together",
+            ["Subtotal", "Off the lines", "Off shipping"],
+            [[format_money(cents, basket.currency) for cents in amounts]],
+        ),
+        _make_table(
+            "Discounts, in the order of application",
+            ["Discount", "Type", "Code", "Takes off", "Why"],
+            [
+                _make_row(rules_by_id[verdict.discount_id], verdict, basket.currency)
+                for verdict in evaluated.trace
+            ],
+        ),
+    ]
+    # Compared like the database compares them, without case.
+    known = {rule.code.upper() for rule in rules if rule.code is not None}
+    unknown = [code for code in codes if code.upper() not in known]
+    if unknown:
+        why = "No discount has this code, apart from archived ones."
+        tables.append(_make_table("Unknown codes", ["Code", "Why"], [[code, why] for code in unknown]))
+    return tables
 
 
-def _basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
+def _make_basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
+    """Build the basket as at the beginning of a checkout, when no VAT number has been entered yet."""
     includes_tax = cart.cart.prices_include_tax
     return Basket(
         lines=tuple(
@@ -132,26 +138,14 @@ def _basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
     )
 
 
-def _find_unknown_codes(codes: list[str], rules: list[Rule]) -> list[str]:
-    known = {rule.code.upper() for rule in rules if rule.code is not None}
-    return [code for code in codes if code.upper() not in known]
-
-
-def _sums(basket: Basket, evaluated: Evaluation) -> list[str]:
-    amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
-    return [format_money(cents, basket.currency) for cents in amounts]
-
-
-def _cells(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
+def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
+    url = reverse("admin:discounts_discount_change", args=[rule.id])
+    # `format_html` escapes the title, which staff may type freely.
+    link = format_html('<a href="{}" class="font-semibold text-important">{}</a>', url, rule.title)
     off = format_money(verdict.amount_cents, currency) if verdict.is_applied else "-"
     why = "" if verdict.is_applied else verdict.detail
-    return [_link(rule), rule.mechanic.label, rule.code or "-", off, why]
+    return [link, rule.mechanic.label, rule.code or "-", off, why]
 
 
-def _link(rule: Rule) -> SafeString:
-    url = reverse("admin:discounts_discount_change", args=[rule.id])
-    return format_html('<a href="{}" class="font-semibold text-important">{}</a>', url, rule.title)
-
-
-def _table(title: str, headers: list[str], rows: list[list[Any]]) -> dict[str, Any]:
+def _make_table(title: str, headers: list[str], rows: list[list[Any]]) -> dict[str, Any]:
     return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": 0}

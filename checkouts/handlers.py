@@ -27,15 +27,16 @@ class _Case:
 
     @property
     def may_have_open_page(self) -> bool:
-        return (
-            self.attempt.status == CheckoutPaymentAttempt.Status.FAILED and self.payment.reference is not None
-        )
+        """Whether the attempt is open, or has failed while its gateway knows of a page for it."""
+        is_failed = self.attempt.status == CheckoutPaymentAttempt.Status.FAILED
+        return self.attempt.is_open or (is_failed and self.payment.reference is not None)
 
 
 @handles("settle_payment", area="orders")
 def settle_payment(dispatch: OutboxDispatch) -> Outcome:
     """Ask for the state of a payment after its gateway reported a change."""
-    case = _case_of(dispatch)
+    case = _load_case(dispatch)
+    # A failed attempt is asked about as well: it may have been charged after it had been given up.
     if case is None or case.attempt.status == CheckoutPaymentAttempt.Status.SUCCEEDED:
         return _SKIPPED
     return _ask_gateway(case, is_cancelled=False)
@@ -44,8 +45,8 @@ def settle_payment(dispatch: OutboxDispatch) -> Outcome:
 @handles("cancel_payment", area="orders")
 def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
     """Close the page of a payment that is no longer needed."""
-    case = _case_of(dispatch)
-    if case is None or not (case.attempt.is_open or case.may_have_open_page):
+    case = _load_case(dispatch)
+    if case is None or not case.may_have_open_page:
         return _SKIPPED
     return _ask_gateway(case, is_cancelled=True)
 
@@ -53,15 +54,16 @@ def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
 @handles("refund_payment", area="orders")
 def refund_payment(dispatch: OutboxDispatch) -> Outcome:
     """Refund a payment that came too late, or whose order was cancelled."""
-    case = _case_of(dispatch)
+    case = _load_case(dispatch)
     if case is None or case.attempt.refunded_at is not None:
         return _SKIPPED
+    # Repeating it is safe if this process dies before the refund is recorded: the gateway refunds a payment once.
     reference = case.gateway.refund(case.payment)
     record = partial(record_refund, attempt_id=case.attempt.pk, reference=reference, now=timezone.now())
     return Outcome(record=record)
 
 
-def _case_of(dispatch: OutboxDispatch) -> _Case | None:
+def _load_case(dispatch: OutboxDispatch) -> _Case | None:
     with open_scope(dispatch):
         attempts = CheckoutPaymentAttempt.objects.select_related("checkout")
         attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()

@@ -24,7 +24,7 @@ _UNTAXED: dict[str, Column | Literal[0]] = {
 }
 
 
-def charged_lines(checkout: Checkout, lines: Sequence[CheckoutLineItem]) -> list[CheckoutLineItem]:
+def list_charged_lines(checkout: Checkout, lines: Sequence[CheckoutLineItem]) -> list[CheckoutLineItem]:
     """Return the frozen lines, or copies of them without tax. The copies must never be saved."""
     if not checkout.is_reverse_charge:
         return list(lines)

@@ -80,6 +80,7 @@ class Checkout(Totals, AccountOwned):
                 | ~Q(phase="completed") & Q(order__isnull=True, completed_at__isnull=True),
                 name="checkouts_order_with_completion",
             ),
+            # Across the account: a key belongs to one checkout.
             models.UniqueConstraint(fields=["account", "completion_key"], name="checkouts_completion_key"),
             models.CheckConstraint(
                 condition=Q(completion_key__isnull=True) | Q(phase="completed"),
@@ -105,6 +106,8 @@ class Checkout(Totals, AccountOwned):
 
 
 class CheckoutLineItem(FrozenLine, AccountOwned):
+    """A line of the cart as it was when the checkout began. Only its share of the discounts changes later."""
+
     checkout = AccountForeignKey(Checkout, related_name="line_items")
 
     class Meta(AccountOwned.Meta):
@@ -115,6 +118,14 @@ class CheckoutLineItem(FrozenLine, AccountOwned):
             ),
             *line_constraints("checkout_line_items"),
         ]
+
+    def listed_cents(self, checkout: Checkout) -> int:
+        """The price of all units before discounts: gross or net, like the market's prices."""
+        return (
+            self.line_total_with_tax_cents
+            if checkout.prices_include_tax
+            else self.line_total_without_tax_cents
+        )
 
 
 class CheckoutPaymentAttempt(AccountOwned):
@@ -165,6 +176,7 @@ class CheckoutPaymentAttempt(AccountOwned):
                 condition=Q(status__in=["pending", "requires_action"]),
                 name="checkout_payment_attempts_one_open",
             ),
+            # Money that came in time belongs to an order, and money that didn't come through a gateway can't be refunded.
             models.CheckConstraint(
                 condition=Q(paid_late_at__isnull=True) | Q(status="failed", gateway_key__isnull=False),
                 name="checkout_payment_attempts_paid_late",

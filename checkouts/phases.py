@@ -21,9 +21,10 @@ OPEN_PHASES = tuple(phase for phase in Phase if phase not in FINAL_PHASES)
 ALLOWED_PHASES: dict[str, tuple[Phase, ...]] = {
     "address": (Phase.PENDING, Phase.ADDRESS),
     "shipping": (Phase.ADDRESS, Phase.SHIPPING),
-    # Choosing the payment method freezes the totals.
+    # Not later, because choosing the payment method freezes the totals.
     "discount": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
     "vat": (Phase.PENDING, Phase.ADDRESS, Phase.SHIPPING),
+    # After a failed payment, another method may be tried.
     "payment_method": (Phase.SHIPPING, Phase.PAYMENT, Phase.FAILED),
     "start_payment": (Phase.PAYMENT,),
     "confirm": (Phase.PROCESSING,),

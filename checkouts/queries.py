@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from checkouts.lines import charged_lines
+from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
@@ -39,7 +39,7 @@ class LoadedCheckout:
 
     @property
     def charged_lines(self) -> list[CheckoutLineItem]:
-        return charged_lines(self.checkout, self.lines)
+        return list_charged_lines(self.checkout, self.lines)
 
 
 def get_checkout(token: str) -> LoadedCheckout:
@@ -87,6 +87,7 @@ def effective_phase(checkout: Checkout, *, now: datetime) -> str:
     Not if it is paid, or its payment is at a gateway and may be paid there: the sweeper asks the gateway first.
     """
     is_open = checkout.phase not in FINAL_PHASES
+    # Nothing is stored here: a GET writes nothing, and the sweeper stores it later.
     may_be_paid = checkout.ready_to_complete or is_at_gateway(checkout)
     if is_open and checkout.expires_at <= now and not may_be_paid:
         return Phase.ABANDONED
@@ -111,12 +112,7 @@ def build_parcel(loaded: LoadedCheckout) -> Parcel:
         zip=address.get("zip") or "",
         weight_grams=sum(line.weight_grams * line.quantity for line in lines),
         quantity=sum(line.quantity for line in lines),
-        subtotal_cents=sum(
-            line.line_total_with_tax_cents
-            if checkout.prices_include_tax
-            else line.line_total_without_tax_cents
-            for line in lines
-        ),
+        subtotal_cents=sum(line.listed_cents(checkout) for line in lines),
         currency=checkout.currency,
         market_id=checkout.market_id,
     )
@@ -139,6 +135,7 @@ def payments(
     status: str | None = None,
 ) -> QuerySet[CheckoutPaymentAttempt]:
     """Return payment attempts, each with its checkout."""
+    # Selected with their checkouts, because each payment shows its order's id, which only the checkout knows.
     wanted = {
         "checkout_id": checkout_id,
         "checkout__order_id": order_id,

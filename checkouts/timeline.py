@@ -12,7 +12,7 @@ from commerce.orders.timeline import register_timeline_source
 
 
 @register_timeline_source
-def _payments(order: Order) -> Iterator[TimelineEntry]:
+def _list_payments(order: Order) -> Iterator[TimelineEntry]:
     link = reverse("admin:checkouts_checkout_change", args=[order.checkout_id])
     for attempt in CheckoutPaymentAttempt.objects.filter(checkout_id=order.checkout_id):
         detail = f"{format_money(attempt.amount_cents, attempt.currency)} by {attempt.payment_method}"

@@ -2,6 +2,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkouts import queries
+from checkouts.models import CheckoutPaymentAttempt
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -13,6 +14,7 @@ class PaymentsViewSet(AdminViewSet):
     """Payment attempts with their checkouts, orders and refunds."""
 
     area = "orders"
+    # Refunds of an archived shop may still be under way.
     outlives_archiving = True
 
     @answers(many("payments", PaymentOutput), parameters=[*PAGE_PARAMETERS, PaymentFilter])
@@ -25,5 +27,5 @@ class PaymentsViewSet(AdminViewSet):
         return Response({"payment": _shape(queries.get_payment(payment_id))})
 
 
-def _shape(payment: object) -> object:
+def _shape(payment: CheckoutPaymentAttempt) -> dict[str, object]:
     return PaymentOutput(payment).data

@@ -41,6 +41,7 @@ class AddressFields(Input):
     phone = fields.OptionalTextField(max_length=40)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        # Null means the same as a missing field, and isn't stored.
         return {name: value for name, value in attrs.items() if value is not None}
 
 

@@ -32,7 +32,9 @@ class CheckoutsViewSet(StorefrontViewSet):
     """One action per step. The operations check the phases."""
 
     idempotent_actions = ("complete",)
+    # These wait for VIES or a payment gateway.
     unscoped_actions = ("vat", "start_payment", "confirm")
+    # A stored answer would show the page of an attempt that has failed since (docs/decisions/0006).
     key_knowing_actions = ("start_payment",)
     guessed_codes: ClassVar[dict[str, str]] = {"apply_code": "discount_not_found"}
     shopper_fields: ClassVar[dict[str, str]] = {"create": "cart_token"}
@@ -40,7 +42,9 @@ class CheckoutsViewSet(StorefrontViewSet):
     @answers(_CHECKOUT, request=shapes.CheckoutInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.CheckoutInput)
-        with limit_attempts(_count_checkouts_of(fields["cart_token"])):
+        # Limited per cart, because each checkout stores a copy of its lines.
+        name = f"checkouts:{current_account_id()}:{digest(fields['cart_token'])}"
+        with limit_attempts(Counter(name, Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))):
             loaded = operations.create_checkout(**fields, now=timezone.now())
         return _answer(loaded, status=201)
 
@@ -93,7 +97,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     def start_payment(self, request: Request, token: str) -> Response:
         fields = self.valid(shapes.StartPaymentInput)
         loaded, attempt = operations.start_payment(
-            token=token, **fields, key=_key_of(request), scope=self.scope, now=timezone.now()
+            token=token, **fields, key=_read_key(request), scope=self.scope, now=timezone.now()
         )
         return _mark_replay(loaded, _answer(loaded, also=shapes.attempt_answer(attempt)))
 
@@ -108,17 +112,11 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
-        loaded = operations.complete_checkout(token=token, key=_key_of(request), now=timezone.now())
+        loaded = operations.complete_checkout(token=token, key=_read_key(request), now=timezone.now())
         return _mark_replay(loaded, _answer(loaded))
 
 
-def _count_checkouts_of(cart_token: str) -> Counter:
-    """Count the checkouts made from a cart, because each stores a copy of its lines."""
-    name = f"checkouts:{current_account_id()}:{digest(cart_token)}"
-    return Counter(name, Limit(settings.CHECKOUTS_PER_CART, _HOUR_S))
-
-
-def _key_of(request: Request) -> str | None:
+def _read_key(request: Request) -> str | None:
     """Return the Idempotency-Key as read by the middleware."""
     return idempotency.key_of(request._request)  # noqa: SLF001
 

@@ -6,7 +6,7 @@ from typing import Any
 from accounts.queries import current_account
 from carts.operations import convert_cart
 from checkouts.errors import CheckoutAlreadyCompleted, PaymentNotConfirmed
-from checkouts.lines import charged_lines, untaxed_columns
+from checkouts.lines import list_charged_lines, untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
 from checkouts.queries import LoadedCheckout, load_lines, lock_checkout, require_phase
@@ -80,7 +80,7 @@ def complete_checkout(*, token: str, now: datetime, key: str | None = None) -> L
     publish_many(occurrences=occurrences, now=now)
     # Only enqueued, so that a slow email provider delays no order.
     shown = {"name": account.name, "handle": account.handle, "timezone": account.default_timezone}
-    enqueue_confirmation(order, charged_lines(checkout, lines), account=shown, now=now)
+    enqueue_confirmation(order, list_charged_lines(checkout, lines), account=shown, now=now)
     return LoadedCheckout(checkout, lines)
 
 

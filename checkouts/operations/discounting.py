@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from checkouts.lines import charged_lines
+from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from commerce.orders.snapshots import AutomaticDiscount
 from commerce.tenancy.scope import current_account_id
@@ -67,24 +67,18 @@ def build_basket(
     """
     return Basket(
         lines=tuple(
-            Line(line.variant_id, line.product_id, line.quantity, _price(checkout, line))
-            for line in charged_lines(checkout, lines)
+            Line(line.variant_id, line.product_id, line.quantity, line.listed_cents(checkout))
+            for line in list_charged_lines(checkout, lines)
         ),
         currency=checkout.currency,
         market_id=checkout.market_id,
         shipping_cents=shipping_cents,
-        listed_cents=sum(_price(checkout, line) for line in lines),
+        listed_cents=sum(line.listed_cents(checkout) for line in lines),
     )
 
 
 def list_entered_ids(checkout: Checkout) -> list[int]:
     return [applied.discount_id for applied in checkout.discount_codes if applied.discount_id is not None]
-
-
-def _price(checkout: Checkout, line: CheckoutLineItem) -> int:
-    return (
-        line.line_total_with_tax_cents if checkout.prices_include_tax else line.line_total_without_tax_cents
-    )
 
 
 def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evaluation) -> None:

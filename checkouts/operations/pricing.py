@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 from datetime import datetime
 
 from checkouts.errors import AmountTooLarge
-from checkouts.lines import charged_lines
+from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.totals import AMOUNTS, Charge, Line, compute_totals
 from commerce.payments.connectors import get_connector
@@ -40,7 +40,7 @@ def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: 
                 tax_rate_bp=line.tax_rate_bp,
                 discount_cents=line.discount_cents,
             )
-            for line in charged_lines(checkout, lines)
+            for line in list_charged_lines(checkout, lines)
         ],
         shipping=_make_shipping_charge(checkout),
         cod_fee=_make_cod_fee(checkout),
@@ -85,4 +85,6 @@ def _make_cod_fee(checkout: Checkout) -> Charge | None:
 def _make_charge(checkout: Checkout, price_cents: int, *, discount_cents: int = 0) -> Charge:
     """Build a charge, without tax under a reverse charge."""
     charge = Charge(price_cents, checkout.shipping_tax_rate_bp, discount_cents)
-    return charge.untaxed(includes_tax=checkout.prices_include_tax) if checkout.is_reverse_charge else charge
+    return (
+        charge.without_tax(includes_tax=checkout.prices_include_tax) if checkout.is_reverse_charge else charge
+    )

@@ -19,7 +19,7 @@ _MODULES = (ledgers, uses, stock, totals, prices, copies, money, currencies, cou
 CHECKS = tuple(check for module in _MODULES for check in module.CHECKS)
 
 
-def differences() -> Iterator[str]:
+def find_differences() -> Iterator[str]:
     """Yield a line for each difference in the books of the account in scope; amounts are in cents."""
     parameters = {
         "account": current_account_id(),

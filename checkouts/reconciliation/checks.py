@@ -21,7 +21,7 @@ class Check:
     sql: str
 
 
-def sums_up(text: str, *, table: str, column: str, parts: str, reference: str, **how: str) -> Check:
+def compare_sums(text: str, *, table: str, column: str, parts: str, reference: str, **how: str) -> Check:
     """Compare a column of a table with the `total` of the parts that refer to it."""
     names = {"which": "true", "total": f"sum(p.{how.pop('amount', 'id')})"} | how
     return Check(text, _SUMS.format(table=table, column=column, parts=parts, reference=reference, **names))

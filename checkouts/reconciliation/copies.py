@@ -48,7 +48,7 @@ _LINE_COLUMNS = (
 )
 
 
-def _charged(column: str) -> str:
+def _select_charged(column: str) -> str:
     """Return the SQL of a checkout line's column as charged: without tax under a reverse charge."""
     untaxed = untaxed_columns(table="f").get(column)
     if untaxed is None:
@@ -64,7 +64,7 @@ _LINES = f"""
       JOIN checkout_line_items f
         ON f.account_id = k.account_id AND f.checkout_id = k.id AND f.position = l.position
      CROSS JOIN LATERAL (VALUES
-           {", ".join(f"('{name}', l.{name}::text, {_charged(name)})" for name in _LINE_COLUMNS)}
+           {", ".join(f"('{name}', l.{name}::text, {_select_charged(name)})" for name in _LINE_COLUMNS)}
            ) AS figure (name, said, copied)
      WHERE o.account_id = %(account)s AND figure.said <> figure.copied
      ORDER BY o.id, l.position, figure.name

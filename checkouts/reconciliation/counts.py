@@ -1,6 +1,6 @@
 """Compare customers' figures and the order counter with orders, and emails with their orders and dispatches."""
 
-from .checks import Check, sums_up
+from .checks import Check, compare_sums
 
 # Only recent orders, because dispatches are pruned after that time.
 _EMAILS = """
@@ -19,6 +19,7 @@ _EMAILS = """
                           AND e.idempotency_key = email.template || '/' || o.token)
      ORDER BY o.id, email.template
 """
+# A delivery is recorded in the transaction that closes its dispatch.
 _SENT = """
     SELECT d.id, d.idempotency_key
       FROM outbox_dispatches d
@@ -44,7 +45,7 @@ _NUMBERS = """
 """
 
 CHECKS = (
-    sums_up(
+    compare_sums(
         "customer {} counts {} orders, but has {} that are not cancelled",
         table="customers",
         column="orders_count",
@@ -53,7 +54,7 @@ CHECKS = (
         total="count(*)",
         which="p.status <> 'cancelled'",
     ),
-    sums_up(
+    compare_sums(
         "customer {} has spent {}, but the orders that are not cancelled come to {}",
         table="customers",
         column="total_spent_cents",

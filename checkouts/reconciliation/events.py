@@ -26,6 +26,7 @@ _OF_ORDERS = f"""
      WHERE o.account_id = %(account)s AND COALESCE(t.times, 0) <> CASE WHEN event.is_due THEN 1 ELSE 0 END
      ORDER BY o.id, event.type
 """  # noqa: S608  the expression is constant
+# Events have amounts and ids as text, as clients read them.
 _FIGURES = f"""
     {_TOLD}
     SELECT o.id, o.number, o.total_cents, t.type, COALESCE(t.number, 'none'), COALESCE(t.total_cents, 'none')
@@ -34,6 +35,7 @@ _FIGURES = f"""
      WHERE o.account_id = %(account)s AND (t.number, t.total_cents) IS DISTINCT FROM (o.number::text, o.total_cents::text)
      ORDER BY o.id, t.type
 """  # noqa: S608  the expression is constant
+# Reversals have no event.
 _OF_GIFT_CARDS = """
     WITH told AS (
         SELECT e.type, e.data->>'voucher_id' AS voucher_id, count(*) AS times

@@ -1,6 +1,6 @@
 """Compare counts and balances with ledgers, holds with checkouts that may hold, orders and carts with checkouts."""
 
-from .checks import Check, sums_up
+from .checks import Check, compare_sums
 
 _HELD = """
     SELECT h.id, h.checkout_id
@@ -22,6 +22,7 @@ _USES = """
      WHERE d.account_id = %(account)s AND d.usage_count <> COALESCE(r.uses, 0) + COALESCE(h.uses, 0)
      ORDER BY d.id
 """
+# A discount of this type only represents its voucher, so all of these are copies.
 _GIFT_CARDS = """
     SELECT d.id, d.voucher_id
       FROM discounts d
@@ -31,6 +32,7 @@ _GIFT_CARDS = """
            IS DISTINCT FROM (d.code, d.value_amount, d.currency)
      ORDER BY d.id
 """
+# Cancelling frees the units of an order, and sending takes them out of stock.
 _COMMITTED = """
     SELECT r.id, r.checkout_id
       FROM inventory_reservations r
@@ -56,6 +58,7 @@ _CHECKOUTS_OF_ORDERS = """
      WHERE o.account_id = %(account)s AND k.phase IS DISTINCT FROM 'completed'
      ORDER BY o.id
 """
+# A merged cart stays merged: its checkout may be completed nevertheless, if it was paid before.
 _CARTS_OF_COMPLETED = """
     SELECT k.id, k.cart_id, c.status
       FROM checkouts k
@@ -89,12 +92,12 @@ _LINES_OF_MERGED = """
 """
 
 
-def _held_while_paying(text: str, table: str) -> Check:
+def _check_holder_is_paying(text: str, table: str) -> Check:
     return Check(text, _HELD.format(table=table, which="true", holder="k.phase = 'processing'"))
 
 
-def _units(status: str) -> Check:
-    return sums_up(
+def _check_units(status: str) -> Check:
+    return compare_sums(
         f"inventory level {{}} has {{}} units {status}, but its reservations sum up to {{}}",
         table="inventory_levels",
         column=status,
@@ -106,7 +109,7 @@ def _units(status: str) -> Check:
 
 
 CHECKS = (
-    sums_up(
+    compare_sums(
         "voucher {} has a balance of {}, but its ledger sums up to {}",
         table="vouchers",
         column="balance_cents",
@@ -114,7 +117,7 @@ CHECKS = (
         reference="voucher_id",
         amount="amount_cents",
     ),
-    sums_up(
+    compare_sums(
         "voucher {} has {} held, but its holds sum up to {}",
         table="vouchers",
         column="held_cents",
@@ -124,8 +127,8 @@ CHECKS = (
     ),
     Check("discount {} counts {} uses, but its redemptions and holds come to {}", _USES),
     Check("discount {} is a gift card, but voucher {} has another code, balance or currency", _GIFT_CARDS),
-    _held_while_paying("voucher hold {} is of checkout {}, which is not being paid", "voucher_holds"),
-    _held_while_paying("discount hold {} is of checkout {}, which is not being paid", "discount_holds"),
+    _check_holder_is_paying("voucher hold {} is of checkout {}, which is not being paid", "voucher_holds"),
+    _check_holder_is_paying("discount hold {} is of checkout {}, which is not being paid", "discount_holds"),
     Check(
         "reservation {} is of checkout {}, but open checkouts alone may hold",
         _HELD.format(
@@ -135,8 +138,8 @@ CHECKS = (
         ),
     ),
     Check("reservation {} is committed, but checkout {} has no order that is to be sent", _COMMITTED),
-    _units("reserved"),
-    _units("committed"),
+    _check_units("reserved"),
+    _check_units("committed"),
     Check("completed checkout {} names order {}, but its orders are {}", _ORDERS_OF_COMPLETED),
     Check("order {} is of checkout {}, which is not completed but {}", _CHECKOUTS_OF_ORDERS),
     Check("completed checkout {} is of cart {}, which is still {}", _CARTS_OF_COMPLETED),

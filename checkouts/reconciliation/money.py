@@ -21,6 +21,7 @@ _PAID = """
        AND NOT (o.id IS NULL AND (a.gateway_key IS NULL OR a.refunded_at IS NOT NULL OR {owed}))
      ORDER BY a.id
 """
+# Every order comes from a successful attempt, also if nothing is due or the money comes on delivery.
 _ORDERS_PAID_ONCE = """
     SELECT o.id, count(a.id)
       FROM orders o
@@ -49,6 +50,7 @@ _REFUNDS = """
        AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
      ORDER BY a.id
 """
+# Recording the refund of an order's payment also changes the order.
 _REFUNDED = """
     SELECT a.id, o.id, o.payment_status
       FROM checkout_payment_attempts a
@@ -57,6 +59,7 @@ _REFUNDED = """
        AND o.payment_status IN ('pending', 'paid')
      ORDER BY a.id
 """
+# The page of an ended checkout may still be paid until its cancellation has run.
 _OPEN_PAGES = """
     SELECT a.id, k.id, a.status, COALESCE(d.status, 'missing')
       FROM checkout_payment_attempts a
@@ -69,6 +72,7 @@ _OPEN_PAGES = """
        AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
      ORDER BY a.id
 """
+# Only the phase `processing` has open attempts. In any other, nobody would ask the gateway.
 _OPEN_ATTEMPTS = """
     SELECT a.id, a.status, k.id, k.phase
       FROM checkout_payment_attempts a
@@ -120,6 +124,7 @@ _NEVER_REFUNDED = """
                           AND d.idempotency_key = 'refund_payment/' || a.id)
      ORDER BY o.id
 """
+# Refunding needs a cancelled order, and one that is paid and sent is closed.
 _STATES = """
     SELECT o.id, o.status, o.payment_status, o.fulfillment_status
       FROM orders o

@@ -2,17 +2,19 @@
 
 from .checks import Check
 
+# Halves are rounded up by adding half of the divisor before div() drops the fraction; all is doubled to stay in integers.
+# In `numeric`, since the product of a large amount and its rate exceeds a bigint.
 _WITHIN = "div(2 * ({amount})::numeric * ({rate}) + 10000 + ({rate}), 2 * (10000 + ({rate})))"
 _UPON = "div(2 * ({amount})::numeric * ({rate}) + 10000, 20000)"
 
 
-def _tax(amount: str, rate: str) -> str:
+def _tax_sql(amount: str, rate: str) -> str:
     """Return the SQL of the tax in a gross amount or on a net one, rounded half up like `commerce.money`."""
     within, upon = _WITHIN.format(amount=amount, rate=rate), _UPON.format(amount=amount, rate=rate)
     return f"CASE WHEN p.prices_include_tax THEN {within} ELSE {upon} END"
 
 
-def _untaxed(price: str) -> str:
+def _charged_sql(price: str) -> str:
     """Return the SQL of a listed price as charged: without its tax under a reverse charge."""
     within = _WITHIN.format(amount=price, rate="p.rate_bp")
     return f"CASE WHEN p.is_untaxed AND p.prices_include_tax THEN {price} - {within} ELSE {price} END"
@@ -29,11 +31,11 @@ _FIGURES = f"""
          WHERE k.account_id = %(account)s
     ), charged AS (
         SELECT p.id, p.prices_include_tax, CASE WHEN p.is_untaxed THEN 0 ELSE p.rate_bp END AS rate_bp,
-               {_untaxed("p.shipping")} - p.shipping_discount_cents AS shipping, {_untaxed("p.fee")} AS fee
+               {_charged_sql("p.shipping")} - p.shipping_discount_cents AS shipping, {_charged_sql("p.fee")} AS fee
           FROM p
     ), taxed AS (
-        SELECT p.id, p.shipping, {_tax("p.shipping", "p.rate_bp")} AS shipping_tax,
-               p.fee, {_tax("p.fee", "p.rate_bp")} AS fee_tax
+        SELECT p.id, p.shipping, {_tax_sql("p.shipping", "p.rate_bp")} AS shipping_tax,
+               p.fee, {_tax_sql("p.fee", "p.rate_bp")} AS fee_tax
           FROM charged p
     ), lines AS (
         SELECT l.checkout_id,

@@ -57,6 +57,7 @@ _SENT = """
                           AND o.fulfillment_status = 'fulfilled')
      ORDER BY r.id
 """
+# Stock changes only by adjustments, which have entries, and by sending out units, which are reservations.
 _ON_HAND = """
     SELECT l.id, l.on_hand, COALESCE(a.units, 0), COALESCE(r.units, 0)
       FROM inventory_levels l

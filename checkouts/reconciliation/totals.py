@@ -40,6 +40,7 @@ _CHECKOUTS = f"""
      WHERE k.account_id = %(account)s AND figure.said <> figure.cents
      ORDER BY k.id, figure.name
 """  # noqa: S608  the expressions are constant
+# What an order copies from its checkout, as far as it is about amounts.
 _COPIED = ("currency", "prices_include_tax", "payment_method", *AMOUNTS)
 _ORDERS = f"""
     SELECT o.id, figure.name, figure.said, k.id, figure.copied

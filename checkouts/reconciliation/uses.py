@@ -78,7 +78,6 @@ _CARDS_WITHOUT_STATUS = """
      ORDER BY v.id
 """
 
-
 # Each of these columns is written together with the status or the kind.
 _INCOMPLETE = """
     SELECT found.kind, found.id, found.status, found.missing
@@ -111,33 +110,33 @@ _FIRST_ENTRIES = """
 """
 
 
-def _named(text: str, *, sessions: str, key: str, which: str, kept: str) -> Check:
+def _check_named(text: str, *, sessions: str, key: str, which: str, kept: str) -> Check:
     return Check(text, _COMPARED.format(sessions=sessions, key=key, which=which, kept=kept))
 
 
 CHECKS = (
-    _named(
+    _check_named(
         "order {} says that gift card {} paid {}, but the gift card's ledger says {}",
         sessions="orders",
         key="voucher_id",
         which="true",
         kept=_REDEEMED_CARDS,
     ),
-    _named(
+    _check_named(
         "order {} says that discount {} took off {}, but the redemptions say {}",
         sessions="orders",
         key="discount_id",
         which="true",
         kept=_REDEEMED_DISCOUNTS,
     ),
-    _named(
+    _check_named(
         "checkout {} is being paid with gift card {} for {}, but holds {} of it",
         sessions="checkouts",
         key="voucher_id",
         which="s.phase = 'processing'",
         kept=_HELD.format(table="voucher_holds", used="voucher_id"),
     ),
-    _named(
+    _check_named(
         "checkout {} is being paid with discount {} for {}, but its hold of a use is for {}",
         sessions="checkouts",
         key="discount_id",

@@ -8,7 +8,7 @@ from typing import Any
 
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from checkouts.phases import FINAL_PHASES, Phase
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from commerce.customers.models import normalise_email
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order, OrderLineItem
@@ -39,7 +39,7 @@ class Opening:
 def assert_books_agree(shop: Shop, opening: Opening) -> None:
     """Assert every invariant that holds at any time, even while shoppers are buying."""
     with shop.scope():
-        found = list(differences())
+        found = list(find_differences())
         assert not found, found
         books = Books(opening)
         books.assert_orders()

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -123,7 +123,7 @@ def pay(started):
 
 def assert_books_agree(shop):
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
 
 
 @pytest.mark.parametrize("act", ACTS)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from carts.models import Cart, CartLineItem
 from checkouts.models import Checkout
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -218,4 +218,4 @@ def assert_one_order_and_email(shop):
     with shop.scope():
         assert Order.objects.count() == 1
         assert OutboxDispatch.objects.filter(target__task_name="send_email").count() == 1
-        assert list(differences()) == []
+        assert list(find_differences()) == []

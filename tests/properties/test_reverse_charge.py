@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carts.totals import price_line
-from checkouts.lines import charged_lines
+from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.operations.pricing import apply_totals
 from checkouts.totals import AMOUNTS
@@ -115,7 +115,7 @@ def test_lines_as_charged_add_up_and_leave_the_frozen_ones_alone(drawn):
     frozen = [dict(vars(line)) for line in lines]
 
     shown = totals(checkout, lines, reverse_charge=True)
-    charged = charged_lines(checkout, lines)
+    charged = list_charged_lines(checkout, lines)
 
     assert sum(line.line_total_with_tax_cents for line in charged) == shown["subtotal_with_tax_cents"]
     assert all(line.line_tax_cents == line.tax_rate_bp == 0 for line in charged)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.operations import create_checkout
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from commerce.outbox.worker import run_due
@@ -34,7 +34,7 @@ def while_archived(shop, *calls):
 
 def assert_nothing_is_open(shop, *, orders=0):
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
         phases = set(Checkout.objects.values_list("phase", flat=True))
         assert phases <= {"abandoned", "completed"}
         assert sum(InventoryLevel.objects.values_list("reserved", flat=True)) == 0

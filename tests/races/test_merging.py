@@ -4,7 +4,7 @@ import pytest
 
 from carts.models import Cart
 from checkouts.models import Checkout
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from tests import factories
@@ -29,7 +29,7 @@ def answers_of(*calls):
 def held_and_open(shop):
     """Return the reserved units and those of open checkouts, after checking that the books agree."""
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
         reserved = sum(InventoryLevel.objects.values_list("reserved", flat=True))
         open_ones = Checkout.objects.exclude(phase__in=["completed", "abandoned"])
         units = open_ones.values_list("line_items__quantity", flat=True)

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from checkouts.models import Checkout
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.loops.models import PostponedRow
 from commerce.orders.models import Order
@@ -221,7 +221,7 @@ def test_shoppers_of_one_code_are_never_told_that_it_is_busy(shop, choice):
     assert all((count, held) == (redeemed, 0) for count, held, redeemed in figures)
     assert sum(count for count, *_ in figures) == sum(used)
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
         assert not PostponedRow.objects.exists()
 
 

@@ -7,7 +7,7 @@ from accounts.models import Account
 from accounts.operations import set_suspended
 from checkouts.models import Checkout
 from checkouts.operations import create_checkout
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.errors import Unauthenticated
 from commerce.inventory.models import InventoryLevel
@@ -47,7 +47,7 @@ def sweep():
 def checkouts(shop):
     """Return the phases of all checkouts, after checking that the books agree and ended ones hold nothing."""
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
         return sorted(Checkout.objects.values_list("phase", flat=True))
 
 

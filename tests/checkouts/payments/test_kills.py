@@ -15,7 +15,7 @@ import requests
 from django.utils import timezone
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
@@ -163,7 +163,7 @@ def assert_money_is_orders(shop, stripe, *, orders):
     paid = {name for name, session in stripe.sessions.items() if session["payment_status"] == "paid"}
     returned = {refund["payment_intent"].removeprefix("pi_") for refund in stripe.refunds}
     with shop.scope():
-        assert list(differences()) == []
+        assert list(find_differences()) == []
         placed = {order.checkout_id: order for order in Order.objects.all()}
         attempts = CheckoutPaymentAttempt.objects.filter(status="succeeded")
         kept = {attempt.provider_reference: attempt.checkout_id for attempt in attempts}

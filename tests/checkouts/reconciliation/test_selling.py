@@ -2,7 +2,7 @@
 
 import pytest
 
-from checkouts.reconciliation import differences
+from checkouts.reconciliation import find_differences
 from tests import factories
 from tests.storefront import PHASES, enter_checkout, take_step
 from tests.threads import run_threads
@@ -33,7 +33,7 @@ def test_shop_that_sells_meanwhile_has_no_differences(shop):
         while any(selling) or not rounds:
             rounds += 1
             with shop.scope():
-                lines += differences()
+                lines += find_differences()
         return rounds, lines
 
     *sold, (rounds, lines) = run_threads(4, lambda index: sell(index) if index < 3 else watch())
