@@ -7,6 +7,7 @@ from .vouchers.holds import reverse_redemptions
 
 
 @on_cancellation
-def give_back(cancelled: Cancellation) -> None:
+def return_uses_and_amounts(cancelled: Cancellation) -> None:
+    # Discounts come before gift cards in the order of locks.
     return_uses(order_id=cancelled.order.pk)
     reverse_redemptions(order_id=cancelled.order.pk, actor=cancelled.actor, now=cancelled.now)

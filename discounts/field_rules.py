@@ -59,7 +59,7 @@ def discount_code(value: object) -> str:
 
 def config_rule(group: Group) -> Rule:
     """The rule for a config of a mechanic."""
-    return within_bytes(_rule_of(group), MAX_CONFIG_BYTES)
+    return within_bytes(_make_rule(group), MAX_CONFIG_BYTES)
 
 
 def check_config(fields: dict[str, object], mechanic: Mechanic) -> dict[str, object]:
@@ -72,7 +72,7 @@ def check_config(fields: dict[str, object], mechanic: Mechanic) -> dict[str, obj
         raise ValidationFailed.of_errors(errors_below(SHARED_COLUMN, refusal)) from None
 
 
-def _rule_of(part: Part) -> Rule:
+def _make_rule(part: Part) -> Rule:
     match part:
         case Number():
             rule = integer(min_value=part.min_value, max_value=part.max_value)
@@ -82,13 +82,13 @@ def _rule_of(part: Part) -> Rule:
         case Ids():
             return _ids
         case Rows():
-            return _sorted_rows(part)
+            return _make_rule_of_rows(part)
     # Errors of single values are named before those of objects and lists.
     required = sorted(filter(is_required, part.parts), key=lambda each: isinstance(each, Group | Rows))
     optional = [each for each in part.parts if not is_required(each)]
     return Fields(
-        required={each.name: _rule_of(each) for each in required},
-        optional={each.name: _rule_of(each) for each in optional},
+        required={each.name: _make_rule(each) for each in required},
+        optional={each.name: _make_rule(each) for each in optional},
         defaults={each.name: list if isinstance(each, Ids) else lambda: None for each in optional},
     )
 
@@ -97,8 +97,8 @@ def is_required(part: Part) -> bool:
     return part.is_required if isinstance(part, Number) else not isinstance(part, Ids)
 
 
-def _sorted_rows(part: Rows) -> Rule:
-    rule = items(_rule_of(part.row), max_length=part.max_length, may_be_empty=False)
+def _make_rule_of_rows(part: Rows) -> Rule:
+    rule = items(_make_rule(part.row), max_length=part.max_length, may_be_empty=False)
 
     def check(value: object) -> list[dict[str, object]]:
         rows = rule(value)
@@ -106,6 +106,7 @@ def _sorted_rows(part: Rows) -> Rule:
         for index, key in enumerate(keys):
             if key in keys[:index]:
                 raise ValidationFailed.of(f"{index}.{part.key}", "duplicate", "Another entry has it.")
+        # Clients may send them in any order.
         return sorted(rows, key=itemgetter(part.key))
 
     return check

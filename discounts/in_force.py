@@ -15,7 +15,7 @@ from .rules import normalise_code
 
 _COLUMNS = ", ".join(COLUMNS)
 # The number of automatic discounts that a trial evaluates.
-TRIED = 200
+MAX_TRIED = 200
 # Two parts, so that each uses its own index, however many codes there are.
 _IN_FORCE = f"""
     SELECT {_COLUMNS} FROM discounts
@@ -29,7 +29,7 @@ _IN_FORCE = f"""
 _ON_TRIAL = f"""
    (SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND code IS NULL AND status <> 'archived'
-     ORDER BY id DESC LIMIT {TRIED})
+     ORDER BY id DESC LIMIT {MAX_TRIED})
      UNION
     SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = %(discount_id)s::bigint
      UNION
@@ -37,6 +37,7 @@ _ON_TRIAL = f"""
      WHERE account_id = %(account_id)s AND status <> 'archived' AND upper(code) = ANY(%(codes)s::text[])
      ORDER BY id
 """  # noqa: S608  the columns are constant
+# The lock excludes the full lock that `update_discount` takes before it removes a code, but not the counting of uses.
 _BY_CODE = f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s) AND type <> 'gift_card'
@@ -61,7 +62,7 @@ def load_rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None)
 def find_rule_by_code(code: str) -> Rule | None:
     """Find a discount by its code, trimmed and ignoring case: a live one, or else the one archived last.
 
-    Codes of gift cards belong to vouchers and aren't found. The row is locked, so that the discount keeps its code
+    Codes of gift cards belong to vouchers and aren't found. The row is locked, so that the discount keeps a code
     until the transaction ends.
     """
     return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
@@ -71,11 +72,10 @@ def _fetch(sql: str, **parameters: Any) -> list[Rule]:
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})
         names = [column.name for column in cursor.description]
-        return [_rule(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-
-
-def _rule(columns: dict[str, Any]) -> Rule:
-    for name in CONFIG_COLUMNS:
-        if columns[name] is not None:
-            columns[name] = orjson.loads(columns[name])
-    return build_rule(columns, get_mechanic(columns["type"]))
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    for row in rows:
+        for name in CONFIG_COLUMNS:
+            # Django has the driver return JSON as text, for its own fields to decode.
+            if row[name] is not None:
+                row[name] = orjson.loads(row[name])
+    return [build_rule(row, get_mechanic(row["type"])) for row in rows]

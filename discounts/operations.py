@@ -26,10 +26,19 @@ def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) 
     discount = Discount(type=fields["type"])
     fields = check_config(fields, discount.mechanic)
     require_known_ids(fields, discount.mechanic)
+    # Null means the type's default, which may differ from the column's.
     set_fields(discount, {"applies_to": None} | fields)
     require_sound(discount)
     if discount.type == GiftCard.type:
-        _issue_gift_card(discount, actor=actor, now=now)
+        # The defaults only satisfy the types: `require_sound` has refused a gift card without them.
+        discount.voucher = issue_voucher(
+            initial_balance_cents=discount.value_amount or 0,
+            currency=discount.currency or "",
+            expires_at=discount.ends_at,
+            actor=actor,
+            now=now,
+        )
+        discount.code = discount.voucher.code
     else:
         _refuse_code_of_gift_card(discount.code)
     discount.save(force_insert=True)
@@ -70,6 +79,7 @@ def archive_discount(*, discount_id: int, now: datetime) -> Discount:
 
     Repeating it changes nothing. Raises `NotFound`.
     """
+    # A conditional UPDATE, so that of two simultaneous requests only the first sets the time.
     about_to_lock(Resource.DISCOUNT)
     Discount.objects.filter(pk=discount_id).exclude(status=Discount.Status.ARCHIVED).update(
         status=Discount.Status.ARCHIVED, archived_at=now, updated_at=now
@@ -78,17 +88,6 @@ def archive_discount(*, discount_id: int, now: datetime) -> Discount:
     if discount.voucher_id is not None:
         discount.voucher = disable_voucher(voucher_id=discount.voucher_id, now=now)
     return discount
-
-
-def _issue_gift_card(discount: Discount, *, actor: str, now: datetime) -> None:
-    discount.voucher = issue_voucher(
-        initial_balance_cents=discount.value_amount or 0,
-        currency=discount.currency or "",
-        expires_at=discount.ends_at,
-        actor=actor,
-        now=now,
-    )
-    discount.code = discount.voucher.code
 
 
 def _refuse_code_of_gift_card(code: str | None) -> None:

@@ -43,20 +43,18 @@ def require_known_ids(fields: dict[str, Any], mechanic: Mechanic) -> None:
     lists = [(kind, kind, fields.get(kind) or []) for kind in _MODELS]
     if mechanic.column and mechanic.config and (config := fields.get(mechanic.column)):
         lists += list_ids(mechanic.config, config, mechanic.column)
-    unknown = [
-        path
-        for kind in _MODELS
-        for path in _unknown(kind, [(path, ids) for named, path, ids in lists if named == kind])
-    ]
+    unknown = []
+    for kind, model in _MODELS.items():
+        lists_of_kind = [(path, ids) for named, path, ids in lists if named == kind]
+        asked = {row_id for _, ids in lists_of_kind for row_id in ids}
+        # Ids in arrays and JSON have no foreign keys, and the manager finds only rows of the account in scope.
+        rows = model._default_manager.filter(pk__in=asked).values_list("pk", flat=True) if asked else ()
+        known = set(rows)
+        unknown += [
+            f"{path}.{index}"
+            for path, ids in lists_of_kind
+            for index, row_id in enumerate(ids)
+            if row_id not in known
+        ]
     if unknown:
         raise ValidationFailed.unknown(*unknown)
-
-
-def _unknown(kind: str, lists: list[tuple[str, list[int]]]) -> list[str]:
-    named = {row_id for _, ids in lists for row_id in ids}
-    known: set[int] = set()
-    if named:
-        known.update(_MODELS[kind]._default_manager.filter(pk__in=named).values_list("pk", flat=True))
-    return [
-        f"{path}.{index}" for path, ids in lists for index, row_id in enumerate(ids) if row_id not in known
-    ]

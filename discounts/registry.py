@@ -8,6 +8,7 @@ from django.utils.module_loading import import_string
 
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN, Mechanic, Unavailable
 
+# The length of the column.
 MAX_TYPE = 32
 
 
@@ -30,6 +31,7 @@ def mechanics_with_shared_column() -> list[Mechanic]:
     return [each for each in mechanics().values() if each.column == SHARED_COLUMN]
 
 
+# By the names, not once for all, because tests change the setting.
 @lru_cache(maxsize=8)
 def _load(names: tuple[str, ...]) -> dict[str, Mechanic]:
     loaded: dict[str, Mechanic] = {}
@@ -37,6 +39,7 @@ def _load(names: tuple[str, ...]) -> dict[str, Mechanic]:
         mechanic = import_string(name)()
         if mechanic.type in loaded or len(mechanic.type) > MAX_TYPE:
             raise ImproperlyConfigured(f"{name}: the type {mechanic.type} is taken or too long.")
+        # Without a column, the config would be lost when the discount is saved.
         if (mechanic.config is None) != (mechanic.column is None) or mechanic.column not in (
             None,
             *CONFIG_COLUMNS,

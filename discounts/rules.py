@@ -16,7 +16,7 @@ Eligibility = Discount.Eligibility
 MAX_BASIS_POINTS = 10_000
 
 _IN_MONEY = (ValueMode.FIXED_AMOUNT, ValueMode.SET_PRICE)
-_HOLDERS = {
+_LISTS_OF_ELIGIBILITY = {
     Eligibility.TAGGED: "customer_tags",
     Eligibility.SEGMENTS: "segment_ids",
     Eligibility.SPECIFIC: "customer_ids",
@@ -30,13 +30,14 @@ def normalise_code(text: str) -> str:
 
 def is_same_code(one: str, other: str) -> bool:
     """Whether two codes are equal except for case, as the database compares them: ß and SS differ."""
+    # Python makes SS of ß in capitals, PostgreSQL leaves it as it is.
     return len(one) == len(other) and one.upper() == other.upper()
 
 
 def set_fields(discount: Discount, fields: Mapping[str, object]) -> None:
     """Set fields; null means a field's default. The discount's own value is cleared if its config has the value."""
     for name, value in fields.items():
-        setattr(discount, name, _default(discount, name) if value is None else value)
+        setattr(discount, name, _read_default(discount, name) if value is None else value)
     if not discount.mechanic.has_value:
         discount.value_mode = discount.value_amount = None
 
@@ -44,13 +45,9 @@ def set_fields(discount: Discount, fields: Mapping[str, object]) -> None:
 def require_sound(discount: Discount) -> None:
     """Raise `ValidationFailed` that names every field that contradicts others."""
     errors = (
-        *_refused_fields(discount),
-        *discount.mechanic.errors(discount),
-        *_config_errors(discount),
-        *_value_errors(discount),
-        *_currency_errors(discount),
-        *_eligibility_errors(discount),
-        *_window_errors(discount),
+        *_find_errors_of_type(discount),
+        *_find_value_errors(discount),
+        *_find_condition_errors(discount),
     )
     if errors:
         raise ValidationFailed(errors=errors)
@@ -67,17 +64,15 @@ def require_fixed_values(discount: Discount, changes: Mapping[str, object]) -> N
         raise ValidationFailed(errors=errors)
 
 
-def _default(discount: Discount, name: str) -> Any:
+def _read_default(discount: Discount, name: str) -> Any:
     return discount.mechanic.defaults.get(name, getattr(Discount(), name))
 
 
-def _refused_fields(discount: Discount) -> Iterator[FieldError]:
+def _find_errors_of_type(discount: Discount) -> Iterator[FieldError]:
     for name, detail in discount.mechanic.refused.items():
-        if getattr(discount, name) != _default(discount, name):
+        if getattr(discount, name) != _read_default(discount, name):
             yield FieldError(name, "not_allowed", detail)
-
-
-def _config_errors(discount: Discount) -> Iterator[FieldError]:
+    yield from discount.mechanic.errors(discount)
     for name in CONFIG_COLUMNS:
         is_given = getattr(discount, name) is not None
         if discount.mechanic.column == name and not is_given:
@@ -87,8 +82,9 @@ def _config_errors(discount: Discount) -> Iterator[FieldError]:
             yield FieldError(name, "not_allowed", f"Only allowed for the type {owners}.")
 
 
-def _value_errors(discount: Discount) -> Iterator[FieldError]:
-    for path, value in _values(discount):
+def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
+    values = list(_list_values(discount))
+    for path, value in values:
         mode, amount = value["value_mode"], value["value_amount"]
         if mode is None:
             yield FieldError(f"{path}value_mode", "required", "Required: percentage or fixed_amount.")
@@ -96,14 +92,12 @@ def _value_errors(discount: Discount) -> Iterator[FieldError]:
             yield FieldError(f"{path}value_amount", "required", "In basis points or cents, by value_mode.")
         elif mode == ValueMode.PERCENTAGE and amount > MAX_BASIS_POINTS:
             yield FieldError(f"{path}value_amount", "max_value", "Must be at most 10000, which is 100 %.")
-
-
-def _currency_errors(discount: Discount) -> Iterator[FieldError]:
-    if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in _values(discount)):
+    # Without one, 5.00 would be taken off in whatever currency the cart has.
+    if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in values):
         yield FieldError("currency", "required", "An amount needs a currency.")
 
 
-def _values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each value of the discount with the path to it: its own, or those of its config."""
     mechanic = discount.mechanic
     if mechanic.has_value:
@@ -113,13 +107,11 @@ def _values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{mechanic.column}.{path}", value
 
 
-def _eligibility_errors(discount: Discount) -> Iterator[FieldError]:
-    holder = _HOLDERS.get(Eligibility(discount.customer_eligibility))
+def _find_condition_errors(discount: Discount) -> Iterator[FieldError]:
+    # With an empty list, the discount would be for nobody.
+    holder = _LISTS_OF_ELIGIBILITY.get(Eligibility(discount.customer_eligibility))
     if holder is not None and not getattr(discount, holder):
         detail = f"The eligibility {discount.customer_eligibility} needs at least one."
         yield FieldError(holder, "required", detail)
-
-
-def _window_errors(discount: Discount) -> Iterator[FieldError]:
     if discount.starts_at and discount.ends_at and discount.ends_at <= discount.starts_at:
         yield FieldError("ends_at", "not_after_start", "Must be after starts_at.")

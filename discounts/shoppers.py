@@ -116,11 +116,16 @@ def load_shopper(
 ) -> Shopper:
     """Load the shopper's data that these rules depend on: at most three statements, none if they need no data."""
     history = load_history(rules, customer_id=customer_id, email=email, checkout_id=checkout_id)
-    customer = _customer(customer_id, email) if any(_asks_for_customer(rule) for rule in rules) else None
+    needs_customer = any(
+        rule.customer_eligibility
+        in (Discount.Eligibility.TAGGED, Discount.Eligibility.SEGMENTS, Discount.Eligibility.SPECIFIC)
+        for rule in rules
+    )
+    customer = _find_customer(customer_id, email) if needs_customer else None
     return Shopper(
         customer_id=customer.pk if customer else None,
         tags=frozenset(customer.tags) if customer else frozenset(),
-        segment_ids=_segments_of(customer, rules) if customer else frozenset(),
+        segment_ids=_find_segment_ids(customer, rules) if customer else frozenset(),
         has_ordered=history.has_ordered,
         uses=history.uses,
     )
@@ -130,22 +135,14 @@ def is_for_first_order(discount: _Limited) -> bool:
     return discount.first_order_only or discount.customer_eligibility == Discount.Eligibility.FIRST_ORDER
 
 
-def _asks_for_customer(rule: Rule) -> bool:
-    return rule.customer_eligibility in (
-        Discount.Eligibility.TAGGED,
-        Discount.Eligibility.SEGMENTS,
-        Discount.Eligibility.SPECIFIC,
-    )
-
-
-def _customer(customer_id: int | None, email: str) -> Customer | None:
+def _find_customer(customer_id: int | None, email: str) -> Customer | None:
     known = Customer.objects.filter(redacted_at__isnull=True)
     if customer_id is not None:
         return known.filter(pk=customer_id).first()
     return known.filter(normalised_email=normalise_email(email)).first()
 
 
-def _segments_of(customer: Customer, rules: Sequence[Rule]) -> frozenset[int]:
+def _find_segment_ids(customer: Customer, rules: Sequence[Rule]) -> frozenset[int]:
     asked = {
         segment_id
         for rule in rules
@@ -154,6 +151,7 @@ def _segments_of(customer: Customer, rules: Sequence[Rule]) -> frozenset[int]:
     }
     if not asked:
         return frozenset()
+    # Segments have no stored members: their filters are evaluated for this customer.
     return frozenset(
         segment.pk for segment in Segment.objects.filter(pk__in=asked) if matches(segment.filter, customer)
     )

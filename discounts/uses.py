@@ -59,6 +59,7 @@ _RELEASE = """
     UPDATE discounts d SET usage_count = d.usage_count - f.uses
       FROM freed f WHERE d.account_id = %(account_id)s AND d.id = f.discount_id
 """
+# Without locking the discounts: their counts stay, since a held use becomes a redeemed one.
 _REDEEM = """
     WITH gone AS (
         DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = %(checkout_id)s RETURNING *
@@ -96,12 +97,6 @@ _RETURN = """
 """
 
 
-_WHAT_TO_DO = (
-    "A discount of this checkout is used up. Choose the payment method again, even the same one: that removes the "
-    "discount off and answers with the new total."
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Use:
     """A use of a discount in a checkout; the amount that it takes off is in cents of the checkout's currency."""
@@ -117,10 +112,12 @@ def hold_uses(
     """Hold one use of each discount for a checkout, all or none. Raises `DiscountExhausted`."""
     if not uses:
         return
+    # Sorted, because rows of a table are locked by id.
     by_id = {use.discount_id: use for use in sorted(uses, key=attrgetter("discount_id"))}
     discounts = list(lock(Discount.objects.filter(pk__in=by_id).order_by("pk")))
+    # One hold is enough to mark the checkout, and a second one would violate the unique index itself.
     first_order_id = next((discount.pk for discount in discounts if is_for_first_order(discount)), None)
-    held = _run(
+    held = _execute(
         _HOLD,
         checkout_id=checkout_id,
         customer_id=customer_id,
@@ -131,13 +128,14 @@ def hold_uses(
         codes=[use.code for use in by_id.values()],
         amounts=[use.amount_cents for use in by_id.values()],
     )
+    # A hold is missing if the person is paying for another first order. This checkout can't hold any yet.
     if held < len(by_id):
-        raise _exhausted(by_id[first_order_id or min(by_id)])
+        raise _make_refusal(by_id[first_order_id or min(by_id)])
     # Read after holding, so that an order is seen for which this payment had to wait.
     history = load_history(discounts, customer_id=customer_id, email=email, checkout_id=checkout_id)
     for discount in discounts:
         if _is_spent(discount) or history.forbids(discount):
-            raise _exhausted(by_id[discount.pk])
+            raise _make_refusal(by_id[discount.pk])
     with connection.cursor() as cursor:
         cursor.execute(_ADD_USES, [current_account_id(), list(by_id)])
 
@@ -154,24 +152,28 @@ def release_uses(*, checkout_ids: Sequence[int]) -> None:
     ids = list(checkout_ids)
     # Discounts are locked before their holds are deleted: another payment may lock a discount and wait for a hold.
     about_to_lock(Resource.DISCOUNT)
-    if _run(_LOCK_HELD, checkout_ids=ids):
-        _run(_RELEASE, checkout_ids=ids)
+    if _execute(_LOCK_HELD, checkout_ids=ids):
+        _execute(_RELEASE, checkout_ids=ids)
 
 
 def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
-    """Enter the uses held by a checkout into the ledger for its order. The count stays: held uses become redeemed."""
-    _run(_REDEEM, checkout_id=checkout_id, order_id=order_id, customer_id=customer_id)
+    """Enter the uses held by a checkout into the ledger for its order."""
+    _execute(_REDEEM, checkout_id=checkout_id, order_id=order_id, customer_id=customer_id)
 
 
 def return_uses(*, order_id: int) -> None:
     """Return the uses redeemed by a cancelled order. Repeating it changes nothing."""
     about_to_lock(Resource.DISCOUNT)
-    if _run(_LOCK_REDEEMED, order_id=order_id):
-        _run(_RETURN, order_id=order_id)
+    if _execute(_LOCK_REDEEMED, order_id=order_id):
+        _execute(_RETURN, order_id=order_id)
 
 
-def _exhausted(use: Use) -> DiscountExhausted:
-    return DiscountExhausted(_WHAT_TO_DO, discount_code=use.code, discount_id=use.discount_id)
+def _make_refusal(use: Use) -> DiscountExhausted:
+    detail = (
+        "A discount of this checkout is used up. Choose the payment method again, even the same one: that removes the "
+        "discount off and answers with the new total."
+    )
+    return DiscountExhausted(detail, discount_code=use.code, discount_id=use.discount_id)
 
 
 def _is_spent(discount: Discount) -> bool:
@@ -179,7 +181,7 @@ def _is_spent(discount: Discount) -> bool:
     return limit is not None and discount.usage_count >= limit
 
 
-def _run(sql: str, **parameters: Any) -> int:
+def _execute(sql: str, **parameters: Any) -> int:
     """Execute a statement; return how many rows it wrote or locked."""
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})

@@ -1,7 +1,7 @@
 """What discounts take off a basket: plain data in and out, no framework. docs/pricing.md says how."""
 
 from .basket import Basket, Line, Shopper
-from .checks import Obstacle, Reason, check, find_obstacle
+from .checks import Obstacle, Reason, find_obstacle
 from .config import VALUE, Choice, Group, Ids, Number, Part, Rows, list_ids
 from .cuts import Cut, compute_cents_off
 from .engine import Applied, Evaluation, Verdict, evaluate
@@ -39,7 +39,6 @@ __all__ = [
     "Unavailable",
     "Verdict",
     "build_rule",
-    "check",
     "combine",
     "compute_cents_off",
     "evaluate",

@@ -25,6 +25,7 @@ class Line:
 
     def price_of(self, units: int) -> int:
         """What some of the units cost together, in cents, rounded once."""
+        # Not a multiple of a rounded unit price: that would be off by up to half a cent for each unit.
         return divide_half_up(self.price_cents * units, self.quantity)
 
 

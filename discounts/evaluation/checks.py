@@ -33,26 +33,21 @@ class Obstacle:
     detail: str
 
 
-def check(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime) -> Reason | None:
-    """The first reason why a rule may not apply, or None."""
-    obstacle = find_obstacle(rule, basket, shopper=shopper, now=now)
-    return obstacle.reason if obstacle else None
-
-
 def find_obstacle(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime) -> Obstacle | None:
-    """As `check`, with the facts: status, window, market, currency, minimum, customer, limits, in this order."""
+    """Return the first reason why a rule may not apply, with the facts; None if it may."""
+    # In the order of docs/pricing.md. Clients are told the first reason alone.
     return (
-        _status(rule)
-        or _window(rule, now)
-        or _market(rule, basket)
-        or _currency(rule, basket)
-        or _minimum(rule, basket)
-        or _eligibility(rule, shopper)
-        or _limits(rule, shopper)
+        _check_status(rule)
+        or _check_period(rule, now)
+        or _check_market(rule, basket)
+        or _check_currency(rule, basket)
+        or _check_minimum(rule, basket)
+        or _check_eligibility(rule, shopper)
+        or _check_limits(rule, shopper)
     )
 
 
-def _status(rule: Rule) -> Obstacle | None:
+def _check_status(rule: Rule) -> Obstacle | None:
     if not rule.mechanic.is_available:
         return Obstacle(Reason.NOT_ACTIVE, f"The type {rule.type} is not available any more.")
     if rule.status == "active":
@@ -60,28 +55,30 @@ def _status(rule: Rule) -> Obstacle | None:
     return Obstacle(Reason.NOT_ACTIVE, f"The discount is {rule.status}.")
 
 
-def _window(rule: Rule, now: datetime) -> Obstacle | None:
+def _check_period(rule: Rule, now: datetime) -> Obstacle | None:
     if rule.starts_at is not None and now < rule.starts_at:
         return Obstacle(Reason.NOT_STARTED, f"The discount starts at {rule.starts_at.isoformat()}.")
+    # The end is exclusive: a discount until midnight doesn't apply at midnight.
     if rule.ends_at is not None and now >= rule.ends_at:
         return Obstacle(Reason.EXPIRED, f"The discount ended at {rule.ends_at.isoformat()}.")
     return None
 
 
-def _market(rule: Rule, basket: Basket) -> Obstacle | None:
+def _check_market(rule: Rule, basket: Basket) -> Obstacle | None:
     if not rule.market_ids or basket.market_id in rule.market_ids:
         return None
     return Obstacle(Reason.MARKET_MISMATCH, f"The discount is not for market {basket.market_id}.")
 
 
-def _currency(rule: Rule, basket: Basket) -> Obstacle | None:
+def _check_currency(rule: Rule, basket: Basket) -> Obstacle | None:
+    # A percentage may apply in any currency.
     if rule.currency is None or rule.currency == basket.currency:
         return None
     detail = f"The discount is in {rule.currency}, the prices are in {basket.currency}."
     return Obstacle(Reason.CURRENCY_MISMATCH, detail)
 
 
-def _minimum(rule: Rule, basket: Basket) -> Obstacle | None:
+def _check_minimum(rule: Rule, basket: Basket) -> Obstacle | None:
     minimum_cents, subtotal_cents = rule.minimum_order_subtotal_cents, basket.subtotal_cents
     if subtotal_cents >= minimum_cents:
         return None
@@ -89,27 +86,24 @@ def _minimum(rule: Rule, basket: Basket) -> Obstacle | None:
     return Obstacle(Reason.MINIMUM_NOT_MET, detail)
 
 
-def _eligibility(rule: Rule, shopper: Shopper) -> Obstacle | None:
-    if rule.first_order_only and shopper.has_ordered:
-        return Obstacle(Reason.CUSTOMER_NOT_ELIGIBLE, "The discount is for first orders only.")
-    detail = _ineligible(rule, shopper)
+def _check_eligibility(rule: Rule, shopper: Shopper) -> Obstacle | None:
+    detail: str | None = None
+    # Two ways to say the same: the flag can be combined with any eligibility.
+    is_for_first_order = rule.first_order_only or rule.customer_eligibility == Eligibility.FIRST_ORDER
+    if is_for_first_order and shopper.has_ordered:
+        detail = "The discount is for first orders only."
+    else:
+        match rule.customer_eligibility:
+            case Eligibility.TAGGED if rule.customer_tags.isdisjoint(shopper.tags):
+                detail = "The customer has none of the discount's tags."
+            case Eligibility.SEGMENTS if rule.segment_ids.isdisjoint(shopper.segment_ids):
+                detail = "The customer is in none of the discount's segments."
+            case Eligibility.SPECIFIC if shopper.customer_id not in rule.customer_ids:
+                detail = "The discount is for other customers."
     return Obstacle(Reason.CUSTOMER_NOT_ELIGIBLE, detail) if detail else None
 
 
-def _ineligible(rule: Rule, shopper: Shopper) -> str | None:
-    match rule.customer_eligibility:
-        case Eligibility.TAGGED if rule.customer_tags.isdisjoint(shopper.tags):
-            return "The customer has none of the discount's tags."
-        case Eligibility.SEGMENTS if rule.segment_ids.isdisjoint(shopper.segment_ids):
-            return "The customer is in none of the discount's segments."
-        case Eligibility.SPECIFIC if shopper.customer_id not in rule.customer_ids:
-            return "The discount is for other customers."
-        case Eligibility.FIRST_ORDER if shopper.has_ordered:
-            return "The discount is for first orders only."
-    return None
-
-
-def _limits(rule: Rule, shopper: Shopper) -> Obstacle | None:
+def _check_limits(rule: Rule, shopper: Shopper) -> Obstacle | None:
     limit, used = rule.usage_limit_total, rule.usage_count
     if limit is not None and used >= limit:
         return Obstacle(Reason.USAGE_LIMIT_REACHED, f"The discount was used {used} times of {limit}.")

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 VALUE_MODES = ("percentage", "fixed_amount", "set_price", "free")
+# The most units that a line of a cart may have.
 MAX_QUANTITY = 9999
+# The largest value of PostgreSQL's integer, the type of the columns that limit uses.
 MAX_COUNT = 2**31 - 1
 
 
@@ -16,6 +18,7 @@ class Number:
     name: str
     label: str
     min_value: int = 0
+    # The largest integer that JSON carries exactly to JavaScript.
     max_value: int = 2**53 - 1
     is_required: bool = True
 

@@ -7,6 +7,7 @@ from commerce.money import allocate, share
 
 from .basket import Line
 
+# `rules` imports `mechanic`, which imports this module.
 if TYPE_CHECKING:
     from .rules import Rule
 
@@ -31,10 +32,11 @@ def compute_cents_off(price_cents: int, mode: str | None, amount: int | None, *,
             off_cents = price_cents - amount * units
         case _:
             off_cents = 0
+    # A set price above the price must not raise it.
     return min(max(off_cents, 0), price_cents)
 
 
-def split(rule: "Rule", lines: Sequence[Line], remaining: Sequence[int]) -> Cut:
+def split_value(rule: "Rule", lines: Sequence[Line], remaining: Sequence[int]) -> Cut:
     """One value off the sum of the target lines, split by what remains of each."""
     positions = rule.target.positions(lines)
     weights = [remaining[position] for position in positions]

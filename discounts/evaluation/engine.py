@@ -57,9 +57,10 @@ def evaluate(
 ) -> Evaluation:
     """What the rules take off a basket. The trace has each rule once, in the order in which they apply."""
     rules = sort_rules(automatic, entered)
-    obstacles = _obstacles(rules, entered, basket, shopper=shopper, now=now)
+    # All of them before anything is taken off, because codes are combined among those that may apply.
+    obstacles = _find_obstacles(rules, entered, basket, shopper=shopper, now=now)
     remaining = Remaining(basket)
-    trace = tuple(_verdict(rule, obstacles.get(rule.id), remaining) for rule in rules)
+    trace = tuple(_apply(rule, obstacles.get(rule.id), remaining) for rule in rules)
     return Evaluation(
         line_discounts=remaining.line_discounts,
         shipping_discount_cents=remaining.shipping_discount_cents,
@@ -67,7 +68,7 @@ def evaluate(
     )
 
 
-def _obstacles(
+def _find_obstacles(
     rules: Sequence[Rule], entered: Sequence[Rule], basket: Basket, *, shopper: Shopper, now: datetime
 ) -> dict[int, Obstacle]:
     """What keeps rules from applying before anything is taken off, by the rule's id."""
@@ -82,21 +83,21 @@ def _obstacles(
         rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount does not apply beside {other.name}.")
         for rule_id, other in find_excluded(allowed, allowed_codes).items()
     }
+    # Later entries replace earlier ones, so a rule that fails a check gets that reason, the most specific one.
     early = [rule for rule in rules if rule.is_on_shipping and basket.shipping_cents is None]
     return {rule.id: SHIPPING_NOT_CHOSEN for rule in early} | clashing | failed
 
 
-def _verdict(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Verdict:
+def _apply(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Verdict:
+    """Take the rule's value off what remains, unless there is an obstacle, and say what became of it."""
     amount_cents = 0 if obstacle else remaining.apply(rule)
     if amount_cents:
         detail = f"The discount takes off {amount_cents} cents."
         return Verdict(rule.id, amount_cents, reason=None, detail=detail)
-    obstacle = obstacle or _worth_nothing(rule, remaining)
+    if obstacle is None:
+        detail = f"The discount takes nothing off the {remaining.price_cents(rule)} cents that remain of what it is on."
+        # A type explains itself by the goods. On shipping, the general explanation is the right one.
+        if not rule.is_on_shipping:
+            detail = rule.mechanic.worth_nothing or detail
+        obstacle = Obstacle(Reason.NOTHING_TO_DISCOUNT, detail)
     return Verdict(rule.id, 0, reason=obstacle.reason, detail=obstacle.detail)
-
-
-def _worth_nothing(rule: Rule, remaining: Remaining) -> Obstacle:
-    detail = f"The discount takes nothing off the {remaining.price_cents(rule)} cents that remain of what it is on."
-    if not rule.is_on_shipping:
-        detail = rule.mechanic.worth_nothing or detail
-    return Obstacle(Reason.NOTHING_TO_DISCOUNT, detail)

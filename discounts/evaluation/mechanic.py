@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from commerce.errors import FieldError
 
 from .config import Group
-from .cuts import Cut, split
+from .cuts import Cut, split_value
 
 if TYPE_CHECKING:
     from .remaining import Remaining
@@ -79,7 +79,7 @@ class Mechanic:
 
     def cut(self, rule: "Rule", config: Any, remaining: "Remaining") -> Cut:
         """The cents to take off the lines, by position. More than remains of a line is never taken."""
-        return split(rule, remaining.basket.lines, remaining.line_cents)
+        return split_value(rule, remaining.basket.lines, remaining.line_cents)
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:
         """What else is wrong with the fields of a discount of this type."""
@@ -97,6 +97,7 @@ class ByQuantity(Mechanic):
     hidden = frozenset({"value_mode", "value_amount"})
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:
+        # Shipping has no units.
         if terms.applies_to == "shipping":
             yield FieldError(
                 "applies_to", "not_allowed", "Quantity discounts apply to products, not to shipping."
@@ -106,6 +107,7 @@ class ByQuantity(Mechanic):
 class Unavailable(Mechanic):
     """Stands for a type of stored discounts that the installation doesn't have any more."""
 
+    # Any stage will do: `find_obstacle` lets no such rule apply.
     stage = Stage.PAYMENT
     is_available = False
 

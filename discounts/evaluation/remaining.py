@@ -9,6 +9,7 @@ class Remaining:
     def __init__(self, basket: Basket) -> None:
         self.basket = basket
         self.line_cents = [line.price_cents for line in basket.lines]
+        # While none is chosen, rules on shipping have an obstacle and aren't applied.
         self.shipping_cents = basket.shipping_cents or 0
         self.unused_units = [line.quantity for line in basket.lines]
 
@@ -33,6 +34,7 @@ class Remaining:
             off_cents = compute_cents_off(self.shipping_cents, rule.value_mode, rule.value_amount)
             self.shipping_cents -= off_cents
             return off_cents
+        # A config is required when a discount is saved. A row without one takes nothing off, but stops no checkout.
         if rule.mechanic.column and rule.config is None:
             return 0
         cut = self.limit(rule.mechanic.cut(rule, rule.config, self))

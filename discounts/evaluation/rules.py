@@ -61,7 +61,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A row of `discounts`, under the names of its columns; `config` is that of its mechanic."""
+    """A row of `discounts`, under the names of its columns; `config` is what its mechanic has parsed."""
 
     id: int
     mechanic: Mechanic
@@ -112,10 +112,11 @@ class Rule:
 
 
 CONFIG_COLUMNS = ("bogo_config", "bulk_tiers", SHARED_COLUMN)
-_OWN = [field.name for field in fields(Rule) if field.name not in {"mechanic", "config"}]
-COLUMNS = ("type", *_OWN, *CONFIG_COLUMNS)
+_OWN_COLUMNS = [field.name for field in fields(Rule) if field.name not in {"mechanic", "config"}]
+COLUMNS = ("type", *_OWN_COLUMNS, *CONFIG_COLUMNS)
 
-TYPES: dict[str, Callable[[Any], Any]] = {
+# Sets, because they are only searched: a shop may list a thousand products in a rule.
+_TYPES: dict[str, Callable[[Any], Any]] = {
     "value_mode": ValueMode,
     "applies_to": AppliesTo,
     "customer_eligibility": Eligibility,
@@ -131,12 +132,12 @@ TYPES: dict[str, Callable[[Any], Any]] = {
 def build_rule(row: Mapping[str, Any], mechanic: Mechanic) -> Rule:
     """The rule of a row, which has at least the values of `COLUMNS`, and of the mechanic of its type."""
     config = row[mechanic.column] if mechanic.column else None
+    own = {name: row[name] for name in _OWN_COLUMNS}
+    for name, make in _TYPES.items():
+        if own[name] is not None:
+            own[name] = make(own[name])
     return Rule(
         mechanic=mechanic,
         config=None if config is None else mechanic.parse(config),
-        **{name: _typed(name, row[name]) for name in _OWN},
+        **own,
     )
-
-
-def _typed(name: str, value: Any) -> Any:
-    return TYPES[name](value) if name in TYPES and value is not None else value

@@ -24,6 +24,7 @@ def find_excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, R
 
     The codes are combined anew: one that stacked when it was entered may not do so any more.
     """
+    # As if the codes were entered one after the other, with the settings that their discounts have by now.
     kept = reduce(combine, entered, list[Rule]())
     entered_ids, kept_ids = {rule.id for rule in entered}, {rule.id for rule in kept}
     stands_alone = any(not rule.stackable for rule in kept)
@@ -37,6 +38,7 @@ def find_excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, R
 def sort_rules(automatic: Sequence[Rule], entered: Sequence[Rule]) -> list[Rule]:
     """Every rule once, as they apply: by stage, then those that apply by themselves, by id, then as entered."""
     rules = [*sorted(automatic, key=lambda rule: rule.id), *entered]
+    # `sorted` is stable: within a stage, the order stays as above.
     return sorted({rule.id: rule for rule in rules}.values(), key=_stage)
 
 

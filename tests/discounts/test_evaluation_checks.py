@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from discounts.evaluation import Reason, Shopper, check, find_obstacle
+from discounts.evaluation import Reason, Shopper, find_obstacle
 from tests.discounts.baskets import NOBODY, NOW, basket, evaluated, line, percentage
 
 SECOND = timedelta(seconds=1)
@@ -14,7 +14,8 @@ REGULAR = Shopper(customer_id=5, has_ordered=True, uses={1: 2, 2: 9})
 
 
 def checked(shopper=NOBODY, **columns):
-    return check(percentage(1, 1000, **columns), FORTY_EUROS, shopper=shopper, now=NOW)
+    obstacle = find_obstacle(percentage(1, 1000, **columns), FORTY_EUROS, shopper=shopper, now=NOW)
+    return obstacle.reason if obstacle else None
 
 
 @pytest.mark.parametrize(
