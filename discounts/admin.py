@@ -27,7 +27,7 @@ from .registry import mechanics, mechanics_with_shared_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
 
-def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
+def _show_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
     """The page's condition for showing an input, or else while `unless_empty` is filled in.
 
     Where the form is not editable the page has no such variables, and shows everything.
@@ -37,13 +37,9 @@ def _shown_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
     return f"{condition} || {unless_empty}" if unless_empty else condition
 
 
-def _shown_unless_hidden(name: str, *, unless_empty: str = "") -> str:
+def _show_unless_hidden(name: str, *, unless_empty: str = "") -> str:
     types = [each.type for each in mechanics().values() if name not in each.hidden]
-    return _shown_for(*types, unless_empty=unless_empty)
-
-
-def _shown_for_column(name: str) -> str:
-    return _shown_for(*(each.type for each in mechanics().values() if each.column == name))
+    return _show_for(*types, unless_empty=unless_empty)
 
 
 @admin.register(Discount)
@@ -112,16 +108,19 @@ class DiscountAdmin(EditableAdmin):
     @property
     def conditional_fields(self) -> dict[str, str]:
         return {
-            "code": _shown_unless_hidden("code", unless_empty="code"),
-            "value_mode": _shown_unless_hidden("value_mode"),
-            "value_amount": _shown_unless_hidden("value_amount"),
-            "applies_to": _shown_unless_hidden("applies_to"),
-            "product_ids": _shown_unless_hidden("product_ids", unless_empty="product_ids"),
-            "variant_ids": _shown_unless_hidden("variant_ids", unless_empty="variant_ids"),
-            "customer_tags": _shown_for("tagged", of="customer_eligibility", unless_empty="customer_tags"),
-            "segment_ids": _shown_for("segments", of="customer_eligibility", unless_empty="segment_ids"),
-            "customer_ids": _shown_for("specific", of="customer_eligibility", unless_empty="customer_ids"),
-            **{name: _shown_for_column(name) for name in CONFIG_COLUMNS},
+            "code": _show_unless_hidden("code", unless_empty="code"),
+            "value_mode": _show_unless_hidden("value_mode"),
+            "value_amount": _show_unless_hidden("value_amount"),
+            "applies_to": _show_unless_hidden("applies_to"),
+            "product_ids": _show_unless_hidden("product_ids", unless_empty="product_ids"),
+            "variant_ids": _show_unless_hidden("variant_ids", unless_empty="variant_ids"),
+            "customer_tags": _show_for("tagged", of="customer_eligibility", unless_empty="customer_tags"),
+            "segment_ids": _show_for("segments", of="customer_eligibility", unless_empty="segment_ids"),
+            "customer_ids": _show_for("specific", of="customer_eligibility", unless_empty="customer_ids"),
+            **{
+                name: _show_for(*(each.type for each in mechanics().values() if each.column == name))
+                for name in CONFIG_COLUMNS
+            },
         }
 
     def get_fieldsets(self, request: HttpRequest, obj: Discount | None = None) -> Any:
@@ -142,6 +141,7 @@ class DiscountAdmin(EditableAdmin):
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any
     ) -> forms.Field:
         if db_field.name == "status":
+            # Archiving is an action, because it can't be undone and also ends a gift card.
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 

@@ -14,21 +14,21 @@ _EMPTY: tuple[Any, ...] = (None, "", [])
 Path = tuple[str | int, ...]
 
 
-def _inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
+def _list_inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
     """Each input of a config with its place in the JSON. Rows have as many inputs as there may be rows."""
     for part in group.parts:
         below = (*path, part.name)
         match part:
             case Group():
-                yield from _inputs(part, below)
+                yield from _list_inputs(part, below)
             case Rows():
                 for index in range(part.max_length):
-                    yield from _inputs(part.row, (*below, index))
+                    yield from _list_inputs(part.row, (*below, index))
             case _:
                 yield below, part
 
 
-def _form_field(part: Number | Choice | Ids) -> forms.Field:
+def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     match part:
         case Number():
             return forms.IntegerField(
@@ -46,14 +46,15 @@ def _form_field(part: Number | Choice | Ids) -> forms.Field:
     )
 
 
-def _text(part: Number | Choice | Ids, value: Any) -> str:
+def _format_value(part: Number | Choice | Ids, value: Any) -> str:
     """What an input shows for a value; a choice with labels is never empty."""
     if value is None:
         return part.values[0] if isinstance(part, Choice) and part.labels else ""
     return ",".join(map(str, value)) if isinstance(part, Ids) else str(value)
 
 
-def _at(config: Any, path: Path) -> Any:
+def _read_at(config: Any, path: Path) -> Any:
+    """The value at a place in the JSON; None if any step of the way is missing."""
     for step in path:
         if isinstance(step, int):
             config = config[step] if config and step < len(config) else None
@@ -62,16 +63,18 @@ def _at(config: Any, path: Path) -> Any:
     return config
 
 
-def _build(parts: Sequence[Part], values: dict[Path, Any], path: Path = ()) -> dict[str, Any]:
+def _build_config(parts: Sequence[Part], values: dict[Path, Any], path: Path = ()) -> dict[str, Any]:
     """The JSON of what was filled in: what is missing is left out, and so are empty rows."""
     config: dict[str, Any] = {}
     for part in parts:
         below = (*path, part.name)
         match part:
             case Group():
-                config[part.name] = _build(part.parts, values, below)
+                config[part.name] = _build_config(part.parts, values, below)
             case Rows():
-                rows = (_build(part.row.parts, values, (*below, index)) for index in range(part.max_length))
+                rows = (
+                    _build_config(part.row.parts, values, (*below, index)) for index in range(part.max_length)
+                )
                 config[part.name] = [row for row in rows if row]
             case Choice() if part.labels:
                 config[part.name] = values[below] or part.values[0]
@@ -91,7 +94,7 @@ class ConfigWidget(forms.MultiWidget):
     def __init__(self, group: Group, parts: Sequence[forms.Field], sections: Sequence[str] = ()) -> None:
         self.group = group
         self.sections = sections
-        self.paths = [*_inputs(group)]
+        self.paths = [*_list_inputs(group)]
         self.labels = [part.label for part in parts]
         super().__init__([part.widget for part in parts])
 
@@ -111,30 +114,32 @@ class ConfigWidget(forms.MultiWidget):
                 continue
             found = lists.setdefault(path[:index], {"rows": {}, "section": section})
             found["rows"].setdefault(path[index], []).append(part)
-        labels = dict(_add_labels(self.group))
+        labels = dict(_list_add_labels(self.group))
         for path, found in lists.items():
             rows = [*found["rows"].values()]
-            found |= {"rows": rows, "shown": _shown(rows), "add_label": labels[path]}
+            found |= {"rows": rows, "shown": _count_shown_rows(rows), "add_label": labels[path]}
         context["widget"] |= {"single": single, "lists": [*lists.values()]}
         return context
 
     def decompress(self, value: dict[str, Any] | None) -> list[str]:
+        # A single type's config is stored as it is, while the inputs are described as one section by type.
         shown = {self.sections[0]: value} if len(self.sections) == 1 else value
-        return [_text(part, _at(shown, path)) for path, part in self.paths]
+        return [_format_value(part, _read_at(shown, path)) for path, part in self.paths]
 
 
-def _add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]]:
+def _list_add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]]:
     for part in group.parts:
         if isinstance(part, Group):
-            yield from _add_labels(part, (*path, part.name))
+            yield from _list_add_labels(part, (*path, part.name))
         elif isinstance(part, Rows):
             yield (*path, part.name), part.add_label
 
 
-def _shown(rows: list[list[Any]]) -> int:
+def _count_shown_rows(rows: list[list[Any]]) -> int:
     filled = [
         index for index, row in enumerate(rows) if any(part["value"] not in (None, "", [""]) for part in row)
     ]
+    # Up to the last one that has values, and at least one, in which a first entry can be made.
     return max(filled, default=0) + 1
 
 
@@ -146,8 +151,8 @@ class ConfigField(forms.MultiValueField):
     ) -> None:
         self.group = group
         self.sections = sections
-        self.paths = [*_inputs(group)]
-        parts = [_form_field(part) for _, part in self.paths]
+        self.paths = [*_list_inputs(group)]
+        parts = [_make_form_field(part) for _, part in self.paths]
         widget = ConfigWidget(group, parts, sections)
         super().__init__(
             parts, widget=widget, required=False, require_all_fields=False, label=label, help_text=help_text
@@ -158,7 +163,9 @@ class ConfigField(forms.MultiValueField):
         return not self.disabled and shown != [part or "" for part in data or [""] * len(shown)]
 
     def compress(self, values: list[Any]) -> dict[str, Any] | None:
+        # Django calls this with an empty list if every input is empty.
         given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
+        # Choices that are preselected say nothing about whether somebody filled anything in.
         is_filled_in = any(
             given.get(path) not in _EMPTY
             for path, part in self.paths
@@ -166,7 +173,7 @@ class ConfigField(forms.MultiValueField):
         )
         if not is_filled_in:
             return None
-        config = _build(self.group.parts, given)
+        config = _build_config(self.group.parts, given)
         return config[self.sections[0]] if len(self.sections) == 1 else config
 
 

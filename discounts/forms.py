@@ -24,6 +24,7 @@ class DiscountForm(RuledModelForm):
         shared = mechanics_with_shared_column()
         if self.instance.pk is not None:
             shared = [each for each in shared if each.type == self.instance.type] or shared
+            # A page that can only be viewed has no inputs.
             if "type" in self.fields:
                 self.fields["type"].disabled = True
         if SHARED_COLUMN in self.fields:
@@ -33,9 +34,11 @@ class DiscountForm(RuledModelForm):
         chosen = self.cleaned_data.get("type") or ""
         mechanic = get_mechanic(chosen)
         shared = self.fields.get(SHARED_COLUMN)
+        # The field has a section for each of the types, and one column stores that of the chosen type.
         if isinstance(shared, ConfigField) and len(shared.sections) > 1:
             self.cleaned_data[SHARED_COLUMN] = (self.cleaned_data.get(SHARED_COLUMN) or {}).get(chosen)
         hidden = {name: None for name in CONFIG_COLUMNS if name in self.fields and mechanic.column != name}
+        # Before the rules are checked: what staff can't see must not be refused.
         for name, value in (hidden | dict(mechanic.form_values)).items():
             self.errors.pop(name, None)
             self.cleaned_data[name] = value
@@ -46,6 +49,7 @@ class DiscountForm(RuledModelForm):
 
     def _require_sound(self) -> None:
         """Check how the fields fit each other before Django tries the database's constraints, which name no field."""
+        # A copy, because Django writes the instance itself after this.
         draft = copy(self.instance)
         values = read_all_values(self)
         draft.type = values.get("type", draft.type)

@@ -11,7 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from commerce.tenancy.models import AccountOwned
-from discounts.vouchers.codes import new_voucher_code
+from discounts.vouchers.codes import make_voucher_code
 
 _numbers = count(1)
 
@@ -20,7 +20,7 @@ _EXAMPLES: dict[str, Any] = {
     "email_template_versions.locale": "de",
     "initial_balance_cents": 1,
     "amount_cents": 1,
-    "code": new_voucher_code,
+    "code": make_voucher_code,
     "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "rate_mode": "tiered",
     "target": {"task_name": "send_email"},

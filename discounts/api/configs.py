@@ -31,27 +31,28 @@ class IdsOutput(serializers.ListField):
     child = fields.IdField()
 
 
-# No docstring: the OpenAPI document would show it for each subclass.
-class WithConfig(
-    serializers.Serializer
-):  # has a field for the column that types share, if there are such types
+# Adds a field for the column that types share, if there are such types. This is no docstring, because the OpenAPI document
+# would show that for each subclass.
+class WithConfig(serializers.Serializer):
+    # A class method under this name, because commerce/rest/versioning.py reads the fields of a class without an instance.
     @classmethod
     def more_fields(cls) -> dict[str, serializers.Field]:
         groups = tuple(each.config for each in mechanics_with_shared_column() if each.config)
         if not groups:
             return {}
         if issubclass(cls, Input):
-            return {SHARED_COLUMN: _shared_input(groups)(required=False, allow_null=True)}
-        return {SHARED_COLUMN: _shared_output(groups)(allow_null=True)}
+            return {SHARED_COLUMN: _make_shared_input(groups)(required=False, allow_null=True)}
+        return {SHARED_COLUMN: _make_shared_output(groups)(allow_null=True)}
 
     def get_fields(self) -> dict[str, serializers.Field]:
         return super().get_fields() | self.more_fields()
 
 
+# Cached, so that the OpenAPI document gets one class for each schema's name.
 @cache
-def config_input(group: Group) -> type[fields.WholeField]:
+def make_config_input(group: Group) -> type[fields.WholeField]:
     """The field of a request for a config in a column of its own."""
-    shape = _schema(group, Input)
+    shape = _get_schema(group, Input)
     field = type(
         f"{group.schema}Field",
         (fields.WholeField,),
@@ -61,13 +62,13 @@ def config_input(group: Group) -> type[fields.WholeField]:
 
 
 @cache
-def config_output(group: Group) -> type[serializers.Serializer]:
-    return _schema(group, Output)
+def make_config_output(group: Group) -> type[serializers.Serializer]:
+    return _get_schema(group, Output)
 
 
 @cache
-def _shared_input(groups: tuple[Group, ...]) -> type[fields.ObjectField]:
-    @extend_schema_field(_one_of("DiscountConfigInput", groups, Input))
+def _make_shared_input(groups: tuple[Group, ...]) -> type[fields.ObjectField]:
+    @extend_schema_field(_make_union("DiscountConfigInput", groups, Input))
     class SharedField(fields.ObjectField):
         """The operation checks it by the discount's type."""
 
@@ -78,44 +79,46 @@ def _shared_input(groups: tuple[Group, ...]) -> type[fields.ObjectField]:
 
 
 @cache
-def _shared_output(groups: tuple[Group, ...]) -> type[serializers.Field]:
-    @extend_schema_field(_one_of("DiscountConfigOutput", groups, Output))
+def _make_shared_output(groups: tuple[Group, ...]) -> type[serializers.Field]:
+    @extend_schema_field(_make_union("DiscountConfigOutput", groups, Output))
     class SharedField(serializers.Field):
         def get_attribute(self, instance: Discount) -> Discount | None:
             return None if instance.config is None else instance
 
         def to_representation(self, value: Discount) -> dict[str, Any]:
             group = value.mechanic.config
-            return dict(_schema(group, Output)(value.config).data) if group else value.config or {}
+            return dict(_get_schema(group, Output)(value.config).data) if group else value.config or {}
 
     return SharedField
 
 
-def _one_of(name: str, groups: tuple[Group, ...], base: type[Input | Output]) -> PolymorphicProxySerializer:
-    return PolymorphicProxySerializer(name, [_schema(group, base) for group in groups], None)
+def _make_union(
+    name: str, groups: tuple[Group, ...], base: type[Input | Output]
+) -> PolymorphicProxySerializer:
+    return PolymorphicProxySerializer(name, [_get_schema(group, base) for group in groups], None)
 
 
-def _schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
+def _get_schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
     """Groups that differ only in name and labels have one schema."""
-    return _make_schema(_unlabelled(replace(group, name="")), base)
+    return _make_schema(_drop_labels(replace(group, name="")), base)
 
 
-def _unlabelled(part: Part) -> Any:
+def _drop_labels(part: Part) -> Any:
     match part:
         case Group():
-            return replace(part, parts=tuple(map(_unlabelled, part.parts)))
+            return replace(part, parts=tuple(map(_drop_labels, part.parts)))
         case Rows():
-            return replace(part, row=_unlabelled(part.row))
+            return replace(part, row=_drop_labels(part.row))
     return replace(part, label="")
 
 
 @cache
 def _make_schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
-    make = _input if base is Input else _output
+    make = _make_input if base is Input else _make_output
     return type(group.schema + base.__name__, (base,), {part.name: make(part) for part in group.parts})
 
 
-def _input(part: Part) -> serializers.Field:
+def _make_input(part: Part) -> serializers.Field:
     match part:
         case Number():
             if part.is_required:
@@ -124,27 +127,29 @@ def _input(part: Part) -> serializers.Field:
                 min_value=part.min_value, max_value=part.max_value, default=None, allow_null=True
             )
         case Choice():
-            return serializers.ChoiceField(_choices(part))
+            return serializers.ChoiceField(_list_choices(part))
         case Ids():
             return IdsField(default=list)
         case Group():
-            return _schema(part, Input)()
-    return fields.ListField(child=_schema(part.row, Input)(), allow_empty=False, max_length=part.max_length)
+            return _get_schema(part, Input)()
+    return fields.ListField(
+        child=_get_schema(part.row, Input)(), allow_empty=False, max_length=part.max_length
+    )
 
 
-def _output(part: Part) -> serializers.Field:
+def _make_output(part: Part) -> serializers.Field:
     match part:
         case Number():
             return serializers.IntegerField(allow_null=not part.is_required)
         case Choice():
-            return serializers.ChoiceField(_choices(part))
+            return serializers.ChoiceField(_list_choices(part))
         case Ids():
             return IdsOutput()
         case Group():
-            return _schema(part, Output)()
-    return _schema(part.row, Output)(many=True)
+            return _get_schema(part, Output)()
+    return _get_schema(part.row, Output)(many=True)
 
 
-def _choices(part: Choice) -> list[tuple[str, str]]:
+def _list_choices(part: Choice) -> list[tuple[str, str]]:
     """The values, with the names of value modes as the document has them."""
     return [(value, value if part.labels else value.replace("_", " ").title()) for value in part.values]

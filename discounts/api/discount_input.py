@@ -19,7 +19,7 @@ from discounts.mechanics.bulk_pricing import BULK_TIERS
 from discounts.mechanics.buy_x_get_y import BOGO
 from discounts.models import Discount
 
-from .configs import IdsField, TypeField, WithConfig, config_input
+from .configs import IdsField, TypeField, WithConfig, make_config_input
 
 
 class CodeField(fields.FormattedField):
@@ -61,8 +61,8 @@ class DiscountChanges(WithConfig, Input):
     )
     starts_at = fields.DateTimeField(required=False, allow_null=True)
     ends_at = fields.DateTimeField(required=False, allow_null=True)
-    bogo_config = config_input(BOGO)(required=False, allow_null=True)
-    bulk_tiers = config_input(BULK_TIERS)(required=False, allow_null=True)
+    bogo_config = make_config_input(BOGO)(required=False, allow_null=True)
+    bulk_tiers = make_config_input(BULK_TIERS)(required=False, allow_null=True)
     status = serializers.ChoiceField(STATUSES, required=False, allow_null=True)
 
 

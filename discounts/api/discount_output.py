@@ -7,7 +7,7 @@ from discounts.mechanics.bulk_pricing import BULK_TIERS
 from discounts.mechanics.buy_x_get_y import BOGO
 from discounts.models import Discount, DiscountRedemption
 
-from .configs import IdsOutput, TypeField, WithConfig, config_output
+from .configs import IdsOutput, TypeField, WithConfig, make_config_output
 
 
 class DiscountOutput(WithConfig, Output):
@@ -37,8 +37,8 @@ class DiscountOutput(WithConfig, Output):
     usage_count = serializers.IntegerField(help_text="Uses redeemed and not returned, or held by checkouts.")
     starts_at = TimestampField(allow_null=True)
     ends_at = TimestampField(allow_null=True)
-    bogo_config = config_output(BOGO)(allow_null=True)
-    bulk_tiers = config_output(BULK_TIERS)(allow_null=True)
+    bogo_config = make_config_output(BOGO)(allow_null=True)
+    bulk_tiers = make_config_output(BULK_TIERS)(allow_null=True)
     voucher_id = fields.IdField(
         allow_null=True, help_text="The gift card issued for a discount of type `gift_card`."
     )

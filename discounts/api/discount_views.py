@@ -34,12 +34,12 @@ class DiscountsViewSet(AdminViewSet):
     @answers(many("discounts", DiscountOutput), parameters=[*PAGE_PARAMETERS, DiscountFilter])
     def list(self, request: Request) -> Response:
         page = newest_first(queries.discounts(**self.valid_query(DiscountFilter)), self.cursor)
-        return Response(page.answer("discounts", partial(self._shown, now=timezone.now())))
+        return Response(page.answer("discounts", partial(self._present, now=timezone.now())))
 
     @answers(one("discount", DiscountOutput), request=DiscountInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(DiscountInput)
-        self._require_vouchers(fields["type"])
+        self._require_voucher_scope(fields["type"])
         actor = f"key:{self.principal.key_id}"
         discount = operations.create_discount(fields=fields, actor=actor, now=timezone.now())
         return self._answer(discount, status=201)
@@ -55,10 +55,10 @@ class DiscountsViewSet(AdminViewSet):
 
     @answers(one("discount", DiscountOutput))
     def destroy(self, request: Request, discount_id: int) -> Response:
-        self._require_vouchers(queries.get_discount(discount_id).type)
+        self._require_voucher_scope(queries.get_discount(discount_id).type)
         return self._answer(operations.archive_discount(discount_id=discount_id, now=timezone.now()))
 
-    def _require_vouchers(self, discount_type: str) -> None:
+    def _require_voucher_scope(self, discount_type: str) -> None:
         """Raise if the key lacks the scope of vouchers, which issuing or ending a gift card takes."""
         if discount_type == GiftCard.type and not self.principal.may("write_vouchers"):
             raise InsufficientScope(
@@ -66,10 +66,11 @@ class DiscountsViewSet(AdminViewSet):
             )
 
     def _answer(self, discount: Discount, *, status: int = 200) -> Response:
-        return Response({"discount": self._shown(discount, now=timezone.now())}, status=status)
+        return Response({"discount": self._present(discount, now=timezone.now())}, status=status)
 
-    def _shown(self, discount: Discount, *, now: datetime) -> dict[str, object]:
+    def _present(self, discount: Discount, *, now: datetime) -> dict[str, object]:
         shown = DiscountOutput(discount, context={"now": now}).data
+        # The code of a gift card is as good as money.
         is_secret = discount.type == GiftCard.type and not self.principal.may("read_vouchers")
         return shown | {"code": None} if is_secret else shown
 
@@ -83,8 +84,10 @@ class DiscountRedemptionsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         entries = queries.redemptions(**self.valid_query(DiscountRedemptionFilter))
-        return Response(newest_first(entries, self.cursor).answer("discount_redemptions", _redemption))
+        return Response(
+            newest_first(entries, self.cursor).answer("discount_redemptions", _present_redemption)
+        )
 
 
-def _redemption(entry: DiscountRedemption) -> dict[str, object]:
+def _present_redemption(entry: DiscountRedemption) -> dict[str, object]:
     return DiscountRedemptionOutput(entry).data

@@ -15,36 +15,37 @@ from . import vouchers_serializers as shapes
 
 class VouchersViewSet(AdminViewSet):
     area = "vouchers"
+    # Wrong codes are counted, so that nobody finds a gift card by trying.
     guessed_codes: ClassVar[dict[str, str]] = {"redeem": "not_found"}
 
     @answers(many("vouchers", shapes.VoucherOutput), parameters=[*PAGE_PARAMETERS, shapes.VoucherFilter])
     def list(self, request: Request) -> Response:
         found = queries.vouchers(**self.valid_query(shapes.VoucherFilter), now=timezone.now())
-        return Response(newest_first(found, self.cursor).answer("vouchers", _voucher))
+        return Response(newest_first(found, self.cursor).answer("vouchers", _present_voucher))
 
     @answers(one("voucher", shapes.VoucherOutput), request=shapes.VoucherInput, status=201)
     def create(self, request: Request) -> Response:
         fields = self.valid(shapes.VoucherInput)
         voucher = operations.issue_voucher(**fields, actor=self._actor, now=timezone.now())
-        return Response({"voucher": _voucher(voucher)}, status=201)
+        return Response({"voucher": _present_voucher(voucher)}, status=201)
 
     @answers(one("voucher", shapes.VoucherWithAttemptsOutput))
     def retrieve(self, request: Request, voucher_id: int) -> Response:
         voucher = queries.get_voucher(voucher_id)
         attempts = voucher.payment_attempts.order_by("pk")
         shown = shapes.VoucherPaymentAttemptOutput(attempts, many=True).data
-        return Response({"voucher": _voucher(voucher) | {"payment_attempts": shown}})
+        return Response({"voucher": _present_voucher(voucher) | {"payment_attempts": shown}})
 
     @answers(one("voucher", shapes.VoucherOutput))
     def destroy(self, request: Request, voucher_id: int) -> Response:
         voucher = operations.disable_voucher(voucher_id=voucher_id, now=timezone.now())
-        return Response({"voucher": _voucher(voucher)})
+        return Response({"voucher": _present_voucher(voucher)})
 
     @answers(one("voucher", shapes.VoucherOutput), request=shapes.RevokeInput)
     def revoke(self, request: Request, voucher_id: int) -> Response:
         fields = self.valid(shapes.RevokeInput)
         voucher = operations.revoke_voucher(voucher_id=voucher_id, **fields, now=timezone.now())
-        return Response({"voucher": _voucher(voucher)})
+        return Response({"voucher": _present_voucher(voucher)})
 
     @answers(
         envelope("Redeem", voucher=shapes.VoucherOutput(), redemption=shapes.RedeemOutput()),
@@ -53,7 +54,9 @@ class VouchersViewSet(AdminViewSet):
     def redeem(self, request: Request) -> Response:
         fields = {"order_id": None} | self.valid(shapes.RedeemInput)
         redeemed = operations.redeem_voucher(**fields, actor=self._actor, now=timezone.now())
-        return Response({"voucher": _voucher(redeemed.voucher), "redemption": _redemption(redeemed)})
+        return Response(
+            {"voucher": _present_voucher(redeemed.voucher), "redemption": _present_redemption(redeemed)}
+        )
 
     @property
     def _actor(self) -> str:
@@ -75,11 +78,11 @@ class VoucherRedemptionsViewSet(AdminViewSet):
         )
 
 
-def _voucher(voucher: Voucher) -> dict[str, object]:
+def _present_voucher(voucher: Voucher) -> dict[str, object]:
     return shapes.VoucherOutput(voucher, context={"now": timezone.now()}).data
 
 
-def _redemption(redeemed: operations.Redeemed) -> dict[str, object]:
+def _present_redemption(redeemed: operations.Redeemed) -> dict[str, object]:
     entry = redeemed.redemption
     shown = {
         "id": entry.pk,

@@ -68,7 +68,7 @@ class BulkTiers:
     def from_json(cls, config: Mapping[str, Any]) -> Self:
         return cls(scope=config["scope"], tiers=tuple(map(Tier.from_json, config["tiers"])))
 
-    def reached(self, quantity: int) -> Tier | None:
+    def find_tier(self, quantity: int) -> Tier | None:
         """The highest tier that a quantity reaches."""
         within = (tier for tier in self.tiers if tier.min_quantity <= quantity)
         return max(within, key=lambda tier: tier.min_quantity, default=None)
@@ -99,7 +99,7 @@ class BulkPricing(ByQuantity):
         cut = {}
         for position in positions:
             units = lines[position].quantity
-            tier = config.reached(together if config.scope == "order" else units)
+            tier = config.find_tier(together if config.scope == "order" else units)
             if tier:
                 price_cents = remaining.line_cents[position]
                 cut[position] = compute_cents_off(

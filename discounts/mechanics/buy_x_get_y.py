@@ -23,7 +23,7 @@ from discounts.evaluation.config import MAX_COUNT, MAX_QUANTITY
 Units = Mapping[int, int]
 
 
-def _side(name: str, label: str) -> Group:
+def _describe_side(name: str, label: str) -> Group:
     return Group(
         "BogoTarget",
         (
@@ -38,8 +38,8 @@ def _side(name: str, label: str) -> Group:
 BOGO = Group(
     "Bogo",
     (
-        _side("buy", "Buy: units"),
-        _side("get", "Get: units"),
+        _describe_side("buy", "Buy: units"),
+        _describe_side("get", "Get: units"),
         *VALUE,
         Number(
             "max_applications",
@@ -118,12 +118,13 @@ def find_best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> 
     """As many complete applications as the unused units allow: the cheapest are rewarded, the dearest bought."""
     buyable = {position: unused[position] for position in bogo.buy.positions(lines)}
     gettable = {position: unused[position] for position in bogo.get.positions(lines)}
-    count = _applications(bogo, buyable, gettable)
+    count = _count_applications(bogo, buyable, gettable)
     if not count:
         return Deal(bought={}, rewarded={})
+    # By the exact price of a unit: rounded ones could make different prices look equal.
     cheapest_first = sorted(gettable, key=lambda position: lines[position].unit_price)
     dearest_first = sorted(buyable, key=lambda position: -lines[position].unit_price)
-    spare = _spare(count * bogo.buy_quantity, cheapest_first, buyable, gettable)
+    spare = _find_spare(count * bogo.buy_quantity, cheapest_first, buyable, gettable)
     rewarded = _take(count * bogo.get_quantity, cheapest_first, spare)
     left = {position: units - rewarded.get(position, 0) for position, units in buyable.items()}
     return Deal(bought=_take(count * bogo.buy_quantity, dearest_first, left), rewarded=rewarded)
@@ -139,8 +140,9 @@ def compute_deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
     }
 
 
-def _applications(bogo: Bogo, buyable: Units, gettable: Units) -> int:
+def _count_applications(bogo: Bogo, buyable: Units, gettable: Units) -> int:
     """How often the units suffice, where one that could be bought or got is only one of them."""
+    # Merged by position, so that units that are in both count once.
     everything = sum({**buyable, **gettable}.values())
     count = min(
         sum(buyable.values()) // bogo.buy_quantity,
@@ -150,7 +152,7 @@ def _applications(bogo: Bogo, buyable: Units, gettable: Units) -> int:
     return count if bogo.max_applications is None else min(count, bogo.max_applications)
 
 
-def _spare(needed: int, cheapest_first: Sequence[int], buyable: Units, gettable: Units) -> Units:
+def _find_spare(needed: int, cheapest_first: Sequence[int], buyable: Units, gettable: Units) -> Units:
     """The units that can be got without lacking any of the `needed` to buy: the cheapest of those that are both."""
     both = {position: units for position, units in gettable.items() if position in buyable}
     only_bought = sum(buyable.values()) - sum(both.values())

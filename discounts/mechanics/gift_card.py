@@ -35,6 +35,7 @@ class GiftCard(Mechanic):
     form_values = {"value_mode": "fixed_amount", "applies_to": "order"}
 
     def cut(self, rule: Rule, config: Any, remaining: Remaining) -> Cut:
+        # A payment doesn't change the tax, and a discount would.
         return {}
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:

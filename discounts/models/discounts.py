@@ -95,6 +95,7 @@ class Discount(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "discounts"
         constraints = [
+            # Without case, since people type codes. Archiving frees the code.
             models.UniqueConstraint(
                 F("account"), Upper("code"), condition=~Q(status="archived"), name="discounts_code"
             ),
@@ -121,6 +122,7 @@ class Discount(AccountOwned):
             models.Index(
                 fields=["account"], condition=Q(code__isnull=True, status="active"), name="discounts_in_force"
             ),
+            # The unique index doesn't have archived ones, which a refusal names if there is no live one.
             models.Index(F("account"), Upper("code"), name="discounts_by_code"),
         ]
 
@@ -151,7 +153,9 @@ class DiscountUse(models.Model):
 
     discount = AccountForeignKey(Discount, related_name="+")
     code = models.CharField(max_length=64, null=True)
+    # Not a foreign key, since checkouts import discounts and not the other way round.
     checkout_id = models.BigIntegerField()
+    # Null for a guest.
     customer = AccountForeignKey("customers.Customer", null=True, related_name="+")
     customer_email = models.CharField(max_length=254)
     amount_cents = models.BigIntegerField()

@@ -42,6 +42,7 @@ class Voucher(AccountOwned):
                 condition=Q(balance_cents__gte=0, balance_cents__lte=F("initial_balance_cents")),
                 name="vouchers_balance",
             ),
+            # What is held can't be spent elsewhere, not even by mistake.
             models.CheckConstraint(
                 condition=Q(held_cents__gte=0, held_cents__lte=F("balance_cents")), name="vouchers_held"
             ),

@@ -155,6 +155,7 @@ class VoucherAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Voucher], search_term: str
     ) -> tuple[models.QuerySet[Voucher], bool]:
+        # A code is found in any spelling, and by the index on codes. Other texts are searched for within both fields.
         code = parse_voucher_code(search_term)
         if code is not None:
             return queryset.filter(code=code), False

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from commerce.errors import Refusal
 from discounts.models import VoucherPaymentAttempt
@@ -24,8 +23,9 @@ def record_refusal(
     try:
         yield
     except Refusal as refusal:
+        # Run by the middleware after the rollback, in another transaction: this one can't keep anything.
         refusal.aftermath = partial(
-            _record,
+            VoucherPaymentAttempt.objects.create,
             voucher_id=voucher_id,
             status=Status.REFUSED,
             failure_code=refusal.code,
@@ -35,7 +35,3 @@ def record_refusal(
             actor=actor,
         )
         raise
-
-
-def _record(**fields: Any) -> None:
-    VoucherPaymentAttempt.objects.create(**fields)

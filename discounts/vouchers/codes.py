@@ -7,16 +7,16 @@ SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LENGTH = 16
 
 
-def new_voucher_code() -> str:
+def make_voucher_code() -> str:
     """Generate a random code of the form XXXX-XXXX-XXXX-XXXX."""
-    return group("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
+    return _group_symbols("".join(secrets.choice(SYMBOLS) for _ in range(_LENGTH)))
 
 
 def parse_voucher_code(typed: str) -> str | None:
     """Convert a typed code to the stored form; None if it can't be a code."""
     symbols = typed.upper().replace("-", "").replace(" ", "")
-    return group(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None
+    return _group_symbols(symbols) if len(symbols) == _LENGTH and set(symbols) <= set(SYMBOLS) else None
 
 
-def group(symbols: str) -> str:
+def _group_symbols(symbols: str) -> str:
     return "-".join(symbols[start : start + 4] for start in range(0, len(symbols), 4))

@@ -17,7 +17,7 @@ from commerce.tenancy.scope import current_account_id
 from .attempts import record_refusal
 from .codes import parse_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalanceHeld, VoucherNotActive
-from .occurrences import Occurrence, redeemed
+from .occurrences import Occurrence, build_redeemed_events
 from .statuses import Status, compute_status
 
 _SELECT = """
@@ -40,6 +40,8 @@ _HOLD = """
       FROM held
      WHERE v.account_id = %s AND v.id = held.voucher_id
 """
+# A separate statement before the one that writes. A single one that waits for a row would then write by the version from
+# before the wait.
 _LOCK_HELD = """
     SELECT v.id
       FROM vouchers v
@@ -151,7 +153,8 @@ class Funds:
 def find_usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | None:
     """Find the gift card of a typed code, if any. Raises `VoucherNotActive` and `CurrencyMismatch`."""
     canonical = parse_voucher_code(code)
-    found = _funds(_BY_CODE, canonical, now=now) if canonical else []
+    # Not locked: what is available is checked again when the payment starts, and is only then held.
+    found = _load_funds(_BY_CODE, canonical, now=now) if canonical else []
     if not found:
         return None
     (funds,) = found
@@ -163,7 +166,7 @@ def find_usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | N
 
 def load_vouchers_in_currency(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
     """Load those gift cards that are in this currency, in the given order, including inactive ones."""
-    found = {funds.id: funds for funds in _funds(_OF_CURRENCY, list(ids), currency, now=now)}
+    found = {funds.id: funds for funds in _load_funds(_OF_CURRENCY, list(ids), currency, now=now)}
     return [found[id_] for id_ in ids if id_ in found]
 
 
@@ -176,7 +179,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
     if not wanted:
         return
     about_to_lock(Resource.GIFT_CARD)
-    locked = {funds.id: funds for funds in _funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
+    locked = {funds.id: funds for funds in _load_funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
     for voucher_id, cents in wanted.items():
         with record_refusal(
             voucher_id=voucher_id,
@@ -184,7 +187,12 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
             checkout_id=checkout_id,
             actor=f"checkout:{checkout_id}",
         ):
-            _require_funds(locked[voucher_id], cents)
+            funds = locked[voucher_id]
+            _require_active(funds, _WHAT_TO_DO)
+            if cents > funds.available_cents:
+                raise InsufficientBalanceHeld(
+                    _WHAT_TO_DO, voucher_code=funds.code, available_cents=funds.available_cents
+                )
     account_id = current_account_id()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -228,7 +236,7 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
     return [
         occurrence
         for voucher_id, currency, status, balance_cents, amount_cents in captured
-        for occurrence in redeemed(
+        for occurrence in build_redeemed_events(
             voucher_id=voucher_id,
             currency=currency,
             status=status,
@@ -254,7 +262,7 @@ def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
             cursor.execute(_REVERSE, values)
 
 
-def _funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
+def _load_funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
     with connection.cursor() as cursor:
         cursor.execute(sql, [current_account_id(), *parameters])
         return [
@@ -266,11 +274,3 @@ def _funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
 def _require_active(funds: Funds, detail: str | None = None) -> None:
     if funds.status != Status.ACTIVE:
         raise VoucherNotActive(detail, voucher_code=funds.code, voucher_status=funds.status)
-
-
-def _require_funds(funds: Funds, cents: int) -> None:
-    _require_active(funds, _WHAT_TO_DO)
-    if cents > funds.available_cents:
-        raise InsufficientBalanceHeld(
-            _WHAT_TO_DO, voucher_code=funds.code, available_cents=funds.available_cents
-        )

@@ -48,6 +48,7 @@ def enqueue_voucher_email(voucher: Voucher, *, now: datetime) -> None:
         customer_id=customers(email=voucher.recipient_email).values_list("pk", flat=True).first(),
         variables=variables,
         reference_id=voucher.pk,
+        # With the time, because staff may send the same gift card several times.
         idempotency_key=f"{ISSUED.key}/{voucher.pk}/{timestamp(now)}",
         now=now,
     )

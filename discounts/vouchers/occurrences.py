@@ -9,7 +9,7 @@ from discounts.models import Voucher
 Occurrence = tuple[str, dict[str, Any]]
 
 
-def issued(voucher: Voucher) -> Occurrence:
+def build_issued_event(voucher: Voucher) -> Occurrence:
     data = {
         "currency": voucher.currency,
         "initial_balance_cents": voucher.initial_balance_cents,
@@ -20,7 +20,7 @@ def issued(voucher: Voucher) -> Occurrence:
     return "voucher.issued", {"voucher_id": voucher.pk} | data
 
 
-def redeemed(
+def build_redeemed_events(
     *,
     voucher_id: int,
     currency: str,
@@ -39,7 +39,7 @@ def redeemed(
         yield "voucher.depleted", card | use
 
 
-def ended(name: str, voucher: Voucher, **more: object) -> Occurrence:
+def build_ended_event(name: str, voucher: Voucher, **more: object) -> Occurrence:
     """A gift card expired or was revoked. The event tells the remaining balance."""
     data = {"currency": voucher.currency, "balance_cents": voucher.balance_cents}
     return name, {"voucher_id": voucher.pk} | data | more

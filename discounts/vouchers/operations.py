@@ -13,10 +13,10 @@ from commerce.tenancy.scope import current_account_id
 from discounts.models import Voucher, VoucherPaymentAttempt, VoucherRedemption
 
 from .attempts import record_refusal
-from .codes import new_voucher_code, parse_voucher_code
+from .codes import make_voucher_code, parse_voucher_code
 from .errors import CurrencyMismatch, InsufficientBalance, VoucherNotActive
 from .notifications import enqueue_voucher_email
-from .occurrences import ended, issued, redeemed
+from .occurrences import build_ended_event, build_issued_event, build_redeemed_events
 from .rules import REDEMPTION, REVOCATION, check_voucher
 from .statuses import FINAL, Status, effective_status
 
@@ -89,10 +89,12 @@ def issue_vouchers(
         "expires_at": expires_at,
         "order_id": order_id,
     }
-    fields = check_voucher(card, now=now) | {"now": now}
+    fields = check_voucher(card, now=now) | {"account": current_account_id(), "now": now}
     vouchers: list[Voucher] = []
+    # Usually one round. A code that is taken, perhaps by another account, inserts no row.
     while len(vouchers) < count:
-        vouchers += _insert(count - len(vouchers), fields)
+        codes = [make_voucher_code() for _ in range(count - len(vouchers))]
+        vouchers += Voucher.objects.raw(_INSERT, fields | {"codes": codes})
     VoucherRedemption.objects.bulk_create(
         VoucherRedemption(
             voucher=voucher,
@@ -104,7 +106,7 @@ def issue_vouchers(
         )
         for voucher in vouchers
     )
-    publish_many(occurrences=[issued(voucher) for voucher in vouchers], now=now)
+    publish_many(occurrences=[build_issued_event(voucher) for voucher in vouchers], now=now)
     return vouchers
 
 
@@ -121,12 +123,22 @@ def redeem_voucher(
     order = None
     if order_id is not None:
         order = lock(Order.objects.filter(pk=order_id)).first()
-    voucher = _lock(code=parse_voucher_code(code))
+    # A text that can't be a code becomes null, which no gift card has.
+    voucher = _lock_voucher(code=parse_voucher_code(code))
     if order_id is not None and order is None:
         raise ValidationFailed.unknown("order_id")
     with record_refusal(voucher_id=voucher.pk, amount_cents=amount_cents, order_id=order_id, actor=actor):
-        _require_redeemable(voucher, amount_cents, order, now)
-    return _redeem(voucher, amount_cents, order_id, actor, now)
+        _require_active(voucher, now)
+        if order is not None and order.status == Order.Status.CANCELLED:
+            raise OrderNotOpen("The order is cancelled.", order_status=order.status)
+        if order is not None and order.currency != voucher.currency:
+            raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
+        # Not the balance: what open checkouts hold is promised to their payments.
+        if amount_cents > voucher.available_cents:
+            raise InsufficientBalance(
+                balance_cents=voucher.balance_cents, available_cents=voucher.available_cents
+            )
+    return _charge(voucher, amount_cents, order_id, actor, now)
 
 
 def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
@@ -134,7 +146,7 @@ def disable_voucher(*, voucher_id: int, now: datetime) -> Voucher:
 
     Raises `NotFound`.
     """
-    voucher = _lock(pk=voucher_id)
+    voucher = _lock_voucher(pk=voucher_id)
     if voucher.status not in FINAL:
         voucher.status = Status.DISABLED
         voucher.disabled_at = now
@@ -148,13 +160,13 @@ def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
     Amounts that orders took from it stay taken. Raises `ValidationFailed` and `NotFound`.
     """
     reason = REVOCATION.check({"reason": reason})["reason"]
-    voucher = _lock(pk=voucher_id)
+    voucher = _lock_voucher(pk=voucher_id)
     if voucher.status != Status.REVOKED:
         voucher.status = Status.REVOKED
         voucher.revoked_at = now
         voucher.revocation_reason = reason
         voucher.save(update_fields=["status", "revoked_at", "revocation_reason", "updated_at"])
-        name, data = ended("voucher.revoked", voucher, reason=reason)
+        name, data = build_ended_event("voucher.revoked", voucher, reason=reason)
         publish(type=name, data=data, now=now)
     return voucher
 
@@ -167,13 +179,7 @@ def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
     return voucher
 
 
-def _insert(count: int, fields: dict[str, object]) -> list[Voucher]:
-    """Insert up to `count` gift cards: fewer if a generated code is taken."""
-    codes = [new_voucher_code() for _ in range(count)]
-    return list(Voucher.objects.raw(_INSERT, fields | {"account": current_account_id(), "codes": codes}))
-
-
-def _lock(**lookup: object) -> Voucher:
+def _lock_voucher(**lookup: object) -> Voucher:
     return get_or_not_found(lock(Voucher.objects.all()), **lookup)
 
 
@@ -183,19 +189,7 @@ def _require_active(voucher: Voucher, now: datetime) -> None:
         raise VoucherNotActive(voucher_status=status)
 
 
-def _require_redeemable(voucher: Voucher, amount_cents: int, order: Order | None, now: datetime) -> None:
-    _require_active(voucher, now)
-    if order is not None and order.status == Order.Status.CANCELLED:
-        raise OrderNotOpen("The order is cancelled.", order_status=order.status)
-    if order is not None and order.currency != voucher.currency:
-        raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
-    if amount_cents > voucher.available_cents:
-        raise InsufficientBalance(
-            balance_cents=voucher.balance_cents, available_cents=voucher.available_cents
-        )
-
-
-def _redeem(voucher: Voucher, amount_cents: int, order_id: int | None, actor: str, now: datetime) -> Redeemed:
+def _charge(voucher: Voucher, amount_cents: int, order_id: int | None, actor: str, now: datetime) -> Redeemed:
     voucher.balance_cents -= amount_cents
     if voucher.balance_cents == 0:
         voucher.status = Status.DEPLETED
@@ -216,7 +210,7 @@ def _redeem(voucher: Voucher, amount_cents: int, order_id: int | None, actor: st
         order_id=order_id,
         actor=actor,
     )
-    occurrences = redeemed(
+    occurrences = build_redeemed_events(
         voucher_id=voucher.pk,
         currency=voucher.currency,
         status=voucher.status,

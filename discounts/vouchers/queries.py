@@ -22,6 +22,7 @@ def vouchers(
     if status is not None:
         found = found.filter(matches_status(status, now))
     if code is not None:
+        # A text that can't be a code becomes null, which no gift card has.
         found = found.filter(code=parse_voucher_code(code))
     if recipient_email is not None:
         found = found.filter(recipient_email__iexact=recipient_email)

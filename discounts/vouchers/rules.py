@@ -7,6 +7,7 @@ from typing import Any
 from commerce.errors import ValidationFailed
 from commerce.rules import Fields, cents, currency, email, moment, nullable, row_id, text
 
+# Longer than a code, because people type hyphens and spaces as they like.
 MAX_CODE = 64
 MAX_REASON = 1000
 

@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("account", metavar="HANDLE", help="the account that issues them")
-        parser.add_argument("--count", type=_number, required=True, help="number of gift cards")
+        parser.add_argument("--count", type=_parse_count, required=True, help="number of gift cards")
         parser.add_argument(
             "--amount", type=int, required=True, metavar="CENTS", help="balance of each gift card"
         )
@@ -42,13 +42,13 @@ class Command(BaseCommand):
         account_id, now = find_account_id(options["account"]), timezone.now()
         with show_refusals():
             # Checked before a file is created for the codes.
-            check_voucher(_card(options), now=now)
+            check_voucher(_read_terms(options), now=now)
         with (
             csv_writer(options["output"], self.stdout) as writer,
             tqdm(total=options["count"], unit="card", disable=None) as bar,
         ):
             writer.writerow(("code", "currency", "initial_balance_cents", "expires_at"))
-            for vouchers in _issue(account_id, options, now=now):
+            for vouchers in _issue_in_batches(account_id, options, now=now):
                 writer.writerows(
                     (
                         voucher.code,
@@ -61,20 +61,20 @@ class Command(BaseCommand):
                 bar.update(len(vouchers))
 
 
-def _issue(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterator[list[Voucher]]:
+def _issue_in_batches(account_id: int, options: dict[str, Any], *, now: datetime) -> Iterator[list[Voucher]]:
     """Issue gift cards in batches. Yields a batch only after its commit, so that no invalid code is written."""
     for start in range(0, options["count"], _BATCH):
         with account_scope(account_id):
             vouchers = issue_vouchers(
                 count=min(_BATCH, options["count"] - start),
-                **_card(options),
+                **_read_terms(options),
                 actor="command:issue_vouchers",
                 now=now,
             )
         yield vouchers
 
 
-def _card(options: Mapping[str, object]) -> dict[str, Any]:
+def _read_terms(options: Mapping[str, object]) -> dict[str, Any]:
     return {
         "initial_balance_cents": options["amount"],
         "currency": options["currency"],
@@ -82,7 +82,7 @@ def _card(options: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _number(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise ArgumentTypeError("must be an integer of at least 1")
     return int(text)

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from discounts.vouchers import codes, operations
-from discounts.vouchers.codes import SYMBOLS, new_voucher_code, parse_voucher_code
+from discounts.vouchers.codes import SYMBOLS, make_voucher_code, parse_voucher_code
 from discounts.vouchers.operations import issue_vouchers
 from tests.discounts.vouchers.cards import event_types, ledger, make_voucher
 
@@ -21,7 +21,7 @@ def issue(shop, count=1):
 def test_codes_have_thirty_two_symbols_none_of_which_looks_like_another():
     assert len(set(SYMBOLS)) == 32
     assert not set("ILOU") & set(SYMBOLS)
-    assert len({new_voucher_code() for _ in range(1000)}) == 1000
+    assert len({make_voucher_code() for _ in range(1000)}) == 1000
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_code_is_read_in_any_form(typed, canonical):
 def test_code_that_another_account_has_is_drawn_again(shop, other_shop, monkeypatch):
     theirs = make_voucher(other_shop)
     drawn = chain([theirs.code, theirs.code], repeat("AAAA-AAAA-AAAA-AAAA"))
-    monkeypatch.setattr(operations, "new_voucher_code", lambda: next(drawn))
+    monkeypatch.setattr(operations, "make_voucher_code", lambda: next(drawn))
 
     (voucher,) = issue(shop)
 
@@ -54,7 +54,7 @@ def test_code_that_another_account_has_is_drawn_again(shop, other_shop, monkeypa
 
 def test_codes_drawn_twice_in_one_batch_are_drawn_again(shop, monkeypatch):
     drawn = iter(["AAAA-AAAA-AAAA-AAAA", "AAAA-AAAA-AAAA-AAAA", "BBBB-BBBB-BBBB-BBBB"])
-    monkeypatch.setattr(operations, "new_voucher_code", lambda: next(drawn))
+    monkeypatch.setattr(operations, "make_voucher_code", lambda: next(drawn))
 
     vouchers = issue(shop, count=2)
 
@@ -81,4 +81,4 @@ def test_number_of_statements_does_not_depend_on_the_number_of_vouchers(
 def test_code_comes_from_the_systems_source_of_secrets(monkeypatch):
     monkeypatch.setattr(codes.secrets, "choice", lambda symbols: symbols[-1])
 
-    assert new_voucher_code() == "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
+    assert make_voucher_code() == "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
