@@ -105,6 +105,7 @@ class DiscountAdmin(EditableAdmin):
         ("So far", {"fields": (("usage_count", "voucher", "created_at", "archived_at"),)}),
     )
 
+    # A property, because the types are a setting of the installation.
     @property
     def conditional_fields(self) -> dict[str, str]:
         return {
@@ -176,6 +177,7 @@ class DiscountAdmin(EditableAdmin):
             return
         actor = f"staff:{request.user.get_username()}"
         saved = operations.create_discount(fields=read_all_values(form), actor=actor, now=timezone.now())
+        # Django goes on with its own instance, for the log and the redirect.
         copy_row(saved, obj)
 
     def update_row(self, row: Discount, changes: Mapping[str, object], now: datetime) -> Discount:

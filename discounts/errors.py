@@ -7,6 +7,7 @@ class DiscountCodeTaken(Refusal):
     status = 409
     code = "discount_code_taken"
     title = "Another live discount or a gift card has this code"
+    # Nothing is looked up before: of two simultaneous requests, only the unique index can refuse one.
     constraints = ("discounts_code",)
 
 
@@ -88,6 +89,7 @@ class DiscountExhausted(Refusal):
     status = 409
     code = "discount_exhausted"
     title = "A discount of this checkout has no use left"
+    # Of two simultaneous payments of one person, only the unique indexes can tell which came first.
     constraints = ("discount_holds_first_order_email", "discount_holds_first_order_customer")
 
 

@@ -61,6 +61,7 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
     if changes.get("type", discount.type) != discount.type:
         raise ValidationFailed.of("type", "can_not_change", "The type of a discount can't change.")
     require_fixed_values(discount, changes)
+    # Without a code it would apply automatically, and no longer belong to the entries in checkouts.
     if loses_code and discount.code is not None and is_entered(discount_id):
         raise DiscountInUse
     changes = check_config(changes, discount.mechanic)

@@ -23,6 +23,7 @@ _MODELS: dict[str, type[Model]] = {
 
 def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
     """Return the account's discounts, including archived ones; codes ignore case."""
+    # The effective status of a gift card's discount depends on its voucher.
     found = Discount.objects.select_related("voucher").filter(**filters)
     return found if code is None else found.filter(code__iexact=normalise_code(code))
 

@@ -55,6 +55,7 @@ def require_sound(discount: Discount) -> None:
 
 def require_fixed_values(discount: Discount, changes: Mapping[str, object]) -> None:
     """Raise `ValidationFailed` for changes of fields that the type fixes at creation."""
+    # The stored value is accepted, so that clients can send back what they have read.
     errors = tuple(
         FieldError(name, "can_not_change", discount.mechanic.fixed_reason)
         for name in discount.mechanic.fixed
@@ -83,7 +84,13 @@ def _find_errors_of_type(discount: Discount) -> Iterator[FieldError]:
 
 
 def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
-    values = list(_list_values(discount))
+    mechanic = discount.mechanic
+    # Each with the path to it: the discount's own value, and those in its config.
+    values: list[tuple[str, dict[str, Any]]] = []
+    if mechanic.has_value:
+        values.append(("", {"value_mode": discount.value_mode, "value_amount": discount.value_amount}))
+    if mechanic.column and (config := getattr(discount, mechanic.column)):
+        values += [(f"{mechanic.column}.{path}", value) for path, value in mechanic.values(config)]
     for path, value in values:
         mode, amount = value["value_mode"], value["value_amount"]
         if mode is None:
@@ -95,16 +102,6 @@ def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
     # Without one, 5.00 would be taken off in whatever currency the cart has.
     if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in values):
         yield FieldError("currency", "required", "An amount needs a currency.")
-
-
-def _list_values(discount: Discount) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each value of the discount with the path to it: its own, or those of its config."""
-    mechanic = discount.mechanic
-    if mechanic.has_value:
-        yield "", {"value_mode": discount.value_mode, "value_amount": discount.value_amount}
-    if mechanic.column and (config := getattr(discount, mechanic.column)):
-        for path, value in mechanic.values(config):
-            yield f"{mechanic.column}.{path}", value
 
 
 def _find_condition_errors(discount: Discount) -> Iterator[FieldError]:

@@ -103,6 +103,7 @@ def load_history(
         "customer_id": customer_id,
         "email": normalise_email(email),
         "checkout_id": checkout_id,
+        # Rules without a limit are left out, because their uses don't matter and may be many.
         "discount_ids": limited,
     }
     with connection.cursor() as cursor:
@@ -121,7 +122,12 @@ def load_shopper(
         in (Discount.Eligibility.TAGGED, Discount.Eligibility.SEGMENTS, Discount.Eligibility.SPECIFIC)
         for rule in rules
     )
-    customer = _find_customer(customer_id, email) if needs_customer else None
+    customer = None
+    if needs_customer:
+        known = Customer.objects.filter(redacted_at__isnull=True)
+        # A guest counts as the customer with the same email, as in `_HISTORY`.
+        who = {"normalised_email": normalise_email(email)} if customer_id is None else {"pk": customer_id}
+        customer = known.filter(**who).first()
     return Shopper(
         customer_id=customer.pk if customer else None,
         tags=frozenset(customer.tags) if customer else frozenset(),
@@ -133,13 +139,6 @@ def load_shopper(
 
 def is_for_first_order(discount: _Limited) -> bool:
     return discount.first_order_only or discount.customer_eligibility == Discount.Eligibility.FIRST_ORDER
-
-
-def _find_customer(customer_id: int | None, email: str) -> Customer | None:
-    known = Customer.objects.filter(redacted_at__isnull=True)
-    if customer_id is not None:
-        return known.filter(pk=customer_id).first()
-    return known.filter(normalised_email=normalise_email(email)).first()
 
 
 def _find_segment_ids(customer: Customer, rules: Sequence[Rule]) -> frozenset[int]:

@@ -49,6 +49,7 @@ _LOCK_HELD = """
      ORDER BY d.id
        FOR NO KEY UPDATE OF d
 """
+# Summed first, because an UPDATE changes each row only once, even if several checkouts release the same discount.
 _RELEASE = """
     WITH gone AS (
         DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s)
@@ -79,6 +80,7 @@ _LOCK_REDEEMED = """
      ORDER BY d.id
        FOR NO KEY UPDATE OF d
 """
+# A reversal that exists inserts nothing, so that repeating it doesn't count down twice.
 _RETURN = """
     WITH returned AS (
         INSERT INTO discount_redemptions

@@ -32,6 +32,7 @@ class CodeField(fields.FormattedField):
 
 
 class DiscountChanges(WithConfig, Input):
+    # The stored type is accepted, so that clients can send back what they have read.
     type = TypeField(required=False)
     code = CodeField(required=False, allow_null=True)
     title = fields.TextField(max_length=MAX_TITLE)

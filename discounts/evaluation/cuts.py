@@ -40,5 +40,6 @@ def split_value(rule: "Rule", lines: Sequence[Line], remaining: Sequence[int]) -
     """One value off the sum of the target lines, split by what remains of each."""
     positions = rule.target.positions(lines)
     weights = [remaining[position] for position in positions]
+    # Off the sum, so that the value is rounded once, not for each line.
     off_cents = compute_cents_off(sum(weights), rule.value_mode, rule.value_amount)
     return dict(zip(positions, allocate(off_cents, weights), strict=True)) if off_cents else {}

@@ -19,8 +19,8 @@ from discounts.evaluation import (
 )
 from discounts.evaluation.config import MAX_QUANTITY, VALUE_MODES
 
+# The form has as many rows of inputs, of which it hides the empty ones.
 MAX_TIERS = 20
-
 
 BULK_TIERS = Group(
     "BulkTiers",

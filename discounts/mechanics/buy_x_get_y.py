@@ -125,6 +125,7 @@ def find_best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> 
     cheapest_first = sorted(gettable, key=lambda position: lines[position].unit_price)
     dearest_first = sorted(buyable, key=lambda position: -lines[position].unit_price)
     spare = _find_spare(count * bogo.buy_quantity, cheapest_first, buyable, gettable)
+    # Only units that can be spared, so that enough are left to count as bought.
     rewarded = _take(count * bogo.get_quantity, cheapest_first, spare)
     left = {position: units - rewarded.get(position, 0) for position, units in buyable.items()}
     return Deal(bought=_take(count * bogo.buy_quantity, dearest_first, left), rewarded=rewarded)

@@ -5,6 +5,7 @@ class ShippingDiscount(Mechanic):
     type = "shipping_discount"
     stage = Stage.SHIPPING
     is_on_shipping = True
+    # `refused` compares with this default, so only other values are refused.
     defaults = {"applies_to": "shipping"}
     refused = {"applies_to": "A shipping discount applies to shipping."}
     hidden = frozenset({"applies_to", "product_ids", "variant_ids"})

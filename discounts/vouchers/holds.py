@@ -50,6 +50,7 @@ _LOCK_HELD = """
      ORDER BY v.id
        FOR NO KEY UPDATE OF v
 """
+# Summed first, because an UPDATE changes each row only once, even if several checkouts release the same gift card.
 _RELEASE = """
     WITH released AS (
         DELETE FROM voucher_holds
@@ -175,6 +176,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
 
     Holds all or nothing: raises `VoucherNotActive` and `InsufficientBalanceHeld`.
     """
+    # A hold of nothing would violate the table's constraint.
     wanted = {voucher_id: cents for voucher_id, cents in amounts.items() if cents}
     if not wanted:
         return

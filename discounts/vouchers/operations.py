@@ -53,6 +53,7 @@ def issue_voucher(
 
     `order_id` is the order in which it was bought.
     """
+    # Asked before, because the error of the foreign key would name no field.
     if order_id is not None and not Order.objects.filter(pk=order_id).exists():
         raise ValidationFailed.unknown("order_id")
     (voucher,) = issue_vouchers(
@@ -174,6 +175,7 @@ def revoke_voucher(*, voucher_id: int, reason: str, now: datetime) -> Voucher:
 def resend_voucher(*, voucher_id: int, now: datetime) -> Voucher:
     """Email a gift card to its recipient again. Raises `NotFound`, `VoucherNotActive`, `ValidationFailed`."""
     voucher = get_or_not_found(Voucher.objects, pk=voucher_id)
+    # Nobody should be sent a code that can't be used.
     _require_active(voucher, now)
     enqueue_voucher_email(voucher, now=now)
     return voucher

@@ -25,6 +25,7 @@ def vouchers(
         # A text that can't be a code becomes null, which no gift card has.
         found = found.filter(code=parse_voucher_code(code))
     if recipient_email is not None:
+        # Django compares UPPER of both, which has an index.
         found = found.filter(recipient_email__iexact=recipient_email)
     if currency is not None:
         found = found.filter(currency=currency)

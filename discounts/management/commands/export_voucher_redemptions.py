@@ -37,6 +37,7 @@ class Command(RowsExport):
             row.balance_after_cents,
             row.voucher.currency,
             row.order_id,
+            # Issuing needs no order, nor does redeeming by hand.
             row.order and row.order.number,
             row.checkout_id,
             row.actor,
