@@ -16,7 +16,7 @@ from commerce.orders.api.serializers import (
     TotalsOutput,
     VatOutput,
 )
-from commerce.orders.shapes import line_answer, totals_answer
+from commerce.orders.shapes import shape_line, shape_totals
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 
@@ -196,7 +196,7 @@ def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
             "email": checkout.email,
             "currency": checkout.currency,
             "locale": checkout.locale,
-            "line_items": [line_answer(line) for line in loaded.charged_lines],
+            "line_items": [shape_line(line) for line in loaded.charged_lines],
             "shipping_address": checkout.shipping_address,
             "billing_address": checkout.billing_address,
             "same_as_shipping": checkout.same_as_shipping,
@@ -210,7 +210,7 @@ def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
             "discount_codes": as_text(checkout.discount_codes),
             "automatic_discounts": as_text(checkout.automatic_discounts),
             "vat": as_text(checkout.vat),
-            "totals": totals_answer(checkout, lines=loaded.lines),
+            "totals": shape_totals(checkout, lines=loaded.lines),
             "ready_to_complete": checkout.ready_to_complete,
             "failure_code": checkout.failure_code,
             "order_id": text_id(checkout.order_id),

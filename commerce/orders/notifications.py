@@ -9,7 +9,7 @@ from commerce.mail import EmailKind, enqueue_email
 from commerce.taxes.vat import VatNumber
 
 from .models import FrozenLine, Order
-from .shapes import totals_answer
+from .shapes import shape_totals
 
 
 class OrderVariables(TypedDict):
@@ -68,7 +68,7 @@ def _make_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
                 }
                 for line in lines
             ],
-            "totals": totals_answer(order),
+            "totals": shape_totals(order),
             "shipping_address": order.shipping_address,
             "billing_address": order.billing_address,
             "shipping_method": as_text(order.shipping_method),

@@ -1,6 +1,7 @@
-"""Frozen lines and totals as clients get them: the same for checkouts, orders and their emails."""
+"""Builds the parts of answers that checkouts, orders and their emails share: frozen lines, and totals."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from .models import FrozenLine, Totals
 
@@ -8,7 +9,14 @@ _AMOUNTS = [field.name for field in Totals._meta.local_fields if field.name.ends
 _LINE_AMOUNTS = [field.name for field in FrozenLine._meta.local_fields if field.name.endswith("_cents")]
 
 
-def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, object]:
+class PricedTotals(Protocol):
+    """A checkout or an order, which have the columns of `Totals` and a currency."""
+
+    @property
+    def currency(self) -> str: ...
+
+
+def shape_totals(priced: PricedTotals, *, lines: Sequence[FrozenLine] | None = None) -> dict[str, object]:
     """Return the totals object: cents as decimal strings, and the counters if the lines are given."""
     amounts = {name: str(getattr(priced, name)) for name in _AMOUNTS}
     counters = (
@@ -19,7 +27,7 @@ def totals_answer(priced: Any, *, lines: list[Any] | None = None) -> dict[str, o
     return {"currency": priced.currency, **amounts, **counters}
 
 
-def line_answer(line: Any) -> dict[str, object]:
+def shape_line(line: FrozenLine) -> dict[str, object]:
     return {
         "id": str(line.pk),
         "variant_id": str(line.variant_id),

@@ -7,7 +7,8 @@ from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
 
-from . import serializers, shapes
+from . import serializers
+from .shapes import shape_pricing, shape_product, shape_variant
 
 
 class ProductsViewSet(AdminViewSet):
@@ -19,7 +20,7 @@ class ProductsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         products = queries.products(**self.valid_query(serializers.ProductFilter))
-        return Response(newest_first(products, self.cursor).answer("products", shapes.product))
+        return Response(newest_first(products, self.cursor).answer("products", shape_product))
 
     @answers(one("product", serializers.ProductOutput), request=serializers.ProductInput, status=201)
     def create(self, request: Request) -> Response:
@@ -45,7 +46,7 @@ class ProductsViewSet(AdminViewSet):
 
     def _answer(self, product_id: int, *, status: int = 200) -> Response:
         return Response(
-            {"product": shapes.product(queries.get_product_with_variants(product_id))}, status=status
+            {"product": shape_product(queries.get_product_with_variants(product_id))}, status=status
         )
 
 
@@ -55,13 +56,13 @@ class ProductVariantsViewSet(AdminViewSet):
     @answers(many("variants", serializers.VariantOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request, product_id: int) -> Response:
         variants = queries.variants_of(queries.get_product(product_id))
-        return Response(newest_first(variants, self.cursor).answer("variants", shapes.variant))
+        return Response(newest_first(variants, self.cursor).answer("variants", shape_variant))
 
     @answers(one("variant", serializers.VariantOutput), request=serializers.VariantInput, status=201)
     def create(self, request: Request, product_id: int) -> Response:
         product = queries.get_product(product_id)
         variant = operations.add_variant(product=product, fields=self.valid(serializers.VariantInput))
-        answer = shapes.variant(queries.get_variant_with_pricing(variant.pk))
+        answer = shape_variant(queries.get_variant_with_pricing(variant.pk))
         return Response({"variant": answer}, status=201)
 
 
@@ -85,7 +86,7 @@ class VariantsViewSet(AdminViewSet):
         return self._answer(variant_id)
 
     def _answer(self, variant_id: int) -> Response:
-        return Response({"variant": shapes.variant(queries.get_variant_with_pricing(variant_id))})
+        return Response({"variant": shape_variant(queries.get_variant_with_pricing(variant_id))})
 
 
 class VariantPricingViewSet(AdminViewSet):
@@ -94,11 +95,11 @@ class VariantPricingViewSet(AdminViewSet):
     @answers(one("variant_pricing", serializers.VariantPricingOutput))
     def retrieve(self, request: Request, variant_id: int, market_id: int) -> Response:
         pricing = queries.get_pricing(variant_id=variant_id, market_id=market_id)
-        return Response({"variant_pricing": shapes.variant_pricing(pricing)})
+        return Response({"variant_pricing": shape_pricing(pricing)})
 
     @answers(one("variant_pricing", serializers.VariantPricingOutput), request=serializers.PricingInput)
     def update(self, request: Request, variant_id: int, market_id: int) -> Response:
         variant = queries.get_variant(variant_id)
         fields = self.valid(serializers.PricingInput) | {"market_id": market_id}
         pricing = operations.set_pricing(variant=variant, fields=fields)
-        return Response({"variant_pricing": shapes.variant_pricing(pricing)})
+        return Response({"variant_pricing": shape_pricing(pricing)})

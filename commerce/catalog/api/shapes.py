@@ -4,21 +4,21 @@ from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.formats import cents, text_id, timestamp
 
 
-def product(row: Product) -> dict[str, object]:
+def shape_product(row: Product) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "handle": row.handle,
         "title": row.title,
         "description": row.description,
         "status": row.status,
-        "variants": [variant(each) for each in row.variants.all()],
+        "variants": [shape_variant(each) for each in row.variants.all()],
         "archived_at": timestamp(row.archived_at),
         "created_at": timestamp(row.created_at),
         "updated_at": timestamp(row.updated_at),
     }
 
 
-def variant(row: Variant) -> dict[str, object]:
+def shape_variant(row: Variant) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "product_id": text_id(row.product_id),
@@ -28,21 +28,21 @@ def variant(row: Variant) -> dict[str, object]:
         "tax_class": row.tax_class,
         "track_inventory": row.track_inventory,
         "allow_backorder": row.allow_backorder,
-        "pricing": [market_price(each) for each in row.pricing.all()],
+        "pricing": [shape_market_price(each) for each in row.pricing.all()],
         "archived_at": timestamp(row.archived_at),
         "created_at": timestamp(row.created_at),
         "updated_at": timestamp(row.updated_at),
     }
 
 
-def variant_pricing(row: VariantPricing) -> dict[str, object]:
-    return market_price(row) | {
+def shape_pricing(row: VariantPricing) -> dict[str, object]:
+    return shape_market_price(row) | {
         "variant_id": text_id(row.variant_id),
         "updated_at": timestamp(row.updated_at),
     }
 
 
-def market_price(row: VariantPricing) -> dict[str, object]:
+def shape_market_price(row: VariantPricing) -> dict[str, object]:
     return {
         "market_id": text_id(row.market_id),
         "currency": row.currency,
@@ -51,21 +51,21 @@ def market_price(row: VariantPricing) -> dict[str, object]:
     }
 
 
-def offered_product(row: Product) -> dict[str, object]:
+def shape_offered_product(row: Product) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "handle": row.handle,
         "title": row.title,
         "description": row.description,
-        "variants": [offered_variant(each) for each in row.variants.all()],
+        "variants": [shape_offered_variant(each) for each in row.variants.all()],
     }
 
 
-def offered_variant(row: Variant) -> dict[str, object]:
+def shape_offered_variant(row: Variant) -> dict[str, object]:
     return {
         "id": text_id(row.pk),
         "sku": row.sku,
         "title": row.title,
         "weight_grams": row.weight_grams,
-        "pricing": [market_price(each) for each in row.pricing.all()],
+        "pricing": [shape_market_price(each) for each in row.pricing.all()],
     }

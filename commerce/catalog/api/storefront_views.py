@@ -6,7 +6,8 @@ from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import StorefrontViewSet
 
-from . import serializers, shapes
+from . import serializers
+from .shapes import shape_offered_product
 
 MARKET = OpenApiParameter("market_id", int, description="Show only this market's prices.")
 
@@ -20,9 +21,9 @@ class StorefrontProductsViewSet(StorefrontViewSet):
     )
     def list(self, request: Request) -> Response:
         products = queries.offered_products(**self.valid_query(serializers.OffersFilter))
-        return Response(newest_first(products, self.cursor).answer("products", shapes.offered_product))
+        return Response(newest_first(products, self.cursor).answer("products", shape_offered_product))
 
     @answers(one("product", serializers.OfferedProductOutput), parameters=[MARKET])
     def retrieve(self, request: Request, product_id: int) -> Response:
         product = queries.get_offered_product(product_id, **self.valid_query(serializers.OfferFilter))
-        return Response({"product": shapes.offered_product(product)})
+        return Response({"product": shape_offered_product(product)})

@@ -16,23 +16,23 @@ class LocationsViewSet(AdminViewSet):
 
     @answers(many("locations", shapes.LocationOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
-        return Response(newest_first(queries.locations(), self.cursor).answer("locations", _location))
+        return Response(newest_first(queries.locations(), self.cursor).answer("locations", _shape_location))
 
     @answers(one("location", shapes.LocationOutput), request=shapes.LocationInput, status=201)
     def create(self, request: Request) -> Response:
         location = operations.create_location(fields=self.valid(shapes.LocationInput))
-        return Response({"location": _location(location)}, status=201)
+        return Response({"location": _shape_location(location)}, status=201)
 
     @answers(one("location", shapes.LocationOutput))
     def retrieve(self, request: Request, location_id: int) -> Response:
-        return Response({"location": _location(queries.get_location(location_id))})
+        return Response({"location": _shape_location(queries.get_location(location_id))})
 
     @answers(one("location", shapes.LocationOutput), request=shapes.LocationInput, partial=True)
     def update(self, request: Request, location_id: int) -> Response:
         location = queries.get_location(location_id)
         changes = self.valid(shapes.LocationInput, partial=True)
         return Response(
-            {"location": _location(operations.update_location(location=location, changes=changes))}
+            {"location": _shape_location(operations.update_location(location=location, changes=changes))}
         )
 
 
@@ -49,17 +49,17 @@ class InventoryLevelsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         levels = queries.levels(**self.valid_query(shapes.LevelFilter))
-        return Response(newest_first(levels, self.cursor).answer("inventory_levels", _level))
+        return Response(newest_first(levels, self.cursor).answer("inventory_levels", _shape_level))
 
     @answers(one("inventory_level", shapes.LevelOutput), request=shapes.AdjustmentInput)
     def adjust(self, request: Request) -> Response:
         level = operations.adjust_level(**self.valid(shapes.AdjustmentInput), now=timezone.now())
-        return Response({"inventory_level": _level(level)})
+        return Response({"inventory_level": _shape_level(level)})
 
 
-def _location(location: Location) -> dict[str, object]:
+def _shape_location(location: Location) -> dict[str, object]:
     return shapes.LocationOutput(location).data
 
 
-def _level(level: InventoryLevel) -> dict[str, object]:
+def _shape_level(level: InventoryLevel) -> dict[str, object]:
     return shapes.LevelOutput(level).data

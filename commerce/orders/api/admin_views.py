@@ -7,7 +7,7 @@ from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 
-from .serializers import AdminOrderOutput, CancelInput, FulfillInput, OrderFilter, admin_order_answer
+from .serializers import AdminOrderOutput, CancelInput, FulfillInput, OrderFilter, shape_admin_order
 
 _ORDER = one("order", AdminOrderOutput)
 
@@ -20,7 +20,7 @@ class OrdersViewSet(AdminViewSet):
     @answers(many("orders", AdminOrderOutput), parameters=[*PAGE_PARAMETERS, OrderFilter])
     def list(self, request: Request) -> Response:
         found = queries.orders(**self.valid_query(OrderFilter))
-        return Response(newest_first(found, self.cursor).answer("orders", admin_order_answer))
+        return Response(newest_first(found, self.cursor).answer("orders", shape_admin_order))
 
     @answers(_ORDER)
     def retrieve(self, request: Request, order_id: int) -> Response:
@@ -47,4 +47,4 @@ class OrdersViewSet(AdminViewSet):
 
 
 def _answer(order_id: int) -> Response:
-    return Response({"order": admin_order_answer(queries.get_order(pk=order_id))})
+    return Response({"order": shape_admin_order(queries.get_order(pk=order_id))})

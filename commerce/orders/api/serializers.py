@@ -3,7 +3,7 @@ from rest_framework import serializers
 from commerce.formats import as_text, text_id, timestamp
 from commerce.orders.models import Order, OrderLineItem
 from commerce.orders.rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
-from commerce.orders.shapes import line_answer, totals_answer
+from commerce.orders.shapes import shape_line, shape_totals
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 
@@ -163,8 +163,8 @@ _AS_STORED = (
 )
 
 
-def order_answer(order: Order) -> dict[str, object]:
-    """An order as `OrderOutput` describes it; its lines are prefetched."""
+def shape_order(order: Order) -> dict[str, object]:
+    """Build an order's answer as `OrderOutput` describes it; its lines are prefetched."""
     # They are prefetched in any order.
     lines: list[OrderLineItem] = sorted(order.line_items.all(), key=lambda line: line.position)
     return {
@@ -173,8 +173,8 @@ def order_answer(order: Order) -> dict[str, object]:
         "market_id": str(order.market_id),
         "customer_id": text_id(order.customer_id),
         "checkout_id": str(order.checkout_id),
-        "line_items": [line_answer(line) for line in lines],
-        "totals": totals_answer(order, lines=lines),
+        "line_items": [shape_line(line) for line in lines],
+        "totals": shape_totals(order, lines=lines),
         **{name: getattr(order, name) for name in _AS_STORED},
         **{name: as_text(getattr(order, name)) for name in _SNAPSHOTS},
         "placed_at": timestamp(order.placed_at),
@@ -186,6 +186,6 @@ def order_answer(order: Order) -> dict[str, object]:
     }
 
 
-def admin_order_answer(order: Order) -> dict[str, object]:
-    """As `AdminOrderOutput` describes it."""
-    return order_answer(order) | {"cancel_reason": order.cancel_reason}
+def shape_admin_order(order: Order) -> dict[str, object]:
+    """Build the answer that `AdminOrderOutput` describes."""
+    return shape_order(order) | {"cancel_reason": order.cancel_reason}

@@ -5,7 +5,7 @@ from commerce.orders import queries
 from commerce.rest.schema import answers, one
 from commerce.rest.views import StorefrontViewSet
 
-from .serializers import OrderOutput, order_answer
+from .serializers import OrderOutput, shape_order
 
 
 class StorefrontOrdersViewSet(StorefrontViewSet):
@@ -13,4 +13,4 @@ class StorefrontOrdersViewSet(StorefrontViewSet):
 
     @answers(one("order", OrderOutput))
     def retrieve(self, request: Request, token: str) -> Response:
-        return Response({"order": order_answer(queries.get_order(token=token))})
+        return Response({"order": shape_order(queries.get_order(token=token))})

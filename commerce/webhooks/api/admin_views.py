@@ -31,7 +31,7 @@ class EndpointsViewSet(AdminViewSet):
     @answers(many("webhook_endpoints", shapes.WebhookEndpointOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
         page = newest_first(queries.endpoints(), self.cursor)
-        return Response(page.answer("webhook_endpoints", _endpoint))
+        return Response(page.answer("webhook_endpoints", _shape_endpoint))
 
     @answers(
         one("webhook_endpoint", shapes.WebhookEndpointWithSecretOutput),
@@ -43,11 +43,11 @@ class EndpointsViewSet(AdminViewSet):
         self._require_callable(fields)
         with self.scope():
             endpoint = operations.create_endpoint(fields=fields, version=self.api_version)
-        return Response({"webhook_endpoint": _with_secret(endpoint)}, status=201)
+        return Response({"webhook_endpoint": _shape_endpoint_with_secret(endpoint)}, status=201)
 
     @answers(one("webhook_endpoint", shapes.WebhookEndpointOutput))
     def retrieve(self, request: Request, webhook_endpoint_id: int) -> Response:
-        return Response({"webhook_endpoint": _endpoint(queries.get_endpoint(webhook_endpoint_id))})
+        return Response({"webhook_endpoint": _shape_endpoint(queries.get_endpoint(webhook_endpoint_id))})
 
     @answers(
         one("webhook_endpoint", shapes.WebhookEndpointOutput),
@@ -61,7 +61,7 @@ class EndpointsViewSet(AdminViewSet):
             endpoint = operations.update_endpoint(
                 endpoint_id=webhook_endpoint_id, changes=changes, now=timezone.now()
             )
-        return Response({"webhook_endpoint": _endpoint(endpoint)})
+        return Response({"webhook_endpoint": _shape_endpoint(endpoint)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, webhook_endpoint_id: int) -> Response:
@@ -76,7 +76,7 @@ class EndpointsViewSet(AdminViewSet):
         endpoint = operations.rotate_secret(
             endpoint_id=webhook_endpoint_id, grace_seconds=grace_seconds, now=timezone.now()
         )
-        return Response({"webhook_endpoint": _with_secret(endpoint)})
+        return Response({"webhook_endpoint": _shape_endpoint_with_secret(endpoint)})
 
     @answers(one("webhook_ping", shapes.WebhookPingOutput), status=201)
     def ping(self, request: Request, webhook_endpoint_id: int) -> Response:
@@ -93,7 +93,7 @@ class EndpointsViewSet(AdminViewSet):
     def deliveries(self, request: Request, webhook_endpoint_id: int) -> Response:
         filters = self.valid_query(shapes.DeliveryFilters)
         tries = queries.deliveries_to(queries.get_endpoint(webhook_endpoint_id), **filters)
-        return Response(newest_first(tries, self.cursor).answer("webhook_deliveries", _delivery))
+        return Response(newest_first(tries, self.cursor).answer("webhook_deliveries", _shape_delivery))
 
     def _require_callable(self, fields: dict[str, Any]) -> None:
         """Raise `ValidationFailed` for a URL that must not be called."""
@@ -110,13 +110,13 @@ class EndpointsViewSet(AdminViewSet):
             raise ValidationFailed.of("url", refused.code, str(refused)) from refused
 
 
-def _endpoint(endpoint: WebhookEndpoint) -> dict[str, object]:
+def _shape_endpoint(endpoint: WebhookEndpoint) -> dict[str, object]:
     return shapes.WebhookEndpointOutput(endpoint).data
 
 
-def _with_secret(endpoint: WebhookEndpoint) -> dict[str, object]:
+def _shape_endpoint_with_secret(endpoint: WebhookEndpoint) -> dict[str, object]:
     return shapes.WebhookEndpointWithSecretOutput(endpoint).data
 
 
-def _delivery(delivery: WebhookDelivery) -> dict[str, object]:
+def _shape_delivery(delivery: WebhookDelivery) -> dict[str, object]:
     return shapes.WebhookDeliveryOutput(delivery).data

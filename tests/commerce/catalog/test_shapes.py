@@ -11,8 +11,8 @@ def test_shapes_have_the_fields_of_the_serializers_that_describe_them(shop):
 
     with shop.scope():
         product = get_product_with_variants(variant.product_id)
-        admin, offered = shapes.product(product), shapes.offered_product(product)
-        pricing = shapes.variant_pricing(VariantPricing.objects.get())
+        admin, offered = shapes.shape_product(product), shapes.shape_offered_product(product)
+        pricing = shapes.shape_pricing(VariantPricing.objects.get())
 
     described = {
         serializers.ProductOutput: admin,
