@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from commerce.redis import client
 from commerce.rest.problems import allow_methods
 from commerce.tenancy.roles import bypass_reasons
-from config.periodic import late_tasks
+from config.periodic import find_late_tasks
 from config.probes import Probe
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ def redis_probe() -> Probe[Any]:
 
 def late_tasks_probe() -> Probe[list[str]]:
     """Which periodic tasks are late."""
-    return Probe(late_tasks)
+    return Probe(find_late_tasks)
 
 
 def database_probe(question: Callable[[], T]) -> Probe[T]:

@@ -19,7 +19,7 @@ from commerce.metrics import shared_registry
 from commerce.outbox.queries import Backlog, count_backlog
 from commerce.rest.problems import allow_methods
 from config.health import PATIENCE_S, database_probe, is_up
-from config.periodic import PeriodicTask, periodic_tasks
+from config.periodic import PeriodicTask, load_periodic_tasks
 from config.probes import Probe
 from config.views import not_found
 
@@ -27,7 +27,7 @@ from config.views import not_found
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 _backlog = database_probe(count_backlog)
-_redis = Probe(periodic_tasks)
+_redis = Probe(load_periodic_tasks)
 
 
 @allow_methods("GET", "HEAD")

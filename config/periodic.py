@@ -39,7 +39,7 @@ class PeriodicTask:
 def note_success(*, sender: Any, **_: object) -> None:
     """Handle Celery's `task_success` signal."""
     # Only what is scheduled can be late.
-    if sender.name not in _scheduled():
+    if sender.name not in _list_scheduled_tasks():
         return
     # The task has succeeded, and must not fail because that can't be recorded.
     try:
@@ -48,12 +48,12 @@ def note_success(*, sender: Any, **_: object) -> None:
         logger.warning("Couldn't record the success of %s: %s", sender.name, error)
 
 
-def periodic_tasks() -> list[PeriodicTask]:
+def load_periodic_tasks() -> list[PeriodicTask]:
     """Load the schedule with the times of the last successes. Raises `RedisError`."""
     now = time.time()
     pipeline = client().pipeline(transaction=False)
     # A task that has never run needs a time to be late from, shared by all processes.
-    for task in _scheduled():
+    for task in _list_scheduled_tasks():
         pipeline.hsetnx(SUCCESSES, task, str(now))
     pipeline.hgetall(SUCCESSES)
     times = {name.decode(): float(at) for name, at in pipeline.execute()[-1].items()}
@@ -65,13 +65,13 @@ def periodic_tasks() -> list[PeriodicTask]:
     ]
 
 
-def late_tasks() -> list[str]:
+def find_late_tasks() -> list[str]:
     """The names of the entries that are late. Raises `RedisError`."""
     now = time.time()
-    return [task.name for task in periodic_tasks() if task.is_late(now=now)]
+    return [task.name for task in load_periodic_tasks() if task.is_late(now=now)]
 
 
 @cache
-def _scheduled() -> frozenset[str]:
+def _list_scheduled_tasks() -> frozenset[str]:
     """The names of the tasks in the schedule."""
     return frozenset(entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values())

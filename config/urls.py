@@ -17,7 +17,7 @@ from config import health, metrics, views  # noqa: E402  its URLs use the conver
 from emails.api.webhook import provider_webhook  # noqa: E402
 
 
-def _surface(name: str, apps: Sequence[str], version: str) -> URLResolver:
+def _make_surface(name: str, apps: Sequence[str], version: str) -> URLResolver:
     """Collect the routes of one surface in one flat list: each nested `include` would slow down every look-up."""
     modules = [import_module(f"{app}.api.urls") for app in apps]
     routes = [route for module in modules for route in getattr(module, name)]
@@ -30,8 +30,8 @@ def surfaces() -> list[URLResolver]:
         surface
         for version in reversed(api_versions())
         for surface in (
-            _surface("storefront", settings.STOREFRONT_API_APPS, version),
-            _surface("admin", settings.ADMIN_API_APPS, version),
+            _make_surface("storefront", settings.STOREFRONT_API_APPS, version),
+            _make_surface("admin", settings.ADMIN_API_APPS, version),
         )
     ]
 

@@ -19,7 +19,7 @@ import pytest
 from psycopg import sql
 
 from config.stack import roles
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.postgres import Cluster
 from config.stack.processes import PROJECT_DIR
 from config.stack.redis import RedisServer
@@ -57,7 +57,7 @@ def _start_servers(config: pytest.Config) -> None:
 
 
 def _reachable() -> dict:
-    return {"port": free_port(), "password": secrets.token_urlsafe(24), "is_durable": False}
+    return {"port": find_free_port(), "password": secrets.token_urlsafe(24), "is_durable": False}
 
 
 def _start(config: pytest.Config, server: Cluster | RedisServer) -> str:

@@ -40,7 +40,7 @@ def seed(*, now: datetime) -> dict[str, object]:
     return {"staff": staff, "workspaces": workspaces}
 
 
-def describe_again() -> dict[str, object]:
+def describe_existing() -> dict[str, object]:
     """Describe demo shops that already exist, with new keys, since the old secrets can't be read back."""
     workspaces = []
     for workspace in WORKSPACES:
@@ -125,7 +125,7 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
             "service_code": "parcel",
             "rate_mode": "tiered",
             "is_cod_compatible": True,
-            "cod_fee_cents": _price(market, 200),
+            "cod_fee_cents": _convert_price(market, 200),
         }
     )
     point = create_method(
@@ -138,10 +138,14 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
             "rate_mode": "flat",
             "requires_pickup_point": True,
             "is_cod_compatible": True,
-            "cod_fee_cents": _price(market, 100),
+            "cod_fee_cents": _convert_price(market, 100),
         }
     )
-    light, heavy, free = _price(market, 490), _price(market, 890), _price(market, 7500)
+    light, heavy, free = (
+        _convert_price(market, 490),
+        _convert_price(market, 890),
+        _convert_price(market, 7500),
+    )
     tiers = [
         {
             "price_cents": light,
@@ -160,7 +164,9 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
     for tier in tiers:
         create_rate(method_id=parcel.pk, fields={"currency": market.currency} | tier, now=now)
     create_rate(
-        method_id=point.pk, fields={"currency": market.currency, "price_cents": _price(market, 290)}, now=now
+        method_id=point.pk,
+        fields={"currency": market.currency, "price_cents": _convert_price(market, 290)},
+        now=now,
     )
 
 
@@ -175,7 +181,8 @@ def _make_products(demo: DemoAccount, markets: list[Market]) -> None:
             "weight_grams": 80 + 130 * index % 2_400,
             "tax_class": "reduced" if index % 5 == 4 else "standard",
             "pricing": [
-                {"market_id": market.pk, "price_cents": _price(market, euro_cents)} for market in markets
+                {"market_id": market.pk, "price_cents": _convert_price(market, euro_cents)}
+                for market in markets
             ],
         }
         create_product(fields={"handle": handle, "title": title}, variants=[variant])
@@ -218,15 +225,15 @@ def _make_discounts(market: Market, *, now: datetime) -> None:
             "type": "automatic_discount",
             "title": "5 off from 100",
             "value_mode": "fixed_amount",
-            "value_amount": _price(market, 500),
+            "value_amount": _convert_price(market, 500),
             "currency": market.currency,
-            "minimum_order_subtotal_cents": _price(market, 10_000),
+            "minimum_order_subtotal_cents": _convert_price(market, 10_000),
         },
         actor="demo",
         now=now,
     )
     issue_voucher(
-        initial_balance_cents=_price(market, 5_000),
+        initial_balance_cents=_convert_price(market, 5_000),
         currency=market.currency,
         recipient_email="ada.lovelace@example.com",
         expires_at=now + timedelta(days=365),
@@ -235,7 +242,7 @@ def _make_discounts(market: Market, *, now: datetime) -> None:
     )
 
 
-def _price(market: Market, euro_cents: int) -> int:
+def _convert_price(market: Market, euro_cents: int) -> int:
     """Convert a price in euro cents to the market's currency, at the demo's fixed rates."""
     return euro_cents * PRICE_PERCENT[market.currency] // 100
 

@@ -18,7 +18,7 @@ from config.front.callers import (
     names_cart_in_body,
     read_cart_token,
 )
-from config.front.environ import REFUSAL, environ_of
+from config.front.environ import REFUSAL, build_environ
 from config.front.own_answers import answer_busy, answer_error, answer_health
 from config.front.signals import call_when_told_to_end
 from config.front.sockets import drop_silent_clients
@@ -92,7 +92,7 @@ class Front:
 
     async def _answer_in_turn(self, scope: Any, protocol: Any, body: Body, refusal: Refusal | None) -> None:
         asked_at = time.monotonic()
-        environ = environ_of(scope, body)
+        environ = build_environ(scope, body)
         if refusal is not None:
             environ[REFUSAL] = refusal
 
@@ -133,17 +133,17 @@ class Front:
             try:
                 run()
             finally:
-                loop.call_soon_threadsafe(_set, ended, True)
+                loop.call_soon_threadsafe(_mark_ended, ended, True)
 
         def refuse() -> None:
-            loop.call_soon_threadsafe(_set, ended, False)
+            loop.call_soon_threadsafe(_mark_ended, ended, False)
 
         self._threads.submit(Work(run_and_tell, refuse, caller.name, caller.lane, target))
         if not await ended:
             raise _NoPlace
 
 
-def _set(ended: "Future[bool]", has_run: bool) -> None:
+def _mark_ended(ended: "Future[bool]", has_run: bool) -> None:
     # Done if the task that waits for it has been cancelled.
     if not ended.done():
         ended.set_result(has_run)

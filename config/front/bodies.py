@@ -49,7 +49,7 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
     """Raises `BodyRefused` if the body is too large, too slow, in an unknown transfer coding, or ends early."""
     # The server has already refused a length that isn't a number, and two lengths that differ.
     length = None if "transfer-encoding" in headers else int(headers["content-length"])
-    if length is None and _codings(headers, "transfer-encoding") != ["chunked"]:
+    if length is None and _read_codings(headers, "transfer-encoding") != ["chunked"]:
         raise BodyRefused.closing(MalformedRequest("The only transfer coding that is taken is chunked."))
     if length is not None and length > MAX_BODY_BYTES:
         raise BodyRefused.closing(BodyTooLarge())
@@ -67,11 +67,11 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
 
 def require_plain(headers: Any) -> None:
     """Raises `BodyRefused` if the body is compressed, or coded in another way."""
-    if "content-encoding" in headers and _codings(headers, "content-encoding") != ["identity"]:
+    if "content-encoding" in headers and _read_codings(headers, "content-encoding") != ["identity"]:
         raise BodyRefused(UnsupportedMediaType("The body must not be compressed."))
 
 
-def _codings(headers: Any, name: str) -> list[str]:
+def _read_codings(headers: Any, name: str) -> list[str]:
     values = [value for sent, value in headers.items() if sent == name]
     return [coding.strip().lower() for coding in ",".join(values).split(",")]
 

@@ -34,8 +34,8 @@ _SAME_FOR_ALL: WSGIEnvironment = {
 }
 
 
-def environ_of(scope: Any, body: Body) -> WSGIEnvironment:
-    server_name, server_port = _host_and_port(scope.server)
+def build_environ(scope: Any, body: Body) -> WSGIEnvironment:
+    server_name, server_port = _split_address(scope.server)
     version = scope.http_version
     environ = _SAME_FOR_ALL | {
         "REQUEST_METHOD": scope.method,
@@ -44,7 +44,7 @@ def environ_of(scope: Any, body: Body) -> WSGIEnvironment:
         "SERVER_PROTOCOL": "HTTP/1.0" if version == "1" else f"HTTP/{version}",
         "SERVER_NAME": server_name,
         "SERVER_PORT": server_port,
-        "REMOTE_ADDR": _host_and_port(scope.client)[0],
+        "REMOTE_ADDR": _split_address(scope.client)[0],
         "wsgi.url_scheme": scope.scheme,
         "wsgi.input": body.file,
     }
@@ -94,7 +94,7 @@ def _key_of(name: str) -> str | None:
     return "HTTP_" + name.upper().replace("-", "_")
 
 
-def _host_and_port(address: str) -> tuple[str, str]:
+def _split_address(address: str) -> tuple[str, str]:
     host, _, port = address.rpartition(":")
     return host.strip("[]"), port
 

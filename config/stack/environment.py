@@ -32,9 +32,7 @@ def find_external_servers(surroundings: Mapping[str, str]) -> External:
     )
 
 
-def process_environment(
-    servers: Servers, *, web_port: int, surroundings: Mapping[str, str]
-) -> dict[str, str]:
+def build_environment(servers: Servers, *, web_port: int, surroundings: Mapping[str, str]) -> dict[str, str]:
     data, memory, cluster = servers.data, servers.memory, servers.cluster
     ours = {
         "DEBUG": "false",

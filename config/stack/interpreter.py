@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from config.stack.privileges import ServiceUser, make_readable, program_user, servers_dir
+from config.stack.privileges import ServiceUser, find_program_user, find_servers_dir, make_readable
 from config.stack.processes import PROJECT_DIR
 
 _IMPORT = "import django, celery, granian, gunicorn"
@@ -29,7 +29,7 @@ def choose_interpreter(data_dir: Path) -> Interpreter:
     If that user can't run this interpreter because it lies in root's folders, use a copy of it.
     """
     ours = Interpreter(executable=sys.executable)
-    user = program_user()
+    user = find_program_user()
     if user is None:
         return ours
     for place in (PROJECT_DIR, Path(sysconfig.get_path("purelib")), data_dir):
@@ -38,7 +38,7 @@ def choose_interpreter(data_dir: Path) -> Interpreter:
             return ours
     if user.can_run([sys.executable, "-c", _IMPORT], {}):
         return Interpreter(executable=sys.executable, user=user)
-    copied = _copy_interpreter(servers_dir(data_dir), user)
+    copied = _copy_interpreter(find_servers_dir(data_dir), user)
     if user.can_run([copied.executable, "-c", _IMPORT], copied.environment):
         return copied
     print(f"The programs run as root: the user {user.name} can't run {sys.executable}.", flush=True)

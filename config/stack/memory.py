@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from config.stack.data import write_json
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 
 
 def _make_secret() -> str:
@@ -52,5 +52,5 @@ def _choose_ports(preferred: Mapping[str, Any], *, web_port: int) -> dict[str, A
     ports: dict[str, int] = {}
     for name in ("postgres_port", "redis_port", "renderer_port"):
         taken = {web_port, *ports.values()}
-        ports[name] = free_port(preferred=preferred.get(name, 0), taken=taken)
+        ports[name] = find_free_port(preferred=preferred.get(name, 0), taken=taken)
     return ports

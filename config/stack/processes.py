@@ -66,7 +66,7 @@ class Process:
         for _ in until_deadline(seconds, pause=pause):
             if (status := self.exit_status()) is not None:
                 return status
-        raise self.too_slow(seconds)
+        raise self.make_timeout_error(seconds)
 
     def stop(self, *, seconds: float = STOP_SECONDS, pause: Pause = time.sleep) -> None:
         """Send the stop signal, and kill whatever is left of the group after `seconds`."""
@@ -86,7 +86,7 @@ class Process:
         if self.pid_file:
             self.pid_file.unlink(missing_ok=True)
 
-    def too_slow(self, seconds: float) -> StackError:
+    def make_timeout_error(self, seconds: float) -> StackError:
         return StackError(f"{self.name} took longer than {seconds:g} s.\n{self.log_tail()}")
 
     def log_tail(self, *, lines: int = 20) -> str:
@@ -119,7 +119,7 @@ class Service(Process):
         for _ in until_deadline(seconds):
             if self.is_up():
                 return
-        raise self.too_slow(seconds)
+        raise self.make_timeout_error(seconds)
 
 
 def end_with_parent(number: signal.Signals, *, parent: int) -> None:

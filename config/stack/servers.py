@@ -6,7 +6,7 @@ from config.stack.data import DataDirectory
 from config.stack.errors import StackError
 from config.stack.memory import Memory
 from config.stack.postgres import Cluster
-from config.stack.privileges import servers_dir
+from config.stack.privileges import find_servers_dir
 from config.stack.processes import Service
 from config.stack.redis import RedisServer
 from config.stack.roles import create_database, create_roles
@@ -21,7 +21,7 @@ class Servers:
 
     @classmethod
     def of(cls, data: DataDirectory, memory: Memory) -> "Servers":
-        place = servers_dir(data.root)
+        place = find_servers_dir(data.root)
         if place != data.root:
             print(
                 f"The servers' user can't access {data.root}, so they keep their data in {place}.", flush=True

@@ -69,7 +69,7 @@ class Supervisor:
             pending = [service for service in pending if not service.is_up()]
             if not pending:
                 return
-        raise pending[0].too_slow(seconds)
+        raise pending[0].make_timeout_error(seconds)
 
     def watch(self) -> None:
         """Restart services that die, until `Interrupted` or `StackError` is raised."""

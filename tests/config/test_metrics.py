@@ -17,7 +17,7 @@ from commerce.outbox.handlers import Outcome, handles
 from commerce.outbox.worker import run_due
 from config import metrics as view
 from config.health import database_probe
-from config.periodic import periodic_tasks
+from config.periodic import load_periodic_tasks
 from config.probes import Probe
 from config.versions import CURRENT_VERSION
 from tests import factories
@@ -158,7 +158,7 @@ def test_servers_that_hang_are_down(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(view, "_backlog", database_probe(hang))
-    monkeypatch.setattr(view, "_redis", Probe(periodic_tasks))
+    monkeypatch.setattr(view, "_redis", Probe(load_periodic_tasks))
     with silent_server() as port:
         silent = redis.Redis(host="127.0.0.1", port=port, socket_timeout=0.2, retry=None)
         monkeypatch.setattr("config.periodic.client", lambda: silent)

@@ -11,7 +11,7 @@ from checkouts.tasks import sweep
 from commerce.outbox.tasks import drain
 from commerce.redis import client
 from config.celery import app
-from config.periodic import SUCCESSES, late_tasks, periodic_tasks
+from config.periodic import SUCCESSES, find_late_tasks, load_periodic_tasks
 
 SWEEP = "checkouts.tasks.sweep"
 
@@ -26,30 +26,30 @@ def noted(task):
 
 
 def test_all_of_the_schedule_is_watched():
-    assert {task.name for task in periodic_tasks()} == set(settings.CELERY_BEAT_SCHEDULE)
+    assert {task.name for task in load_periodic_tasks()} == set(settings.CELERY_BEAT_SCHEDULE)
 
 
 def test_nothing_is_late_at_first():
-    assert late_tasks() == []
+    assert find_late_tasks() == []
 
 
 def test_task_is_late_after_three_intervals_and_a_minute():
     interval = settings.CELERY_BEAT_SCHEDULE["sweep-checkouts"]["schedule"]
 
     succeeded(SWEEP, seconds_ago=3 * interval + 30)
-    assert late_tasks() == []
+    assert find_late_tasks() == []
 
     succeeded(SWEEP, seconds_ago=3 * interval + 61)
-    assert late_tasks() == ["sweep-checkouts"]
+    assert find_late_tasks() == ["sweep-checkouts"]
 
 
 def test_task_that_never_succeeds_is_late_in_the_end():
-    assert late_tasks() == []
+    assert find_late_tasks() == []
     first_look = noted(SWEEP)
 
     client().hset(SUCCESSES, SWEEP, str(first_look - 3600))
 
-    assert late_tasks() == ["sweep-checkouts"]
+    assert find_late_tasks() == ["sweep-checkouts"]
     assert noted(SWEEP) == first_look - 3600
 
 
@@ -60,7 +60,7 @@ def test_success_is_noted():
     sweep.apply()
 
     assert time.time() - noted(SWEEP) < 3600
-    assert late_tasks() == []
+    assert find_late_tasks() == []
 
 
 @pytest.mark.django_db

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.stack.ports import LOOPBACK, free_port
+from config.stack.ports import LOOPBACK, find_free_port
 from config.stack.processes import Service
 from config.stack.programs import CONNECTION_OPTIONS, answers
 
@@ -32,7 +32,7 @@ def front_of(
 @contextmanager
 def served(name: str, *, log: Path, **environment: str) -> Iterator[int]:
     """The port of a server for this test only."""
-    port = free_port()
+    port = find_free_port()
     service = front_of(name, port=port, log=log, environment=environment)
     service.start()
     try:

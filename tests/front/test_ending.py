@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.waiting import until_deadline
 from tests.front.conftest import front_of
 from tests.front.served import PLACES, THREADS
@@ -29,7 +29,7 @@ def closed(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_waiting_requests_are_refused_and_running_ones_answered(tmp_path, closed, number):
-    port = free_port()
+    port = find_free_port()
     service = front_of(
         "showing",
         port=port,

@@ -18,7 +18,7 @@ from django.db import models
 
 from commerce.tenancy.models import AccountOwned
 from config.stack.data import DataDirectory
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.programs import Programs
 from tests.emails.conftest import Renderer, renderer  # noqa: F401  a fixture
 from tests.fuzz.hostile import Client, Hostile
@@ -57,7 +57,7 @@ def world_of(secret: str, **shop) -> World:
 @pytest.fixture
 def port(tmp_path, renderer) -> int:  # noqa: F811  the fixture
     """The port at which the product's web servers serve the test's database."""
-    number = free_port()
+    number = find_free_port()
     data = DataDirectory(tmp_path)
     for folder in (data.logs, data.pids):
         folder.mkdir()

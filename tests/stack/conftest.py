@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.stack.data import DataDirectory
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.postgres import Cluster
 from config.stack.processes import Process
 
@@ -39,7 +39,7 @@ def data(place: Path) -> DataDirectory:
 def _made_cluster() -> Iterator[Cluster]:
     """Created once, because it takes longer than everything else here."""
     with traversable_directory() as directory:
-        cluster = Cluster(data_dir=directory / "postgres", port=free_port(), password="secret")
+        cluster = Cluster(data_dir=directory / "postgres", port=find_free_port(), password="secret")
         cluster.service(log=directory / "log")
         yield cluster
 
@@ -48,7 +48,7 @@ def _made_cluster() -> Iterator[Cluster]:
 def cluster(_made_cluster: Cluster, place: Path) -> Cluster:
     """A database cluster that isn't running."""
     shutil.copytree(_made_cluster.data_dir, place / "postgres")
-    return replace(_made_cluster, data_dir=place / "postgres", port=free_port(), is_durable=False)
+    return replace(_made_cluster, data_dir=place / "postgres", port=find_free_port(), is_durable=False)
 
 
 @pytest.fixture

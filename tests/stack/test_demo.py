@@ -14,7 +14,7 @@ from config.stack.client import ApiClient
 from config.stack.demo import main
 from config.stack.demo.sale import Sale, sell
 from config.stack.errors import StackError
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from tests import factories
 from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
 from tests.shops import Shop
@@ -100,7 +100,7 @@ def test_demo_without_a_stack_says_how_to_start_one(tmp_path, monkeypatch, capsy
 
 def test_demo_of_a_stack_that_was_killed_says_how_to_start_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{find_free_port()}"
     (tmp_path / "demo.json").write_text(json.dumps({"base_url": url}))
 
     status = main()

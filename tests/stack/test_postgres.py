@@ -8,9 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.postgres import Cluster
-from config.stack.privileges import service_user
+from config.stack.privileges import find_service_user
 
 
 def test_server_keeps_its_data_over_a_restart(cluster: Cluster, place: Path, started):
@@ -84,7 +84,7 @@ def test_lock_file_that_names_another_program_does_not_hinder_the_start(
 
 
 def test_half_made_data_directory_is_made_anew(place: Path):
-    cluster = Cluster(data_dir=place / "postgres", port=free_port(), password="secret")
+    cluster = Cluster(data_dir=place / "postgres", port=find_free_port(), password="secret")
     partial = cluster.data_dir.with_name("postgres.partial")
     partial.mkdir()
     (partial / "PG_VERSION").write_text("18\n")
@@ -110,7 +110,7 @@ def test_server_wants_the_password_and_sorts_by_code_point(cluster: Cluster, pla
 def test_server_does_not_run_as_root(cluster: Cluster, place: Path, started):
     started(cluster.service(log=place / "log")).wait_until_ready(seconds=20)
 
-    user = service_user()
+    user = find_service_user()
     assert cluster.data_dir.stat().st_uid == (user.uid if user else os.getuid())
     assert cluster.data_dir.stat().st_mode & 0o777 == 0o700
 

@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 import redis
 
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.redis import RedisServer
 
 
 def test_key_survives_a_killed_server(place: Path, started):
-    server = RedisServer(data_dir=place / "redis", port=free_port(), password="secret")
+    server = RedisServer(data_dir=place / "redis", port=find_free_port(), password="secret")
     service = started(server.service(log=place / "log"))
     service.wait_until_ready(seconds=20)
     with redis.Redis.from_url(server.url()) as client:
@@ -23,7 +23,7 @@ def test_key_survives_a_killed_server(place: Path, started):
 
 
 def test_server_wants_the_password_and_hides_it(place: Path, started):
-    server = RedisServer(data_dir=place / "redis", port=free_port(), password="secret")
+    server = RedisServer(data_dir=place / "redis", port=find_free_port(), password="secret")
     service = started(server.service(log=place / "log"))
     service.wait_until_ready(seconds=20)
 

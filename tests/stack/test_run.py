@@ -12,13 +12,13 @@ from config.stack.data import DataDirectory
 from config.stack.environment import find_external_servers
 from config.stack.errors import StackError
 from config.stack.memory import load_memory
-from config.stack.ports import free_port, web_port
+from config.stack.ports import find_free_port, parse_web_port
 from config.stack.processes import PROJECT_DIR
 
 
 def test_second_run_on_the_same_data_is_refused(data: DataDirectory):
     with data.hold_lock():
-        done = _run(data, port=free_port())
+        done = _run(data, port=find_free_port())
 
     assert done.returncode == 1
     assert done.stderr == f"Another run (process {os.getpid()}) is using {data.root}; stop it first.\n"
@@ -41,7 +41,7 @@ def test_busy_port_is_refused_before_anything_starts(data: DataDirectory):
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
 def test_port_that_is_none_is_refused(port: str):
     with pytest.raises(StackError) as refused:
-        web_port(port)
+        parse_web_port(port)
 
     assert str(refused.value) == f"PORT must be a number between 1 and 65535, not '{port}'."
 

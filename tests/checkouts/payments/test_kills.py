@@ -21,7 +21,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.rest.models import IdempotencyRecord
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.processes import Service
 from config.stack.programs import answers
 from tests.checkouts.payments.conftest import URLS
@@ -38,7 +38,7 @@ POINTS = {"start_payment": ASKING, "confirm": ASKING, "complete": ["commit 1"]}
 @pytest.fixture(scope="module")
 def mortal(make_httpserver, tmp_path_factory) -> Iterator[str]:
     """Start a server whose processes may be killed."""
-    port = free_port()
+    port = find_free_port()
     address = f"127.0.0.1:{port}"
     server = Service(
         name="mortal",

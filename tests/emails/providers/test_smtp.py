@@ -10,7 +10,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from commerce.outside import addresses
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable, get_provider
 from tests.emails.providers.test_services import MESSAGE, settings_of
 from tests.servers import closed_port, dripping_server, silent_server, talking_server
@@ -79,7 +79,11 @@ class Server(Controller):
 @pytest.fixture
 def server(mailbox):
     controller = Server(
-        mailbox, hostname="127.0.0.1", port=free_port(), authenticator=authenticate, auth_require_tls=False
+        mailbox,
+        hostname="127.0.0.1",
+        port=find_free_port(),
+        authenticator=authenticate,
+        auth_require_tls=False,
     )
     controller.start()
     yield controller

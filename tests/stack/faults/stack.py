@@ -14,7 +14,7 @@ import pytest
 from config.stack import roles
 from config.stack.data import DataDirectory
 from config.stack.memory import Memory
-from config.stack.ports import free_port
+from config.stack.ports import find_free_port
 from config.stack.processes import Service
 from config.stack.proctable import group_members
 from config.stack.programs import answers
@@ -56,7 +56,7 @@ class Stack:
             name="run",
             command=[sys.executable, "-m", "config.stack", "run"],
             log=directory / "run.log",
-            environment=kept | {"DATA_DIR": str(data.root), "PORT": str(free_port())},
+            environment=kept | {"DATA_DIR": str(data.root), "PORT": str(find_free_port())},
             is_ready=data.demo.exists,
         )
         return cls(data=data, run=run)

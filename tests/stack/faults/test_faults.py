@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from config.stack.bench.shop import open_shop
-from config.stack.privileges import program_user, service_user
+from config.stack.privileges import find_program_user, find_service_user
 from config.stack.processes import PROJECT_DIR
 from config.stack.programs import answers
 from tests.stack.conftest import traversable_directory
@@ -61,7 +61,7 @@ def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
 
 
 def test_nothing_that_serves_runs_as_root(stack: Stack):
-    servers, programs = service_user(), program_user()
+    servers, programs = find_service_user(), find_program_user()
     ours = os.getuid()
 
     owners = {program: stack.owner(program) for program in PROGRAMS}

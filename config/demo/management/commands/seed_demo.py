@@ -6,7 +6,7 @@ import orjson
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from config.demo.seeding import describe_again, is_seeded, seed
+from config.demo.seeding import describe_existing, is_seeded, seed
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         seeded = is_seeded()
         if seeded and output.exists():
             return
-        content = describe_again() if seeded else seed(now=timezone.now())
+        content = describe_existing() if seeded else seed(now=timezone.now())
         partial = output.with_suffix(".partial")
         partial.touch(mode=0o600)
         partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
