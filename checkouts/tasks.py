@@ -2,7 +2,6 @@
 
 import logging
 import time
-from typing import Any
 
 from celery import shared_task
 from django.utils import timezone
@@ -16,7 +15,7 @@ _LONGEST_S = 10
 
 
 @shared_task
-def sweep(**kwargs: Any) -> None:
+def sweep(**kwargs: object) -> None:
     """End overdue checkouts until less than a full batch is left."""
     deadline = time.monotonic() + _LONGEST_S
     swept = count = sweep_overdue_checkouts(now=timezone.now())

@@ -1,4 +1,4 @@
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.utils import timezone
@@ -121,7 +121,7 @@ def _read_key(request: Request) -> str | None:
     return idempotency.key_of(request._request)  # noqa: SLF001
 
 
-def _answer(loaded: LoadedCheckout, *, status: int = 200, also: dict[str, Any] | None = None) -> Response:
+def _answer(loaded: LoadedCheckout, *, status: int = 200, also: dict[str, object] | None = None) -> Response:
     return Response(shapes.checkout_answer(loaded, now=timezone.now()) | (also or {}), status=status)
 
 

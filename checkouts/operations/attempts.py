@@ -66,7 +66,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
     elif report.may_be_paid:
         attempt.status = Status.REQUIRES_ACTION
         attempt.provider_reference = report.reference
-        # Some reports are only about the state, and the page is shown again for as long as it is open.
+        # A report may say nothing about the page, which is shown again for as long as it is open.
         attempt.redirect_url = report.redirect_url or attempt.redirect_url
         attempt.save(update_fields=["status", "provider_reference", "redirect_url"])
     elif report.state is State.FAILED:

@@ -164,7 +164,7 @@ def confirm_payment(
         try:
             report = ask_gateway(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
         except GatewayError as error:
-            # Not even a refusal to answer means that the payment has failed.
+            # Without an answer, nothing is known about the payment, so the attempt stays open.
             raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
     return _settle_and_load(token, attempt.pk, report, scope=scope, now=now)
 
