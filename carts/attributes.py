@@ -21,7 +21,7 @@ def normalise_attributes(attributes: Any) -> Any:
     return attributes
 
 
-def hash_attributes(attributes: dict[str, Any]) -> str:
+def hash_attributes(attributes: dict[str, object]) -> str:
     """Return the SHA-256 (hex) of normalised attributes as compact, key-sorted JSON."""
     # Sorted, because the order of an object's keys has no meaning: clients send equal attributes in any order.
     return hashlib.sha256(orjson.dumps(attributes, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,7 +1,7 @@
 """Load a cart with all of its lines in one statement, without model objects: carts are read most often."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from django.db import connection
@@ -62,7 +62,7 @@ class LineRow(NamedTuple):
     is_on_sale: bool
 
     @property
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, object]:
         return orjson.loads(self.custom_attributes)
 
     @property

@@ -1,6 +1,6 @@
 """The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -83,7 +83,7 @@ class DiscountTrial(ModelAdmin):
 
 def _make_tables(
     *, cart: LoadedCart, email: str, codes: list[str], shipping_cents: int | None, discount: int | None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     rules = load_rules_on_trial(codes=codes, discount_id=discount)
     rules_by_id = {rule.id: rule for rule in rules}
     basket = _make_basket(cart, shipping_cents=shipping_cents)
@@ -138,7 +138,7 @@ def _make_basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
     )
 
 
-def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
+def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[object]:
     url = reverse("admin:discounts_discount_change", args=[rule.id])
     # `format_html` escapes the title, which staff may type freely.
     link = format_html('<a href="{}" class="font-semibold text-important">{}</a>', url, rule.title)
@@ -147,5 +147,5 @@ def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[Any]:
     return [link, rule.mechanic.label, rule.code or "-", off, why]
 
 
-def _make_table(title: str, headers: list[str], rows: list[list[Any]]) -> dict[str, Any]:
+def _make_table(title: str, headers: list[str], rows: Sequence[Sequence[object]]) -> dict[str, object]:
     return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": 0}

@@ -23,7 +23,7 @@ class CustomAttributesField(fields.ObjectField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_bytes=MAX_ATTRIBUTES_BYTES, max_nodes=200, **kwargs)
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
+    def to_internal_value(self, data: object) -> dict[str, Any]:
         attributes = normalise_attributes(super().to_internal_value(data))
         # The size is checked again, because some characters take more bytes in composed form.
         if attributes:
@@ -88,7 +88,7 @@ class CartOutput(Output):
     updated_at = TimestampField()
 
 
-def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
+def cart_answer(loaded: LoadedCart) -> dict[str, object]:
     """Return `{cart: ...}` in the shape of `CartOutput`. Plain dicts, because carts are read most often."""
     cart = loaded.cart
     totals = compute_cart_totals([price for _, price in loaded.lines])
@@ -122,7 +122,7 @@ def cart_answer(loaded: LoadedCart) -> dict[str, Any]:
     }
 
 
-def _line(line: LineRow, price: LinePrice) -> dict[str, Any]:
+def _line(line: LineRow, price: LinePrice) -> dict[str, object]:
     return {
         "id": str(line.id),
         "variant_id": str(line.variant_id),

@@ -182,7 +182,7 @@ class PaymentOutput(PaymentAttemptOutput):
     refund_reference = serializers.CharField(allow_null=True)
 
 
-def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
+def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, object]:
     """Return `{checkout: ...}` in the shape of `CheckoutOutput`."""
     checkout = loaded.checkout
     return {
@@ -223,5 +223,5 @@ def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def attempt_answer(attempt: CheckoutPaymentAttempt) -> dict[str, Any]:
+def attempt_answer(attempt: CheckoutPaymentAttempt) -> dict[str, object]:
     return {"payment_attempt": PaymentAttemptOutput(attempt).data}

@@ -1,7 +1,6 @@
 """Complete a checkout: order, stock, cart, event and the confirmation email's dispatch, in one transaction, once."""
 
 from datetime import datetime
-from typing import Any
 
 from accounts.queries import current_account
 from carts.operations import convert_cart
@@ -137,7 +136,7 @@ def _save_completed(checkout: Checkout, order: Order, *, now: datetime) -> None:
     )
 
 
-def _event_data(checkout: Checkout, order: Order) -> dict[str, Any]:
+def _event_data(checkout: Checkout, order: Order) -> dict[str, object]:
     return {
         "checkout_id": checkout.pk,
         "checkout_token": checkout.token,

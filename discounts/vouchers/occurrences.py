@@ -1,12 +1,11 @@
 """Builds the events of gift cards. They never contain a code, which is as good as money."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from discounts.models import Voucher
 
 # An event type with its data, as expected by `publish_many`.
-Occurrence = tuple[str, dict[str, Any]]
+Occurrence = tuple[str, dict[str, object]]
 
 
 def build_issued_event(voucher: Voucher) -> Occurrence:
