@@ -125,7 +125,7 @@ def _hand_off(
         raise _build_postponed(error.for_s, error) from error
     except ProviderDown as error:
         was_sent = isinstance(error, OutcomeUnknown)
-        # In a transaction of its own: the one that closes the dispatch isn't reached after an error.
+        # Here, as `Outcome.record` only runs after a success.
         with open_scope(dispatch):
             note_failure(health, was_sent=was_sent, now=timezone.now())
         # If the message may have been sent, each attempt can put another copy into the customer's mailbox.

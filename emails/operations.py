@@ -120,7 +120,7 @@ def record_event(
     )
     if changes:
         EmailDelivery.objects.filter(pk=delivery.pk).update(**changes)
-    # A message may be opened often, but each merchant's webhook is told once.
+    # A message may be opened often, but merchants are told once.
     if happened_at is None:
         data = _build_event_data(delivery) | {time_field: occurred_at}
         publish(type=event_type, data=data, now=now)

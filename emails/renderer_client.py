@@ -101,8 +101,9 @@ def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rend
             reason = error.args[0] if error.args else None
             was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
             kind: type[RendererUnavailable] = RendererLost if was_connected else RendererUnavailable
-            # First: when time is up, the connection is shut down, which looks as if the renderer had closed it.
-            kind = RendererLate if limit.is_over else kind
+            if limit.is_over:
+                # The deadline shuts the connection down, which looks as if the renderer had closed it.
+                kind = RendererLate
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:

@@ -95,7 +95,7 @@ def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account
     )
 
 
-# By the folders, as tests set others.
+# The argument is only for the cache: tests set other folders.
 @cache
 def _read_templates(_parents: tuple[Path, ...]) -> dict[str, dict[str, TemplateSource]]:
     return {

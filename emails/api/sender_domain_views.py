@@ -35,7 +35,7 @@ class SenderDomainViewSet(AdminViewSet):
 
     binding = "workspace"
     area = "accounts"
-    # A workspace's key has no account in scope. `verify` also looks up names, with no transaction open.
+    # With this binding no account is in scope, so both open one. `verify` looks the record up with no transaction open.
     unscoped_actions = ("retrieve", "verify")
 
     @answers(one("sender_domain", SenderDomainOutput))

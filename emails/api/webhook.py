@@ -56,8 +56,10 @@ def _receive(request: HttpRequest) -> dict[str, bool]:
     message_id = document["data"].get("email_id")
     owners = find_accounts_of_message(message_id) if _is_plain(message_id) else []
     named = request.headers.get("X-Account-Id") or request.GET.get("account_id")
-    # An invalid id gives 0, which no account has.
-    named_id = None if named is None else int(named) if _ID.fullmatch(named.strip()) else 0
+    named_id = None
+    if named is not None:
+        # An invalid id gives 0, which no account has.
+        named_id = int(named) if _ID.fullmatch(named.strip()) else 0
     # Without a name, the message must tell the account. Two accounts may have got one id from different providers.
     candidates = [owner for owner in owners if named_id in (None, owner)]
     account_id = candidates[0] if len(candidates) == 1 else None
@@ -118,7 +120,7 @@ def _is_signed_with(secret: str, request: HttpRequest) -> bool:
 
 def _build_event_key(request: HttpRequest, document: dict[str, Any]) -> str:
     """The provider's id of the event, else a digest of what identifies it."""
-    # These are among what is signed, and the same for every attempt to deliver an event.
+    # The same for every attempt to deliver an event.
     for header in ("svix-id", "webhook-id"):
         if _is_plain(key := request.headers.get(header)):
             return key

@@ -12,7 +12,7 @@ def load_sample_ctx(template_key: str) -> dict[str, object]:
     return _read_json(email_folders()[template_key] / "sample.json")
 
 
-# By the path, as tests set other folders.
+# By the path instead of the key, as tests set other folders.
 @cache
 def _read_json(path: Path) -> dict[str, object]:
     sample: dict[str, object] = json.loads(path.read_text("utf-8"))

@@ -87,15 +87,15 @@ class ServiceProvider:
 
 def _translate(error: AnymailError) -> Exception:
     status = error.status_code
-    is_of_the_call = isinstance(error, requests.RequestException)
+    is_from_requests = isinstance(error, requests.RequestException)
     if status is None:
-        if not is_of_the_call:
+        if not is_from_requests:
             # Anymail's own checks: nothing was sent.
             return MessageRefused(str(error))
         return (ProviderDown if _was_never_sent(error) else OutcomeUnknown)(str(error))
     if 200 <= status < 300:
         # An answer of success that can't be read may mean it. A list of recipients that were all refused doesn't.
-        return (OutcomeUnknown if is_of_the_call else MessageRefused)(str(error))
+        return (OutcomeUnknown if is_from_requests else MessageRefused)(str(error))
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return ProviderBusy(str(error), for_s=_read_retry_after(error.response))
     is_for_later = status >= 500 or status in _NOT_THE_MESSAGE or _CONCURRENT in str(error)

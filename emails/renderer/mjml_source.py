@@ -49,7 +49,7 @@ class _Edit:
 
 def prepare(source: str, *, preheader: str | None) -> PreparedSource:
     """Raises `InvalidMjml` with the line of the first tag out of place, or `TemplateLimitExceeded`."""
-    # Before anything is parsed, and without a parser, so that no nesting can overflow a stack.
+    # Counted without a parser, as parsers differ in what they take for a tag (`limits.MAX_TAGS`).
     tag_count = len(_TAG_OPENING.findall(source))
     if tag_count > limits.MAX_TAGS:
         raise TemplateLimitExceeded(f"The body has more than {limits.MAX_TAGS} tags.")
