@@ -8,11 +8,12 @@ from django.conf import settings
 
 from accounts.models import Account
 from commerce.errors import FieldError, TooManyOutsideCalls
+from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, waiting_call
 from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid
 from emails.paces import Lane
-from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, TemplateRefused
+from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, RenderRequest, TemplateRefused
 from emails.template_sources import TemplateSource, prepare_rendering
 
 # While a person waits for the page.
@@ -39,18 +40,7 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
     message = prepare_rendering(source, ctx, account=account)
     try:
         with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S) as limit:
-            # Drafts go to the slow lane, where the renderer takes one at a time, so wait for a turn.
-            while True:
-                try:
-                    rendered = renderer_client.render(
-                        url=settings.RENDERER_URL, message=message, lane=Lane.SLOW
-                    )
-                    break
-                except RendererBusy:
-                    if limit.left_s < RENDERING_S:
-                        raise
-                    # Random, so that drafts that wait don't ask all at once.
-                    time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
+            rendered = _render_when_free(message, limit)
     except TemplateRefused as refused:
         # A limit on the whole message names no part, nor does the MJML compiler: it is the body then.
         field = _NAMES.get(refused.field or "", "body_source")
@@ -68,6 +58,19 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
         )
         raise _build_refusal("body_source", "template_limit_exceeded", detail)
     return rendered
+
+
+def _render_when_free(message: RenderRequest, limit: Deadline) -> Rendered:
+    """Render in the slow lane, where the renderer takes one message at a time: ask until it is free."""
+    while True:
+        try:
+            # As all drafts: nothing is known about how long they take.
+            return renderer_client.render(url=settings.RENDERER_URL, message=message, lane=Lane.SLOW)
+        except RendererBusy:
+            if limit.left_s < RENDERING_S:
+                raise
+            # Random, so that drafts that wait don't ask all at once.
+            time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
 
 
 def _build_refusal(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:

@@ -119,12 +119,12 @@ def _build_rows(carrier: str, sources: Sequence[Source], tally: Tally) -> Iterat
             if point:
                 tally.accepted += 1
                 yield (number, line.number, *point)
-                continue
-            tally.refused += 1
-            tally.report(source, line.number, reason)
-            # The carrier still has the point, so a fault in its line must not close it.
-            with suppress(LineRefused):
-                yield staging.build_refused_row(number, line.number, read_external_id(line.fields))
+            else:
+                tally.refused += 1
+                tally.report(source, line.number, reason)
+                # The carrier still has the point, so a fault in its line must not close it.
+                with suppress(LineRefused):
+                    yield staging.build_refused_row(number, line.number, read_external_id(line.fields))
 
 
 def _read_lines(source: Source) -> Iterator[Line]:
