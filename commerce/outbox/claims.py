@@ -30,6 +30,11 @@ class Claim:
     task_name: str = field(default="", compare=False)
     was_lost: bool = field(default=False, compare=False)
 
+    @property
+    def queue(self) -> tuple[int, str]:
+        """The queue that it was taken from: the work of one account and one task."""
+        return self.account_id, self.task_name
+
     def __str__(self) -> str:
         return f"Dispatch {self.dispatch_id} of account {self.account_id}"
 

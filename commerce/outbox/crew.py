@@ -34,7 +34,7 @@ LOOK_AGAIN_S = 0.1
 
 
 class _Paces:
-    """Counts quick runs in a row by queue. A queue is the work of one account and one task."""
+    """Counts quick runs in a row by queue."""
 
     # Bounds the memory of a worker that serves many shops. Forgotten queues only lose their bonus for a few runs.
     _MAX_QUEUES = 10_000
@@ -44,18 +44,14 @@ class _Paces:
 
     def note(self, claim: Claim, seconds: float) -> None:
         if seconds > QUICK_S:
-            self._runs.pop(_queue(claim), None)
+            self._runs.pop(claim.queue, None)
             return
         if len(self._runs) >= self._MAX_QUEUES:
             self._runs.clear()
-        self._runs[_queue(claim)] += 1
+        self._runs[claim.queue] += 1
 
     def is_quick(self, queue: tuple[int, str]) -> bool:
         return self._runs.get(queue, 0) >= QUICK_RUNS
-
-
-def _queue(claim: Claim) -> tuple[int, str]:
-    return claim.account_id, claim.task_name
 
 
 class Crew:
@@ -122,11 +118,11 @@ class Crew:
         """The running dispatches that count against shares. Some of a quick queue don't; one thread stays free."""
         now = time.monotonic()
         # A run that takes long costs its queue the bonus at once, not only when it ends and is noted.
-        slow = {_queue(claim) for claim, began in running.items() if now - began > QUICK_S}
+        slow = {claim.queue for claim, began in running.items() if now - began > QUICK_S}
         extra = max(0, self._threads - 1 - self._count_threads(ACCOUNT_SHARE))
         counted, spared = [], Counter[int]()
         for claim in running:
-            is_quick = self._paces.is_quick(_queue(claim)) and _queue(claim) not in slow
+            is_quick = self._paces.is_quick(claim.queue) and claim.queue not in slow
             if is_quick and spared[claim.account_id] < extra:
                 spared[claim.account_id] += 1
             else:

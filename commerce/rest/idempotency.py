@@ -110,13 +110,13 @@ def answer_once(
     secrets that are shown once: they are stored and replayed as null.
     Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
-    place = _find_place()
+    store = _find_store()
     fingerprint = fingerprint_of(request, token_field=token_field)
     # A lock that is taken is refused instead of awaited, so that repetitions don't block threads. If two keys should have
     # the same hash, a request is refused that could have run, which does no harm.
-    is_ours = _fetch(_LOCK, f"{place.owner_id}:{surface}:{key}")[0]
+    is_ours = _fetch(_LOCK, f"{store.owner_id}:{surface}:{key}")[0]
     # Looked up even without the lock, which may be held by another repetition that is only replaying.
-    stored = _fetch(place.fill_in(_FIND), place.owner_id, surface, key)
+    stored = _fetch(store.fill_in(_FIND), store.owner_id, surface, key)
     if stored is not None:
         return _replay(*stored, fingerprint=fingerprint)
     if not is_ours:
@@ -125,8 +125,8 @@ def answer_once(
     if response.status_code < 400:
         kept = hide_secrets(response, hidden)
         with connection.cursor() as cursor:
-            row = [place.owner_id, surface, key, fingerprint, response.status_code, kept]
-            cursor.execute(place.fill_in(_STORE), row)
+            row = [store.owner_id, surface, key, fingerprint, response.status_code, kept]
+            cursor.execute(store.fill_in(_STORE), row)
     return response
 
 
@@ -147,14 +147,14 @@ def answer_once_across_scopes(
     did under the key, and compares the bodies itself. Raises `RequestInProgress` and `IdempotencyKeyReused`.
     """
     with request.open_scope():
-        place = _find_place()
+        store = _find_store()
         fingerprint = fingerprint_of(request, with_body=not knows_keys, token_field=token_field)
-        claim = _fetch(place.fill_in(_CLAIM), place.owner_id, surface, key, fingerprint, _RUN_AGAIN)
-        stored = None if claim else _fetch(place.fill_in(_FIND), place.owner_id, surface, key)
+        claim = _fetch(store.fill_in(_CLAIM), store.owner_id, surface, key, fingerprint, _RUN_AGAIN)
+        stored = None if claim else _fetch(store.fill_in(_FIND), store.owner_id, surface, key)
     if claim is None:
         return _replay_or_wait(stored, fingerprint=fingerprint)
     claimed_at, earlier = claim
-    own_claim = [place.owner_id, surface, key, claimed_at]
+    own_claim = [store.owner_id, surface, key, claimed_at]
     # What a refused request leaves: the record of an earlier run, or none.
     kept = (200, _RUN_AGAIN) if bytes(earlier) == _RUN_AGAIN else None
     try:
@@ -166,9 +166,9 @@ def answer_once_across_scopes(
         # Also after an error, or the claim would block the key for two minutes.
         with request.open_scope(), connection.cursor() as cursor:
             if kept:
-                cursor.execute(place.fill_in(_FULFIL), [*kept, *own_claim])
+                cursor.execute(store.fill_in(_FULFIL), [*kept, *own_claim])
             else:
-                cursor.execute(place.fill_in(_RELEASE), own_claim)
+                cursor.execute(store.fill_in(_RELEASE), own_claim)
     return response
 
 
@@ -226,8 +226,8 @@ def hide_secrets(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """The table that stores the answers of the scope, and their owner."""
+class _Store:
+    """The table for the answers of the current scope, and who owns them."""
 
     table: str
     owner: str
@@ -237,10 +237,10 @@ class _Place:
         return sql.format(table=self.table, owner=self.owner)
 
 
-def _find_place() -> _Place:
+def _find_store() -> _Store:
     if account_in_scope() is not None:
-        return _Place("idempotency_records", "account_id", current_account_id())
-    return _Place("workspace_idempotency_records", "workspace_id", current_workspace_id())
+        return _Store("idempotency_records", "account_id", current_account_id())
+    return _Store("workspace_idempotency_records", "workspace_id", current_workspace_id())
 
 
 def _replay(stored_fingerprint: bytes, status: int, body: bytes, *, fingerprint: bytes) -> HttpResponse:

@@ -14,20 +14,17 @@ from .roles import APP_ROLE, RESOLVER_ROLE
 POLICY = "account_isolation"
 
 
-class _TableOperation(Operation, ABC):
-    """Statements on the table of one model, forwards and in reverse."""
+class _SqlOperation(Operation, ABC):
+    """Statements that change the database, forwards and in reverse, and nothing that Django knows about the models."""
 
     reversible = True
     reduces_to_sql = True
 
-    def __init__(self, model_name: str) -> None:
-        self.model_name = model_name
+    @abstractmethod
+    def list_forwards(self, app_label: str, state: ProjectState) -> Iterator[str]: ...
 
     @abstractmethod
-    def forwards(self, model: type[Model]) -> Iterator[str]: ...
-
-    @abstractmethod
-    def backwards(self, model: type[Model]) -> Iterator[str]: ...
+    def list_backwards(self, app_label: str, state: ProjectState) -> Iterator[str]: ...
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         pass
@@ -39,8 +36,9 @@ class _TableOperation(Operation, ABC):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        for statement in self.forwards(to_state.apps.get_model(app_label, self.model_name)):
-            schema_editor.execute(statement)
+        for statement in self.list_forwards(app_label, to_state):
+            # Without parameters, a % in a statement is no placeholder.
+            schema_editor.execute(statement, params=None)
 
     def database_backwards(
         self,
@@ -49,8 +47,27 @@ class _TableOperation(Operation, ABC):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        for statement in self.backwards(from_state.apps.get_model(app_label, self.model_name)):
-            schema_editor.execute(statement)
+        for statement in self.list_backwards(app_label, from_state):
+            schema_editor.execute(statement, params=None)
+
+
+class _TableOperation(_SqlOperation):
+    """Statements on the table of one model."""
+
+    def __init__(self, model_name: str) -> None:
+        self.model_name = model_name
+
+    @abstractmethod
+    def forwards(self, model: type[Model]) -> Iterator[str]: ...
+
+    @abstractmethod
+    def backwards(self, model: type[Model]) -> Iterator[str]: ...
+
+    def list_forwards(self, app_label: str, state: ProjectState) -> Iterator[str]:
+        return self.forwards(state.apps.get_model(app_label, self.model_name))
+
+    def list_backwards(self, app_label: str, state: ProjectState) -> Iterator[str]:
+        return self.backwards(state.apps.get_model(app_label, self.model_name))
 
     def describe(self) -> str:
         return f"{type(self).__name__} {self.model_name}"
@@ -130,46 +147,17 @@ class IsolateDirectory(_TableOperation):
         yield from _drop_policy(model._meta.db_table, "directory_isolation")
 
 
-class ResolverFunction(Operation):
+class ResolverFunction(_SqlOperation):
     """Create a narrow SECURITY DEFINER function that may look across accounts and returns ids.
 
     It belongs to `commerce_resolver`, which gets a policy and a column grant for each
     `(table, command, columns)` of `access`, and nothing else of those tables.
     """
 
-    reversible = True
-    reduces_to_sql = True
-
     def __init__(self, signature: str, definition: str, *, access: list[tuple[str, str, str]]) -> None:
         self.signature = signature
         self.definition = definition
         self.access = access
-
-    def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        pass
-
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        for statement in self._list_statements():
-            # Without parameters, a % in the definition is no placeholder.
-            schema_editor.execute(statement, params=None)
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        schema_editor.execute(f"DROP FUNCTION {self.signature}", params=None)
-        for table, command, _ in self.access:
-            schema_editor.execute(f"DROP POLICY {self._policy(command)} ON {table}", params=None)
-            # Another function may still need the grants, which go with the last one.
 
     def describe(self) -> str:
         return f"Resolver function {self.signature}"
@@ -177,7 +165,7 @@ class ResolverFunction(Operation):
     def _policy(self, command: str) -> str:
         return f"{self.signature.partition('(')[0]}_{command.lower()}"
 
-    def _list_statements(self) -> Iterator[str]:
+    def list_forwards(self, app_label: str, state: ProjectState) -> Iterator[str]:
         for table, command, columns in self.access:
             yield f"GRANT {command}{columns and f' ({columns})'} ON {table} TO {RESOLVER_ROLE}"
             check = " WITH CHECK (true)" if command == "UPDATE" else ""
@@ -192,6 +180,12 @@ class ResolverFunction(Operation):
         yield f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC"
         yield f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}"
         yield f"ALTER FUNCTION {self.signature} OWNER TO {RESOLVER_ROLE}"
+
+    def list_backwards(self, app_label: str, state: ProjectState) -> Iterator[str]:
+        yield f"DROP FUNCTION {self.signature}"
+        # The grants stay, as another function may still need them. They go with the table.
+        for table, command, _ in self.access:
+            yield f"DROP POLICY {self._policy(command)} ON {table}"
 
 
 def _account_references(model: type[Model]) -> list[AccountForeignKey]:
