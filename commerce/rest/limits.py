@@ -58,16 +58,20 @@ class Allowance:
 
 
 class _Tally:
-    """This process's counts that Redis doesn't know yet, and the last total from Redis."""
+    """What this process has counted, and what Redis has told it. Shared by its threads, hence the lock."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.window = 0
+        # Counts that Redis doesn't know yet.
         self.pending: dict[str, int] = {}
-        # Counted since Redis was last asked, and the count at which Redis is asked again.
+        # The buckets counted since Redis was last asked, each with the count up to which Redis isn't told.
         self.touched: dict[str, int] = {}
+        # The totals of all processes, by Redis's last answer.
         self.known: dict[str, int] = {}
+        # The versions, each with the time of Redis's last answer.
         self.versions: dict[str, tuple[bytes | None, float]] = {}
+        # When Redis may be asked again after it gave no answer.
         self.retry_at = 0.0
 
     def begin_window(self, window: int) -> None:

@@ -31,18 +31,19 @@ class SurfaceViewSet(ViewSet):
     binding: ClassVar[Literal["account", "workspace", "reference"]] = "account"
     # Whether workspace keys may use it in an archived account, while money of it is outstanding.
     outlives_archiving: ClassVar[bool] = False
-    # The area of scopes that it needs, and the POST actions that only read.
+    # The area of scopes that it needs.
     area: ClassVar[str] = ""
     # Areas whose keys are also let in. The actions then check what the key may do with each row.
     further_areas: ClassVar[tuple[str, ...]] = ()
+    # POST actions that change nothing, such as a preview: a scope for reading is enough.
     reading_actions: ClassVar[tuple[str, ...]] = ()
     # Actions that require an Idempotency-Key, and fields that must not be stored with an answer.
     idempotent_actions: ClassVar[tuple[str, ...]] = ()
     secret_fields: ClassVar[tuple[str, ...]] = ()
     # Actions that call an outside service and therefore open their own transactions before and after the call.
     unscoped_actions: ClassVar[tuple[str, ...]] = ()
-    # Those of them that keep their Idempotency-Keys themselves: a repeated request is run, and answered as things are by
-    # then.
+    # Unscoped actions that keep their Idempotency-Keys themselves. A repeated request runs again, and its answer tells how
+    # things are by then.
     key_knowing_actions: ClassVar[tuple[str, ...]] = ()
     # Actions that take a code which could be guessed, and the refusal that means it was wrong.
     guessed_codes: ClassVar[dict[str, str]] = {}
