@@ -36,12 +36,12 @@ class MailSettings:
 
     @property
     def server(self) -> str:
-        """The server that may be down, without credentials."""
+        """The name under which the server's failures are remembered. It holds no credentials."""
         is_smtp = self.provider == "smtp"
         return f"smtp://{self.smtp_host.lower()}:{self.smtp_port}" if is_smtp else self.provider
 
     def remove_credentials(self, text: str) -> str:
-        """A server's answer, without credentials that it may have repeated: the answer is stored and shown."""
+        """Remove credentials from a server's answer, which may repeat them, and which is stored and shown."""
         secrets = [self.api_key]
         if self.smtp_password:
             # RFC 4616, section 2: AUTH PLAIN.

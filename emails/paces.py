@@ -94,7 +94,7 @@ def note_pace(kind: Kind, processor_s: float) -> None:
 
 @contextmanager
 def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
-    """A place for one message of the account, in the lane that is returned. An account has one at a time.
+    """Hold a place for one message of the account, in the lane that this yields. An account has one place at a time.
 
     Raises `RendererBusy` if no place is free soon.
     """
@@ -154,7 +154,7 @@ def _make_room(remembered: dict[K, V]) -> None:
 
 
 def forget_paces() -> None:
-    """As in a new process."""
+    """Forget all of this, so that tests don't affect each other."""
     with _turns:
         _slow_until.clear()
         _quick_kinds.clear()

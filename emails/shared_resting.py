@@ -80,6 +80,6 @@ def note_shared_answer(server: str) -> None:
 
 
 def forget_shared() -> None:
-    """As in a new process."""
+    """Forget all of this, so that tests don't affect each other."""
     with _lock:
         _servers.clear()

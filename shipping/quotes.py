@@ -97,7 +97,7 @@ def load_zone_candidates(zone_ids: Sequence[int]) -> list[Candidate]:
 
 
 def store_automatic_rate(option: Option) -> bool:
-    """Store the automatic rate of a free method; False if the method is no longer to have one."""
+    """Store the automatic rate of a free method; False if the method may no longer have one."""
     parameters: dict[str, Any] = {
         "account_id": current_account_id(),
         "method_id": option.method.id,

@@ -45,7 +45,7 @@ def _build_line_field(**options: Any) -> forms.CharField:
 
 
 class TemplateForm(forms.Form):
-    """A template as a whole; before anything was sent, the one in force with the sample."""
+    """A whole template and the variables to try it with. Until it is submitted, it shows the current template."""
 
     expected_version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
     subject = _build_line_field(max_length=MAX_LINE)
@@ -110,7 +110,7 @@ class TemplateForm(forms.Form):
             raise forms.ValidationError([error.detail for error in refusal.errors]) from refusal
 
     def build_draft(self) -> TemplateSource:
-        """What was filled in, to be saved or shown in the template's own locale."""
+        """The template that was entered, in the locale of the page."""
         return TemplateSource(
             template_key=self.template.template_key,
             locale=self.template.locale,
@@ -121,7 +121,7 @@ class TemplateForm(forms.Form):
         )
 
     def show(self, refusal: Refusal) -> None:
-        """Put a refusal beside what it is about, with the line that it complains of."""
+        """Show a refusal at the field that it names, with the line if it is known."""
         shown = [error for error in refusal.errors if error.field in self.fields]
         for error in shown:
             self.add_error(error.field, self._word_error(error, refusal.extras.get("line")))

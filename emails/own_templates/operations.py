@@ -137,7 +137,7 @@ def preview_template(
 def send_test(
     *, template_key: str, locale: str, to_email: str, ctx: dict[str, object] | None, now: datetime
 ) -> OutboxDispatch:
-    """Send a message of the template in force to any address. Raises `TemplateNotFound` and `ValidationFailed`."""
+    """Send a message of the current template to any address. Raises `TemplateNotFound` and `ValidationFailed`."""
     require_template(template_key)
     message = TEST_MESSAGE.check({"to_email": to_email, "ctx": ctx})
     # Random, so that the same test may be sent again.

@@ -77,6 +77,6 @@ def _parse_address(text: str) -> Address:
 
 
 def forget_relays() -> None:
-    """As in a new process."""
+    """Forget all of this, so that tests don't affect each other."""
     with _lock:
         _relays.clear()
