@@ -82,8 +82,8 @@ def limit_attempts(counter: Counter) -> Iterator[None]:
         raise RateLimited(wait_s)
     try:
         yield
-    # Whatever it was: nothing has been stored.
     except BaseException:
+        # Whatever the error was, the request is rolled back, so it has stored nothing.
         take_attempt_back([counter])
         raise
 

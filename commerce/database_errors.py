@@ -21,8 +21,8 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
     # Before the next check, as a cancelled statement (57014) is of class 57 too.
     if sqlstate in _TRANSIENT_SQLSTATES:
         return Busy()
-    # Lost and failed connections have no SQLSTATE, or one of class 08 (connections), 57 (a server that shuts down) or 53
-    # (no connections left).
+    # Lost and failed connections have no SQLSTATE, or one of class 08 (connections), 57 (a server that shuts down) or
+    # 53 (no connections left).
     if isinstance(exc, OperationalError | InterfaceError) and (
         sqlstate is None or sqlstate[:2] in {"08", "57", "53"}
     ):

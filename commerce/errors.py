@@ -62,7 +62,7 @@ class ValidationFailed(Refusal):
     @classmethod
     def of_errors(cls, errors: Iterable[FieldError]) -> "ValidationFailed":
         """A refusal for these errors: `TooLarge` if size is all that is wrong."""
-        # A client can do something about wrong fields first. Without errors at all, size isn't what is wrong.
+        # `all()` is true of no errors, but then size isn't what is wrong.
         found = tuple(errors)
         is_size_alone = bool(found) and all(error.code == TooLarge.code for error in found)
         return TooLarge(errors=found) if is_size_alone else ValidationFailed(errors=found)

@@ -1,6 +1,7 @@
 """How values leave the domain: ids and cents as decimal strings, timestamps in UTC ending in Z.
 
-The domain itself keeps integers and datetimes. Answers, events, refusals and the variables of emails use these functions.
+The domain itself keeps integers and datetimes. Answers, events, refusals and the variables of emails use these
+functions.
 """
 
 from dataclasses import fields, is_dataclass

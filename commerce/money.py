@@ -54,8 +54,8 @@ def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
         if amount_cents:
             raise ValueError("An amount can't be split over weights that sum to 0.")
         return [0] * len(weights)
-    # Rounded down, the parts leave fewer cents over than there are remainders. Those with the largest get one each, and a
-    # weight of 0 has none.
+    # Rounded down, the parts leave fewer cents over than there are remainders. Those with the largest get one each,
+    # and a weight of 0 has none.
     parts = [amount_cents * weight // total for weight in weights]
     remainders = [amount_cents * weight % total for weight in weights]
     for index in sorted(range(len(weights)), key=lambda i: (-remainders[i], i))[: amount_cents - sum(parts)]:

@@ -10,7 +10,10 @@ MAX_BODY_BYTES = 1024 * KIB
 
 
 def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:
-    """A constraint: the column takes at most this many bytes as UTF-8 text. PostgreSQL adds spaces to JSON, and counts them."""
+    """A constraint: the column takes at most this many bytes as UTF-8 text.
+
+    PostgreSQL adds spaces to JSON, which count.
+    """
     size = models.Func(
         Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
     )

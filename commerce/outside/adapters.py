@@ -40,7 +40,7 @@ class _Bounded(HTTPConnection):
 
     def _new_conn(self) -> socket.socket:
         timeout_s = float(self.timeout) if isinstance(self.timeout, int | float) else CONNECT_TIMEOUT_S
-        # `requests` knows the errors of urllib3 only. A refused address is no error of the network: it goes through as it is.
+        # `requests` translates errors of urllib3 only. A refused address isn't one: callers catch it by itself.
         try:
             made = connect(
                 self.host.strip("[]"), self.port, timeout_s=timeout_s, allow_private=self.reaches_private

@@ -102,7 +102,7 @@ def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: 
             # The excerpt is stored as it comes, so it must not be compressed.
             headers={"Accept-Encoding": "identity", **headers},
             timeout=(CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S),
-            # A redirect could lead to a private address.
+            # `target_of` has checked this URL, not what it redirects to.
             allow_redirects=False,
             # Otherwise the whole body is read before the call returns, however long it is.
             stream=True,

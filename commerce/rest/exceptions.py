@@ -27,8 +27,8 @@ class RefusedResponse(Response):
 
 def exception_handler(exc: Exception, context: Mapping[str, object]) -> Response:
     """DRF's hook. Always rolls back, so that a refused request changes nothing."""
-    # DRF's own function rolls back only transactions of ATOMIC_REQUESTS. Scopes that the action opened itself were rolled
-    # back when the error left them.
+    # DRF's own function rolls back only transactions of ATOMIC_REQUESTS. Scopes that the action opened itself were
+    # rolled back when the error left them.
     if connection.in_atomic_block and not getattr(context["view"], "opens_own_scopes", False):
         transaction.set_rollback(True)
     request = context["request"]

@@ -38,8 +38,8 @@ _STORE = """
     VALUES (%s, %s, %s, %s, %s, %s, now())
 """
 
-# A request that calls other services can't hold a lock in a transaction: it leaves a claim, a record of status 0. A claim
-# older than any request may take belongs to a process that died.
+# A request that calls other services can't hold a lock in a transaction: it leaves a claim, a record of status 0. A
+# claim older than any request may take belongs to a process that died.
 _CLAIM = """
     INSERT INTO {table} AS r ({owner}, surface, key, fingerprint, status, body, created_at)
     VALUES (%s, %s, %s, %s, 0, '', clock_timestamp())
@@ -112,8 +112,8 @@ def answer_once(
     """
     store = _find_store()
     fingerprint = fingerprint_of(request, token_field=token_field)
-    # A lock that is taken is refused instead of awaited, so that repetitions don't block threads. If two keys should have
-    # the same hash, a request is refused that could have run, which does no harm.
+    # A lock that is taken is refused instead of awaited, so that repetitions don't block threads. If two keys should
+    # have the same hash, a request is refused that could have run, which does no harm.
     is_ours = _fetch(_LOCK, f"{store.owner_id}:{surface}:{key}")[0]
     # Looked up even without the lock, which may be held by another repetition that is only replaying.
     stored = _fetch(store.fill_in(_FIND), store.owner_id, surface, key)

@@ -24,7 +24,8 @@ WINDOW_S = 60
 BATCH_S = 0.1
 # With fewer requests left than this, each one is counted in Redis.
 EXACT_BELOW = 1_000
-# A process keeps a count to itself up to a 5,000th of the limit, as most tokens and addresses are seen only a few times.
+# A process keeps a count to itself up to a 5,000th of the limit, as most tokens and addresses are seen only a few
+# times.
 LOCAL_PART = 5_000
 # How long Redis isn't asked after it failed to answer, so that not every request waits for its time-out.
 RETRY_S = 1.0

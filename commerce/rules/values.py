@@ -33,7 +33,7 @@ def filled_text(value: object) -> str:
 
 
 def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_strings: bool = False) -> Rule:
-    """An integer between bounds. With `takes_strings`, also as decimal digits, which is how answers carry ids and cents."""
+    """An integer between bounds. With `takes_strings`, also in decimal digits, as answers carry ids and cents."""
 
     def check(value: object) -> int:
         require_given(value)

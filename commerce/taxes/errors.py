@@ -9,7 +9,7 @@ class TaxRateExists(Refusal):
 
 
 class VatNumberInvalid(Refusal):
-    """Its errors name the field. A number that VIES doesn't know isn't refused, but stored with the status `invalid`."""
+    """Its errors name the field. A number that VIES doesn't know isn't refused, but stored as `invalid`."""
 
     status = 422
     code = "vat_number_invalid"

@@ -16,7 +16,8 @@ def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxR
     changes = TAX_RATE.check(changes, partial=True)
     for name, value in changes.items():
         setattr(tax_rate, name, value)
-    # Only what changes, so that a concurrent change of another field is kept. Django skips `auto_now` fields unless named.
+    # Only what changes, so that a concurrent change of another field is kept. Django skips `auto_now` fields unless
+    # named.
     tax_rate.save(update_fields=[*changes, "updated_at"])
     return tax_rate
 

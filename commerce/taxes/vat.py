@@ -60,10 +60,11 @@ def country_of(vat_number: str | None) -> str | None:
 
 
 def is_reverse_charge(*, seller: str | None, buyer: str, destination: str | None) -> bool:
-    """Whether the buyer owes the tax, so that none is charged. Source: Council Directive 2006/112/EC, articles 138 and 196.
+    """Whether the buyer owes the tax, so that none is charged.
 
-    `seller` and `buyer` are the countries of their VAT numbers (the buyer's must be valid); `destination`
-    is where the goods go. It applies if all three are in the EU, and buyer and destination outside the seller's country.
+    `seller` and `buyer` are the countries of their VAT numbers (the buyer's must be valid); `destination` is where the
+    goods go. It applies if all three are in the EU, and buyer and destination outside the seller's country.
+    Source: Council Directive 2006/112/EC, articles 138 and 196.
     """
     return (
         seller in EU_COUNTRIES and buyer in EU_COUNTRIES - {seller} and destination in EU_COUNTRIES - {seller}

@@ -42,8 +42,8 @@ def check(number: VatNumber, *, url: str) -> Reply:
         raise ViesUnavailable("VIES answered in an unknown form.")
     # The service has two forms of an answer: `valid`, or `isValid` with a `userError`.
     flag = document.get("valid", document.get("isValid"))
-    # A failure may come with a flag. It is about the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), and so
-    # says nothing about the number.
+    # A failure may come with a flag. It is about the service (`MS_UNAVAILABLE`) or our request (`INVALID_INPUT`), and
+    # so says nothing about the number.
     is_failure = (
         document.get("actionSucceed") is False
         or bool(document.get("errorWrappers"))

@@ -1,8 +1,8 @@
 """Row locks, taken in one order by everyone, so that no two transactions wait for each other.
 
 `lock()` locks the rows of a queryset. SQL written by hand calls `about_to_lock()` beside the statement. Both raise
-`LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if none is
-open. Rows of one table are locked in order of id. Neither sends a statement of its own.
+`LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if
+none is open. Rows of one table are locked in order of id. Neither sends a statement of its own.
 
 Tables of other apps, which `Resource` doesn't list, come last: lock at most one of them.
 
@@ -72,8 +72,8 @@ def lock(
 ) -> QuerySet[M]:
     """The same rows, locked until the end of the transaction.
 
-    With `keys_too`, inserts that refer to the rows wait as well. With `skips_locked`, rows that others have locked are left
-    out, so this can be done at any point of the order.
+    With `keys_too`, inserts that refer to the rows wait as well. With `skips_locked`, rows that others have locked are
+    left out, so this can be done at any point of the order.
     """
     about_to_lock(rows.model._meta.db_table, waits=not skips_locked)
     # Without the key, others may insert rows that refer to these: their foreign keys take key-share locks only.

@@ -31,7 +31,7 @@ class AccountManager(models.Manager):
 
 
 class AccountOwned(models.Model):
-    """A row of exactly one account. Subclasses derive their Meta from this one, and their migration isolates the table."""
+    """A row of exactly one account. Subclasses derive their Meta from this one; their migration isolates the table."""
 
     id = models.BigAutoField(primary_key=True)
     account = models.ForeignKey(
@@ -57,8 +57,8 @@ class AccountOwned(models.Model):
         return type(self)._base_manager.filter(pk=self.pk).delete()
 
     def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, *args: Any) -> Any:
-        # A sharded table's distribution column must not be in a SET list, even unchanged, and Django offers no other way
-        # to leave a column out of `save()`. Every statement of the test suite is checked for it.
+        # A sharded table's distribution column must not be in a SET list, even unchanged, and Django offers no other
+        # way to leave a column out of `save()`. Every statement of the test suite is checked for it.
         kept = [value for value in values if value[0].attname != "account_id"]
         return super()._do_update(base_qs, using, pk_val, kept, *args)
 

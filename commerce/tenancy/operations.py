@@ -174,8 +174,9 @@ class ResolverFunction(_SqlOperation):
                 f"USING (true){check}"
             )
         yield self.definition
-        # PostgreSQL's manual, "Writing SECURITY DEFINER Functions Safely": without a path of its own, the function would
-        # look for tables and operators in the caller's schemas, with its own rights. And anybody may call a new function.
+        # PostgreSQL's manual, "Writing SECURITY DEFINER Functions Safely": without a path of its own, the function
+        # would look for tables and operators in the caller's schemas, with its own rights. And anybody may call a new
+        # function.
         yield f"ALTER FUNCTION {self.signature} SECURITY DEFINER SET search_path = public, pg_temp"
         yield f"REVOKE ALL ON FUNCTION {self.signature} FROM PUBLIC"
         yield f"GRANT EXECUTE ON FUNCTION {self.signature} TO {APP_ROLE}"

@@ -14,9 +14,9 @@ _BITS = {"Small": 16, "Integer": 32, "Big": 64}
 class DatabaseOperations(PostgresOperations):
     """Binds integers by their size.
 
-    Django treats a number in an expression such as `F("total_cents") + amount` as an `IntegerField`, whatever the column,
-    and psycopg packs it into 32 bits unchecked: 2^32 + 1 would be sent as 1. Bound by its size, the number is either
-    calculated with, or refused by PostgreSQL as out of range.
+    Django treats a number in an expression such as `F("total_cents") + amount` as an `IntegerField`, whatever the
+    column, and psycopg packs it into 32 bits unchecked: 2^32 + 1 would be sent as 1. Bound by its size, the number is
+    either calculated with, or refused by PostgreSQL as out of range.
     """
 
     def adapt_integerfield_value(self, value: object, internal_type: str) -> object:
