@@ -56,9 +56,16 @@ class _Caller:
             self.lanes[lane] = queue
         return work
 
-    def newest(self) -> Work:
-        """The newest request of the lane in which most wait."""
-        [(longest, _)] = Counter(work.lane for work in self.waiting).most_common(1)
+    def find_newest(self, *, for_lane: str | None = None) -> Work | None:
+        """Return the newest request of the lane in which most wait.
+
+        With `for_lane`, None unless that lane still has no more than the longest one after taking this place. Otherwise
+        two lanes would take the same place from each other again and again.
+        """
+        lengths = Counter(work.lane for work in self.waiting)
+        [(longest, length)] = lengths.most_common(1)
+        if for_lane is not None and length - 1 < lengths[for_lane] + 1:
+            return None
         return next(work for work in reversed(self.waiting) if work.lane == longest)
 
 
@@ -90,21 +97,25 @@ class Turns:
         self._turns: deque[_Caller] = deque()
 
     def add(self, work: Work) -> Work | None:
-        """Queue the request. Return the one for which there is no place, if any: itself, or one of another caller.
+        """Queue the request. Return the one for which there is no place, if any: itself, or another.
 
-        A caller may take as many places as it leaves free: alone it gets half of them. For a caller that has none
-        there always is one, if need be that of the newest request of whoever has most, unless nobody has two.
+        A caller may take as many places as it leaves free: alone it gets half of them. When it has these, its shorter
+        lanes take places of its longest one. For a caller that has none there always is one, if need be that of the
+        newest request of whoever has most, unless nobody has two.
         """
         caller = self._callers.get(work.caller)
         free = self._max_waiting - self._waiting
         dropped = None
         if caller is not None and caller.waiting:
-            if len(caller.waiting) >= free:
-                return work
-        elif free <= 0:
-            dropped = self._drop_newest()
-            if dropped is None:
-                return work
+            is_full = len(caller.waiting) >= free
+            dropped = caller.find_newest(for_lane=work.lane) if is_full else None
+        else:
+            is_full = free <= 0
+            dropped = self._find_newest() if is_full else None
+        if is_full and dropped is None:
+            return work
+        if dropped is not None:
+            self._drop(dropped)
         if caller is None:
             caller = self._callers[work.caller] = _Caller()
         caller.queue(work)
@@ -205,14 +216,12 @@ class Turns:
         if not target.holders:
             del self._targets[name]
 
-    def _drop_newest(self) -> Work | None:
-        """Drop a request of the caller with most waiting; None if nobody has two."""
+    def _find_newest(self) -> Work | None:
+        """Return a request of the caller with most waiting; None if nobody has two."""
         longest = max(self._callers.values(), key=lambda caller: len(caller.waiting), default=None)
         if longest is None or len(longest.waiting) < 2:
             return None
-        newest = longest.newest()
-        self._drop(newest)
-        return newest
+        return longest.find_newest()
 
     def _drop(self, work: Work) -> None:
         caller = self._callers[work.caller]
