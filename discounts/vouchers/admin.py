@@ -35,10 +35,20 @@ def _status_now(voucher: Voucher) -> str:
     return effective_status(voucher, timezone.now())
 
 
-class LedgerRows(ReadOnlyRows):
+class VoucherRows(ReadOnlyRows):
+    """Rows on a gift card's page. They have no currency of their own, and show the gift card's."""
+
+    hide_title = True
+    related: tuple[str, ...] = ("voucher",)
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet:
+        return super().get_queryset(request).select_related(*self.related)
+
+
+class LedgerRows(VoucherRows):
     model = VoucherRedemption
     verbose_name_plural = "Ledger"
-    hide_title = True
+    related = ("voucher", "order")
     fields = (
         "created_at",
         "kind",
@@ -48,28 +58,20 @@ class LedgerRows(ReadOnlyRows):
         "actor",
     )
 
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherRedemption]:
-        return super().get_queryset(request).select_related("voucher", "order")
 
-
-class HoldRows(ReadOnlyRows):
+class HoldRows(VoucherRows):
     model = VoucherHold
     verbose_name_plural = "Held by open checkouts"
-    hide_title = True
     fields = (
         "created_at",
         "checkout_id",
         money_column("amount_cents", "Amount", currency="voucher.currency"),
     )
 
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherHold]:
-        return super().get_queryset(request).select_related("voucher")
 
-
-class AttemptRows(ReadOnlyRows):
+class AttemptRows(VoucherRows):
     model = VoucherPaymentAttempt
     verbose_name_plural = "Payment attempts"
-    hide_title = True
     fields = (
         "created_at",
         "status",
@@ -79,9 +81,6 @@ class AttemptRows(ReadOnlyRows):
         "checkout_id",
         "actor",
     )
-
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[VoucherPaymentAttempt]:
-        return super().get_queryset(request).select_related("voucher")
 
 
 class IssueForm(BaseDialogForm):
