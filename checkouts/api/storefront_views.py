@@ -103,7 +103,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_PAYMENT, request=shapes.ConfirmInput)
     def confirm(self, request: Request, token: str) -> Response:
-        """Asks the gateway for the outcome. With `{"cancel": true}` in the payload, its page is closed first."""
+        """Asks the gateway for the outcome, or cancels the open payment, with `{"cancel": true}` in the payload."""
         fields = self.valid(shapes.ConfirmInput)
         loaded, attempt = operations.confirm_payment(
             token=token, **fields, scope=self.scope, now=timezone.now()

@@ -58,6 +58,10 @@ WITHIN_S = 12
 
 Status = CheckoutPaymentAttempt.Status
 
+# What becomes of a payment without a gateway.
+_CONFIRMED = Report(state=State.SUCCEEDED)
+_CANCELLED = Report(state=State.FAILED, failure_code="payment_abandoned")
+
 
 def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> LoadedCheckout:
     """Choose how to pay. The first choice freezes the totals.
@@ -145,24 +149,25 @@ def confirm_payment(
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Ask the gateway for the outcome. Must be called with no scope open. Success makes the checkout ready to complete.
 
-    An open payment stays open, unless the payload has `cancel`, which closes its page. Once there is an outcome,
-    repeating the call changes nothing. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and whatever
+    An open payment stays open at its gateway. With `cancel` in the payload, it is cancelled instead of confirmed. Once
+    there is an outcome, repeating the call changes nothing. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and whatever
     `lock_checkout_for` raises.
     """
+    is_cancelled = callback_payload.get("cancel") is True
     with ExitStack() as waiting:
         with scope():
             checkout = lock_checkout_for("confirm", token, now=now)
             loaded = LoadedCheckout(checkout, load_lines(checkout))
             attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
             # Nobody has to be asked: nothing is due, or the money comes on or after delivery.
-            if attempt.gateway_key is None:
-                settle(checkout, attempt, Report(state=State.SUCCEEDED), now=now)
+            if attempt.gateway_key is None and attempt.is_open:
+                settle(checkout, attempt, _CANCELLED if is_cancelled else _CONFIRMED, now=now)
             if not attempt.is_open:
                 return loaded, attempt
             gateway, payment = get_gateway(attempt.payment_method), describe_payment(checkout, attempt)
             _reserve_call(gateway, waiting)
         try:
-            report = ask_gateway(gateway, payment, is_cancelled=callback_payload.get("cancel") is True)
+            report = ask_gateway(gateway, payment, is_cancelled=is_cancelled)
         except GatewayError as error:
             # Without an answer, nothing is known about the payment, so the attempt stays open.
             raise PaymentGatewayFailed(phase=Phase.PROCESSING.value) from error
