@@ -150,8 +150,8 @@ def confirm_payment(
     """Ask the gateway for the outcome. Must be called with no scope open. Success makes the checkout ready to complete.
 
     An open payment stays open at its gateway. With `cancel` in the payload, it is cancelled instead of confirmed. Once
-    there is an outcome, repeating the call changes nothing. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and whatever
-    `lock_checkout_for` raises.
+    there is an outcome, repeating the call changes nothing. Raises `PaymentGatewayFailed`, `TooManyOutsideCalls`, and
+    whatever `lock_checkout_for` raises.
     """
     is_cancelled = callback_payload.get("cancel") is True
     with ExitStack() as waiting:

@@ -61,8 +61,8 @@ def test_open_payment_is_cancelled_and_never_becomes_an_order(payment):
     with payment.shop.scope():
         assert Order.objects.count() == 0
         assert InventoryLevel.objects.get().reserved == 0
-    types = [event["type"] for event in payment.shop.admin.get("events.json").json()["events"]]
-    assert [type for type in types if type.startswith("checkout")] == [
+    names = [event["type"] for event in payment.shop.admin.get("events.json").json()["events"]]
+    assert [name for name in names if name.startswith("checkout")] == [
         "checkout.created",
         "checkout.payment_failed",
         "checkout.abandoned",
