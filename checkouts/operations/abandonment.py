@@ -72,8 +72,10 @@ def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkou
     If a gateway may have taken the money, a dispatch first asks it to close the payment, and the checkout waits. Rows
     locked by another sweeper or a customer's request are skipped.
     """
-    overdue = Q(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
-    locked = list(lock(Checkout.objects.filter(overdue).order_by("pk"), keys_too=True, skips_locked=True))
+    # The whole condition of `overdue_checkouts` again, under the lock: another sweeper may just have asked a gateway.
+    overdue = Checkout.objects.filter(pk__in=checkout_ids, phase__in=OPEN_PHASES, expires_at__lte=now)
+    due = overdue.filter(Q(sweep_after__isnull=True) | Q(sweep_after__lte=now)).order_by("pk")
+    locked = list(lock(due, keys_too=True, skips_locked=True))
     unpaid = [checkout for checkout in locked if not checkout.ready_to_complete]
     # With `sweep_after`, the gateway has been asked already, and hasn't answered for a day.
     attempts = _find_attempts_at_gateways([checkout for checkout in unpaid if checkout.sweep_after is None])

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from checkouts.models import Checkout
+from checkouts.operations import sweep_account
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -89,6 +90,23 @@ def test_overdue_checkout_waits_for_a_gateway_that_gives_no_answer(started, stri
     sweep()
 
     assert swept == [1, 0, 0]
+    assert started.shown["phase"] == "completed"
+
+
+def test_sweeper_with_an_outdated_list_leaves_the_gateway_time_to_answer(started, stripe):
+    stripe.pay()
+    started.let_expire()
+    with started.shop.scope():
+        listed = list(Checkout.objects.values_list("pk", flat=True))
+    sweep()
+
+    with started.shop.scope():
+        paid = sweep_account(checkout_ids=listed, now=timezone.now())
+    meanwhile = (paid, started.shown["phase"], reserved(started))
+    run_due()
+    sweep()
+
+    assert meanwhile == ([], "processing", 1)
     assert started.shown["phase"] == "completed"
 
 

@@ -3,9 +3,12 @@
 from collections import Counter
 
 import pytest
+from django.utils import timezone
 
+from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.worker import run_due
 from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,3 +72,20 @@ def test_confirmations_and_completions_at_once_make_one_order(till, stripe):
     with payment.shop.scope():
         assert Order.objects.count() == 1
         assert OutboxDispatch.objects.filter(target__task_name="send_email").count() == 1
+
+
+def test_sweepers_at_once_leave_the_gateway_time_to_answer(till, stripe):
+    payment = till("stripe")
+    payment.start()
+    stripe.pay()
+    payment.let_expire()
+
+    run_threads(6, lambda _: sweep_overdue_checkouts(now=timezone.now()))
+    swept = payment.shown["phase"]
+    run_due()
+    sweep_overdue_checkouts(now=timezone.now())
+
+    assert swept == "processing"
+    assert payment.shown["phase"] == "completed"
+    with payment.shop.scope():
+        assert OutboxDispatch.objects.filter(target__task_name="cancel_payment").count() == 1
