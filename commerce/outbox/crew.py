@@ -79,7 +79,12 @@ class Crew:
             self._has_ended.clear()
             claims = self._claim()
             for claim in claims:
-                self._start(claim)
+                with self._lock:
+                    self._running[claim] = time.monotonic()
+                if self._pool:
+                    self._pool.submit(self._run, claim)
+                else:
+                    self._run(claim)
             if not claims and not self._running:
                 return True
             if (left_s := deadline - time.monotonic()) <= 0:
@@ -132,14 +137,6 @@ class Crew:
     def _count_threads(self, share: float) -> int:
         # At least one thread, or a process of few threads would never run some tasks.
         return max(1, int(share * self._threads))
-
-    def _start(self, claim: Claim) -> None:
-        with self._lock:
-            self._running[claim] = time.monotonic()
-        if self._pool:
-            self._pool.submit(self._run, claim)
-        else:
-            self._run(claim)
 
     def _run(self, claim: Claim) -> None:
         try:

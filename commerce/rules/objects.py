@@ -57,7 +57,8 @@ def _require_bounds(value: Mapping[str, object], max_bytes: int, max_nodes: int)
         if depth > MAX_DEPTH:
             refuse("too_deep", "The object is nested too deeply.")
         if isinstance(node, dict | list):
-            pending += [(part, depth + 1) for part in _parts(node)]
+            parts = [*node.keys(), *node.values()] if isinstance(node, dict) else node
+            pending += [(part, depth + 1) for part in parts]
         elif isinstance(node, str) and "\x00" in node:
             refuse("null_characters_not_allowed", "Null characters are not allowed.")
         elif isinstance(node, int | float):
@@ -73,10 +74,6 @@ def _refuse_size(max_bytes: int, max_nodes: int) -> NoReturn:
         "too_large",
         f"The object takes more than {max_bytes} bytes, or has more than {max_nodes} names and values.",
     )
-
-
-def _parts(node: dict[str, object] | list[object]) -> list[Any]:
-    return [*node.keys(), *node.values()] if isinstance(node, dict) else node
 
 
 def _count_zeros(number: float) -> int:
