@@ -45,7 +45,7 @@ _REFUNDS = """
         ON d.account_id = a.account_id AND d.key_space = 'product'
        AND d.idempotency_key = 'refund_payment/' || a.id
      WHERE a.account_id = %(account)s AND a.gateway_key IS NOT NULL AND a.refunded_at IS NULL
-       AND (a.paid_late_at IS NOT NULL
+       AND (a.paid_late_at IS NOT NULL OR a.status = 'failed' AND a.failure_code = 'paid_too_late'
             OR a.status = 'succeeded' AND o.status = 'cancelled' AND o.payment_status = 'paid')
        AND COALESCE(d.status, 'missing') NOT IN ('pending', 'processing')
      ORDER BY a.id

@@ -42,14 +42,20 @@ class State(StrEnum):
 class Report:
     """The state of a payment.
 
-    A failed payment can't be paid any more. With `is_charged`, the customer was charged nevertheless.
+    A failed payment can't be paid any more. With `is_charged_anyway`, the customer was charged nevertheless, such as
+    another amount, and is refunded.
     """
 
     state: State
     reference: str | None = None
     redirect_url: str | None = None
     failure_code: str | None = None
-    is_charged: bool = False
+    is_charged_anyway: bool = False
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether the gateway has the customer's money."""
+        return self.state is State.SUCCEEDED or self.is_charged_anyway
 
     @property
     def may_be_paid(self) -> bool:

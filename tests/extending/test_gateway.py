@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from checkouts.reconciliation import find_differences
 from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.outbox.worker import run_due
 from config.openapi import add_webhooks
@@ -17,6 +18,7 @@ from tests.checkouts.payments.conftest import Till
 from tests.extending.wallet.connector import API_KEY
 from tests.extending.wallet.double import WalletDouble
 from tests.problems import problem
+from tests.storefront import EMAIL
 
 CONNECTOR = "tests.extending.wallet.connector.WALLET"
 KEY = "key-of-the-wallet"
@@ -51,6 +53,12 @@ def tell(payment: Till, *, key: str = KEY, about: str = "payment"):
         content_type="application/json",
         headers={"X-Key": key},
     )
+
+
+def replace_checkout(payment: Till) -> None:
+    body = {"cart_token": payment.shown["cart_token"], "email": EMAIL}
+    assert payment.shop.storefront.post("checkouts.json", body).status_code == 201
+    assert payment.shown["phase"] == "abandoned"
 
 
 def test_approved_payment_is_captured_when_it_is_confirmed(payment, wallet):
@@ -111,6 +119,22 @@ def test_event_after_the_checkout_has_ended_voids_the_approval_instead_of_taking
 
     assert wallet.payment["state"] == "void"
     assert payment.attempts[-1].paid_late_at is None
+
+
+def test_money_for_a_checkout_that_was_replaced_goes_back(payment, wallet):
+    """The wallet's reports say no more than that the payment has succeeded."""
+    payment.start()
+    wallet.payment["state"] = "captured"
+    replace_checkout(payment)
+
+    run_due()
+
+    (attempt,) = payment.attempts
+    assert wallet.payment["is_refunded"] is True
+    assert (attempt.status, attempt.failure_code) == ("failed", "paid_too_late")
+    assert attempt.refund_reference == f"refund-{attempt.provider_reference}"
+    with payment.shop.scope():
+        assert list(find_differences()) == []
 
 
 def test_refund_goes_by_the_gateway(payment, wallet):

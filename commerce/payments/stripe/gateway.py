@@ -166,9 +166,9 @@ def _read_report(session: dict[str, Any], payment: Payment) -> Report:
     if status == "complete" and session.get("payment_status") == "paid":
         paid = (session.get("amount_total"), str(session.get("currency")).upper())
         if paid == (_convert_amount(payment), payment.currency):
-            return Report(state=State.SUCCEEDED, reference=reference, is_charged=True)
+            return Report(state=State.SUCCEEDED, reference=reference)
         return Report(
-            state=State.FAILED, reference=reference, failure_code="amount_mismatch", is_charged=True
+            state=State.FAILED, reference=reference, failure_code="amount_mismatch", is_charged_anyway=True
         )
     if status == "expired":
         return Report(state=State.FAILED, reference=reference, failure_code="payment_abandoned")

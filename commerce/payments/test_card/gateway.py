@@ -83,5 +83,4 @@ def _make_report(known: FakeCardPayment) -> Report:
         reference=known.token,
         redirect_url=f"{settings.BASE_URL}/test-card/{known.token}",
         failure_code=failure_code,
-        is_charged=state is State.SUCCEEDED,
     )

@@ -106,6 +106,21 @@ def test_late_money_that_nobody_gives_back_is_found(shop, variant, status):
     )
 
 
+def test_late_money_that_nobody_has_noted_is_found(shop, variant):
+    checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
+    with shop.scope():
+        Checkout.objects.update(phase="failed")
+        CheckoutPaymentAttempt.objects.update(
+            status="failed", gateway_key="key", failure_code="paid_too_late"
+        )
+        attempt = CheckoutPaymentAttempt.objects.get()
+
+    assert (
+        difference(shop)
+        == f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is missing"
+    )
+
+
 @pytest.mark.parametrize("status", ["pending", "processing"])
 def test_late_money_on_its_way_back_agrees(shop, variant, status):
     checkout_in("processing", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))

@@ -44,5 +44,4 @@ class Wallet(Gateway):
             reference=answer["id"],
             redirect_url=answer["url"],
             failure_code="payment_abandoned" if state is State.FAILED else None,
-            is_charged=state is State.SUCCEEDED,
         )
