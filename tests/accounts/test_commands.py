@@ -24,7 +24,7 @@ def run(django_capture_on_commit_callbacks):
     return call
 
 
-def shown(lines):
+def parse_lines(lines):
     return dict(line.split(maxsplit=1) for line in lines)
 
 
@@ -34,7 +34,7 @@ def keys_of(shop):
 
 
 def test_bootstrap_makes_a_workspace_with_a_key_that_works(db, run):
-    made = shown(run("bootstrap", "Tea Traders"))
+    made = parse_lines(run("bootstrap", "Tea Traders"))
 
     client = ApiClient.admin(made["key"])
     assert client.get("accounts.json").json() == {"accounts": [], "next_cursor_id": None}
@@ -66,7 +66,7 @@ def test_bootstrap_with_a_bad_superuser_makes_nothing(db, run, arguments):
 def test_keys_issue_shows_a_secret_that_works(shop, run, kind):
     account = () if kind == "workspace" else ("--account", shop.handle)
 
-    secret = shown(run("keys", shop.workspace_id, "issue", kind, "App", *account))["key"]
+    secret = parse_lines(run("keys", shop.workspace_id, "issue", kind, "App", *account))["key"]
 
     clients = {
         "admin": ApiClient.admin(secret, shop.handle),
@@ -83,7 +83,7 @@ def test_keys_issue_takes_scopes_and_expiry(shop, run):
     )  # fmt: skip
 
     with workspace_scope(shop.workspace_id):
-        key = ApiKey.objects.get(pk=shown(made)["id"])
+        key = ApiKey.objects.get(pk=parse_lines(made)["id"])
     assert (key.scopes, key.expires_at.year) == (["read_markets", "read_orders"], 2040)
 
 
@@ -134,9 +134,9 @@ def test_keys_list_shows_the_workspaces_keys_without_secrets(shop, other_shop, r
 
 
 def test_keys_rotate_and_revoke_end_the_old_key(shop, run):
-    made = shown(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
+    made = parse_lines(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
 
-    successor = shown(run("keys", shop.workspace_id, "rotate", made["id"], "--grace", 3600))
+    successor = parse_lines(run("keys", shop.workspace_id, "rotate", made["id"], "--grace", 3600))
     assert run("keys", shop.workspace_id, "revoke", made["id"]) == [f"revoked {made['id']}"]
 
     assert ApiClient.admin(made["key"], shop.handle).get("markets.json").status_code == 401
@@ -153,7 +153,7 @@ def test_keys_of_another_workspace_are_out_of_reach(shop, other_shop, run):
 
 
 def test_keys_rotate_of_a_dead_key_is_refused(shop, run):
-    made = shown(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
+    made = parse_lines(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
     run("keys", shop.workspace_id, "revoke", made["id"])
 
     with pytest.raises(CommandError, match="revoked or expired"):
@@ -162,7 +162,7 @@ def test_keys_rotate_of_a_dead_key_is_refused(shop, run):
 
 @pytest.mark.parametrize("grace", ["-1", "31536001", "1" + "0" * 30])
 def test_keys_rotate_with_a_grace_period_out_of_bounds_is_refused(shop, run, grace):
-    made = shown(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
+    made = parse_lines(run("keys", shop.workspace_id, "issue", "admin", "App", "--account", shop.handle))
 
     with pytest.raises(CommandError, match="grace_seconds: Must be at"):
         run("keys", shop.workspace_id, "rotate", made["id"], f"--grace={grace}")

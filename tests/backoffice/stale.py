@@ -73,5 +73,5 @@ def prefix_of(page, model):
     return next(formset.prefix for formset in formsets if formset.model is model)
 
 
-def said_of(label, value):
+def conflict_message(label, value):
     return f"After you opened this page, somebody else changed “{label}” to “{value}”. Check and save again."

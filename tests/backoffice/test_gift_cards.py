@@ -17,7 +17,7 @@ def path(voucher, action):
     return f"{LIST}{voucher.pk}/{action}/"
 
 
-def listed(answer):
+def list_codes(answer):
     return [voucher.code for voucher in answer.context["cl"].result_list]
 
 
@@ -26,25 +26,25 @@ def test_gift_card_is_found_by_its_code_in_any_form(shop, owner):
     voucher = make_voucher(shop)
     typed = voucher.code.replace("-", "").lower()
 
-    assert listed(owner.get(LIST, q=voucher.code)) == [voucher.code]
-    assert listed(owner.get(LIST, q=f" {typed} ")) == [voucher.code]
-    assert voucher.code in listed(owner.get(LIST, q=voucher.code[:7]))
+    assert list_codes(owner.get(LIST, q=voucher.code)) == [voucher.code]
+    assert list_codes(owner.get(LIST, q=f" {typed} ")) == [voucher.code]
+    assert voucher.code in list_codes(owner.get(LIST, q=voucher.code[:7]))
 
 
 def test_gift_card_is_found_by_email(shop, owner):
     make_voucher(shop)
     voucher = make_voucher(shop, recipient_email="ada@example.com")
 
-    assert listed(owner.get(LIST, q="ADA@example")) == [voucher.code]
+    assert list_codes(owner.get(LIST, q="ADA@example")) == [voucher.code]
 
 
 def test_gift_cards_are_listed_by_the_status_they_show(shop, owner):
     active, overdue = make_voucher(shop), make_voucher(shop, is_overdue=True)
 
-    assert listed(owner.get(LIST, status="active")) == [active.code]
-    assert listed(owner.get(LIST, status="expired")) == [overdue.code]
+    assert list_codes(owner.get(LIST, status="active")) == [active.code]
+    assert list_codes(owner.get(LIST, status="expired")) == [overdue.code]
     assert "Expired" in owner.get(LIST, status="expired").content.decode()
-    assert listed(owner.get(LIST, status="nonsense")) == []
+    assert list_codes(owner.get(LIST, status="nonsense")) == []
 
 
 def test_page_shows_ledger_holds_and_payment_attempts(shop, support):

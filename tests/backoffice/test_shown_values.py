@@ -19,11 +19,11 @@ from tests import factories
 from tests.backoffice.clients import filled, make_user
 from tests.backoffice.stale import (
     SETTINGS_PAGE,
+    conflict_message,
     errors_of,
     make_page_row,
     path_of,
     prefix_of,
-    said_of,
     set_meanwhile,
     stored,
 )
@@ -126,7 +126,7 @@ def test_page_refused_for_another_field_shows_the_current_text(shop, owner):
     refused = owner.post(path_of(product), sent | {"title": "Ours"})
     again = owner.post(path_of(product), filled(refused))
 
-    assert errors_of(refused) == {"title": [said_of("Title", "Theirs")]}
+    assert errors_of(refused) == {"title": [conflict_message("Title", "Theirs")]}
     assert filled(refused)["description"] == "by REST\r\nnew"
     assert again.status_code == 302
     assert stored(shop, product, "title", "description") == {"title": "Ours", "description": "by REST\nnew"}
@@ -202,7 +202,7 @@ def test_hidden_inputs_of_a_page_decide_nothing(shop, owner, claimed):
 
     assert "initial-tags" not in page.text
     assert left.status_code == 302
-    assert errors_of(refused) == {"tags": [said_of("Tags", "rest")]}
+    assert errors_of(refused) == {"tags": [conflict_message("Tags", "rest")]}
     assert stored(shop, customer, "first_name", "tags") == {"first_name": "Edited", "tags": ["rest"]}
 
 

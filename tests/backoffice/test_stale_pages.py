@@ -17,11 +17,11 @@ from discounts.models import Discount
 from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 from tests.backoffice.clients import filled
 from tests.backoffice.stale import (
+    conflict_message,
     errors_of,
     make_page_row,
     path_of,
     prefix_of,
-    said_of,
     segment_filter,
     set_meanwhile,
     stored,
@@ -195,7 +195,7 @@ def test_edit_of_what_others_changed_is_refused_until_it_is_saved_again(shop, ow
     again = owner.post(path_of(row), filled(refused))
 
     label = refused.context["adminform"].form[edited].label
-    assert errors_of(refused) == {edited: [said_of(label, "Theirs")]}
+    assert errors_of(refused) == {edited: [conflict_message(label, "Theirs")]}
     assert (kept, logged) == ({edited: "Theirs"}, False)
     assert again.status_code == 302
     assert stored(shop, row, edited) == {edited: "Ours"}

@@ -14,11 +14,11 @@ from tests import factories
 from tests.backoffice.clients import filled, make_staff
 from tests.backoffice.stale import (
     SETTINGS_PAGE,
+    conflict_message,
     errors_of,
     make_page_row,
     path_of,
     prefix_of,
-    said_of,
     set_meanwhile,
     stored,
 )
@@ -78,7 +78,7 @@ def test_price_is_left_as_others_set_it_and_its_edit_is_refused(shop, owner):
     assert left.status_code == 302
     assert kept == stored(shop, price, "price_cents") == {"price_cents": 2500}
     rows = refused.context["inline_admin_formsets"][0].formset
-    assert rows.errors == [{"price_cents": [said_of("Price cents", 2500)]}]
+    assert rows.errors == [{"price_cents": [conflict_message("Price cents", 2500)]}]
     assert stored(shop, variant, "title") == {"title": "Edited"}
 
 
@@ -138,7 +138,7 @@ def test_setting_that_others_changed_stays_and_its_edit_is_refused(shop, owner):
     owner.post(SETTINGS_PAGE, sent | {"commerce.email.reply_to": "help@example.com"})
     refused = owner.post(SETTINGS_PAGE, sent | {TTL: "30"})
 
-    assert refused.context["form"].errors == {TTL: [said_of(TTL, 20)]}
+    assert refused.context["form"].errors == {TTL: [conflict_message(TTL, 20)]}
     with shop.scope():
         own = dict(AccountSetting.objects.values_list("name", "value"))
     assert own == {TTL: 20, "commerce.email.reply_to": "help@example.com"}

@@ -21,7 +21,7 @@ def ask(client, shop, **changes):
     return client.get(PAGE, **{"market": shop.market.pk} | PARCEL | changes)
 
 
-def shown(page):
+def read_tables(page):
     """Return the rows of each of the page's tables, without markup."""
     tables = [table["table"]["rows"] for table in page.context["tables"]]
     return [[[" ".join(strip_tags(str(cell)).split()) for cell in row] for row in rows] for rows in tables]
@@ -72,7 +72,7 @@ def test_offers_and_reasons_are_shown(shop, support):
 
     page = ask(support, shop)
 
-    assert shown(page) == [
+    assert read_tables(page) == [
         [
             ["€4.90 Best", "Parcel", "Up to 5 kg", "Germany", "1 to 3", "+ €1.50", "-"],
             ["€5.90", "Parcel", "-", "Germany", "1 to 3", "+ €1.50", "-"],
@@ -95,8 +95,8 @@ def test_names_are_escaped(shop, support):
 def test_another_currency_than_the_markets_may_be_asked_for(shop, support):
     rate = factories.make_rate(shop, currency="CZK", price_cents=12300)
 
-    offers, refused, _ = shown(ask(support, shop, currency="CZK"))
-    no_offers, refused_in_euro, _ = shown(ask(support, shop))
+    offers, refused, _ = read_tables(ask(support, shop, currency="CZK"))
+    no_offers, refused_in_euro, _ = read_tables(ask(support, shop))
 
     assert ([row[:2] for row in offers], refused) == ([["CZK123.00 Best", rate.method.name]], [])
     assert (no_offers, [row[-1] for row in refused_in_euro]) == ([], ["The price is in CZK, not EUR."])
@@ -133,7 +133,7 @@ def test_foreign_market_is_refused_and_foreign_rows_are_not_shown(shop, other_sh
     factories.make_zone(other_shop, country_codes=["AT"])
 
     assert list(ask(support, other_shop).context["form"].errors) == ["market"]
-    assert shown(ask(support, shop)) == [[], [], []]
+    assert read_tables(ask(support, shop)) == [[], [], []]
 
 
 def test_free_method_is_shown_without_a_rate_being_made(shop, support):
@@ -141,7 +141,7 @@ def test_free_method_is_shown_without_a_rate_being_made(shop, support):
 
     page = ask(support, shop)
 
-    assert [row[:2] for row in shown(page)[0]] == [["€0.00 Best", "Gift"]]
+    assert [row[:2] for row in read_tables(page)[0]] == [["€0.00 Best", "Gift"]]
     with shop.scope():
         assert not ShippingRate.objects.exists()
 
@@ -157,7 +157,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, django_assert_nu
         with django_assert_num_queries(10):
             page = ask(support, shop)
 
-    assert [len(rows) for rows in shown(page)] == [4, 0, 4]
+    assert [len(rows) for rows in read_tables(page)] == [4, 0, 4]
 
 
 def test_page_of_a_large_account_shows_the_first_hundred_of_each(shop, support):
@@ -171,5 +171,5 @@ def test_page_of_a_large_account_shows_the_first_hundred_of_each(shop, support):
 
     page = ask(support, shop)
 
-    assert [len(rows) for rows in shown(page)] == [100, 100, 100]
+    assert [len(rows) for rows in read_tables(page)] == [100, 100, 100]
     assert page.content.decode().count("and 1 more") == 3

@@ -41,7 +41,7 @@ def make_bogo(shop, **fields):
         return Discount.objects.get(pk=created["id"])
 
 
-def entered(shop, variant, rate, *codes, to="pending"):
+def make_checkout(shop, variant, rate, *codes, to="pending"):
     """Create a checkout of two units with codes, and take it to a phase."""
     checkout = enter_checkout(shop, (variant, 2))
     for code in codes:
@@ -66,7 +66,7 @@ def reprice(shop, checkout):
 
 @pytest.mark.parametrize("phase", OPEN_PHASES)
 def test_code_stays_while_an_open_checkout_has_entered_it(shop, variant, rate, discount, phase):
-    checkout = entered(shop, variant, rate, "pair", to=phase)
+    checkout = make_checkout(shop, variant, rate, "pair", to=phase)
 
     answer = shop.admin.put(f"discounts/{discount.pk}.json", {"code": None, "title": "New"})
 
@@ -79,7 +79,9 @@ def test_code_stays_while_an_open_checkout_has_entered_it(shop, variant, rate, d
 
 @pytest.mark.parametrize("phase", ["completed", "abandoned"])
 def test_code_goes_when_only_ended_checkouts_have_entered_it(shop, variant, rate, discount, phase):
-    checkout = entered(shop, variant, rate, "PAIR", to="completed" if phase == "completed" else "address")
+    checkout = make_checkout(
+        shop, variant, rate, "PAIR", to="completed" if phase == "completed" else "address"
+    )
     if phase == "abandoned":
         shop.storefront.post("checkouts.json", {"cart_token": checkout["cart_token"], "email": "a@b.cz"})
 
@@ -89,7 +91,7 @@ def test_code_goes_when_only_ended_checkouts_have_entered_it(shop, variant, rate
 
 
 def test_code_of_another_discount_goes(shop, variant, rate, discount):
-    entered(shop, variant, rate, "PAIR")
+    make_checkout(shop, variant, rate, "PAIR")
     other = make_bogo(shop, code="OTHER")
 
     change(shop, other, code=None)
@@ -117,7 +119,7 @@ def test_code_is_entered_or_taken_away_never_both(shop, variant, rate):
 
 def test_discount_that_has_lost_its_code_is_listed_once_and_paid(shop, variant, rate, discount):
     """An older release allowed this."""
-    checkout = entered(shop, variant, rate, "PAIR", to="address")
+    checkout = make_checkout(shop, variant, rate, "PAIR", to="address")
     with shop.scope():
         Discount.objects.update(code=None)
 
@@ -147,7 +149,7 @@ def test_discount_that_has_lost_its_code_is_listed_once_and_paid(shop, variant, 
 )
 def test_discount_that_applies_no_more_takes_nothing_off_and_stays_listed(shop, variant, rate, changes):
     discount = factories.make_discount(shop, code="TEN")
-    checkout = entered(shop, variant, rate, "TEN", to="address")
+    checkout = make_checkout(shop, variant, rate, "TEN", to="address")
     if changes is None:
         shop.admin.delete(f"discounts/{discount.pk}.json")
     else:
@@ -179,7 +181,7 @@ def test_discount_that_applies_no_more_takes_nothing_off_and_stays_listed(shop, 
 )
 def test_what_was_frozen_is_charged_whatever_the_discount_becomes(shop, variant, rate, changes):
     discount = factories.make_discount(shop, code="TEN")
-    checkout = entered(shop, variant, rate, "TEN", to="payment")
+    checkout = make_checkout(shop, variant, rate, "TEN", to="payment")
     if changes is None:
         shop.admin.delete(f"discounts/{discount.pk}.json")
     else:
@@ -223,7 +225,7 @@ END_CARD = {
 @pytest.mark.parametrize("end", END_CARD)
 def test_gift_card_that_has_ended_pays_nothing_at_the_next_step(shop, variant, rate, end):
     card = factories.make_voucher(shop, 1000)
-    checkout = entered(shop, variant, rate, card.code, to="address")
+    checkout = make_checkout(shop, variant, rate, card.code, to="address")
     END_CARD[end](shop, card)
 
     shown = reprice(shop, checkout)
@@ -235,7 +237,7 @@ def test_gift_card_that_has_ended_pays_nothing_at_the_next_step(shop, variant, r
 @pytest.mark.parametrize("end", END_CARD)
 def test_gift_card_that_has_ended_stops_the_payment(shop, variant, rate, end):
     card = factories.make_voucher(shop, 1000)
-    checkout = entered(shop, variant, rate, card.code, to="payment")
+    checkout = make_checkout(shop, variant, rate, card.code, to="payment")
     END_CARD[end](shop, card)
 
     answer = shop.storefront.post(f"checkouts/{checkout['token']}/start_payment.json", {})
@@ -248,7 +250,7 @@ def test_gift_card_that_has_ended_stops_the_payment(shop, variant, rate, end):
 @pytest.mark.parametrize("end", END_CARD)
 def test_gift_card_that_ends_while_it_is_held_pays(shop, variant, rate, end):
     card = factories.make_voucher(shop, 1000)
-    checkout = entered(shop, variant, rate, card.code, to="processing")
+    checkout = make_checkout(shop, variant, rate, card.code, to="processing")
     END_CARD[end](shop, card)
 
     for step in PHASES[5:]:

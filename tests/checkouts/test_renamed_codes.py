@@ -11,7 +11,7 @@ def variant(shop):
     return factories.make_variant(shop, price_cents=2000)
 
 
-def entered(shop, variant, *codes):
+def make_checkout(shop, variant, *codes):
     """Create a checkout of two units with codes."""
     checkout = enter_checkout(shop, (variant, 2))
     for code in codes:
@@ -28,7 +28,7 @@ def change(shop, discount, **changes):
 
 def test_renamed_code_is_removed_by_the_name_it_was_entered_with(shop, variant):
     discount = factories.make_discount(shop, code="TEN")
-    checkout = entered(shop, variant, "TEN")
+    checkout = make_checkout(shop, variant, "TEN")
     change(shop, discount, code="RENAMED")
     path = f"checkouts/{checkout['token']}/discount"
 
@@ -49,7 +49,7 @@ def shown_codes(answer):
 
 def test_renamed_code_is_shown_and_removed_by_its_new_name_once_that_is_entered(shop, variant):
     discount = factories.make_discount(shop, code="TEN")
-    path = f"checkouts/{entered(shop, variant, 'TEN')['token']}/discount"
+    path = f"checkouts/{make_checkout(shop, variant, 'TEN')['token']}/discount"
     change(shop, discount, code="Renamed")
 
     again = shop.storefront.post(f"{path}.json", {"code": "RENAMED"})
@@ -64,7 +64,7 @@ def test_renamed_code_is_shown_and_removed_by_its_new_name_once_that_is_entered(
 def test_discount_that_has_taken_the_code_of_an_entered_one_takes_its_place(shop, variant):
     first = factories.make_discount(shop, code="OLD", stackable=True)
     other = factories.make_discount(shop, code="OTHER", stackable=True, value_amount=500)
-    path = f"checkouts/{entered(shop, variant, 'OLD', 'OTHER')['token']}/discount"
+    path = f"checkouts/{make_checkout(shop, variant, 'OLD', 'OTHER')['token']}/discount"
     change(shop, first, code="NEW")
     second = factories.make_discount(shop, code="old", stackable=True, value_amount=500)
 
@@ -79,7 +79,7 @@ def test_discount_that_has_taken_the_code_of_an_entered_one_takes_its_place(shop
 
 def test_two_that_have_swapped_their_codes_never_show_the_same(shop, variant):
     one, two = (factories.make_discount(shop, code=code, stackable=True) for code in ("ONE", "TWO"))
-    path = f"checkouts/{entered(shop, variant, 'ONE', 'TWO')['token']}/discount"
+    path = f"checkouts/{make_checkout(shop, variant, 'ONE', 'TWO')['token']}/discount"
     for discount, code in ((one, "X"), (two, "ONE"), (one, "TWO")):
         change(shop, discount, code=code)
 
@@ -91,7 +91,7 @@ def test_two_that_have_swapped_their_codes_never_show_the_same(shop, variant):
 def test_codes_that_only_python_takes_for_one_are_removed_one_by_one(shop, variant):
     for code in ("STRASSE", "straße"):
         factories.make_discount(shop, code=code, stackable=True)
-    checkout = entered(shop, variant, "STRASSE", "straße")
+    checkout = make_checkout(shop, variant, "STRASSE", "straße")
     path = f"checkouts/{checkout['token']}/discount"
 
     removed = shop.storefront.delete(f"{path}/stra%C3%9Fe.json")
@@ -102,7 +102,7 @@ def test_codes_that_only_python_takes_for_one_are_removed_one_by_one(shop, varia
 
 def test_gift_card_is_removed_as_it_is_typed(shop, variant):
     card = factories.make_voucher(shop, 1000)
-    path = f"checkouts/{entered(shop, variant, card.code)['token']}/discount"
+    path = f"checkouts/{make_checkout(shop, variant, card.code)['token']}/discount"
 
     removed = shop.storefront.delete(f"{path}/{card.code.replace('-', '').lower()}.json")
 
@@ -115,6 +115,6 @@ def test_archived_discount_does_not_hide_the_gift_card_that_has_its_code(shop, v
     discount = factories.make_discount(shop, code=card.code)
     shop.admin.delete(f"discounts/{discount.pk}.json")
 
-    checkout = entered(shop, variant, card.code)
+    checkout = make_checkout(shop, variant, card.code)
 
     assert [entry["voucher_id"] for entry in checkout["discount_codes"]] == [str(card.pk)]

@@ -13,7 +13,7 @@ from checkouts.operations.codes import is_entered
 from commerce.orders.models import Order
 from commerce.tenancy import conversions
 from tests import factories
-from tests.checkouts.reconciliation.command import found
+from tests.checkouts.reconciliation.command import reconcile
 from tests.shops import make_shop
 from tests.storefront import ADDRESS, PHASES, checkout_in, enter_checkout, take_step
 
@@ -194,7 +194,7 @@ def test_open_checkouts_of_every_shop_are_converted_and_can_be_completed(session
         completed = one.complete()
         assert completed["discount_codes"] == one.shown["discount_codes"]
         assert completed["totals"]["gift_card_cents"] == "500"
-        assert found(one.shop) == []
+        assert reconcile(one.shop) == []
 
 
 def test_orders_are_converted_and_answered_as_before(shop):
@@ -208,7 +208,7 @@ def test_orders_are_converted_and_answered_as_before(shop):
     assert session.in_database("orders") == session.stored("integers")
     assert shop.admin.get(path).json() == before
     assert before["order"]["discount_codes"][1]["amount_cents"] == "500"
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_conversion_can_be_run_again_and_undone(session):
@@ -252,4 +252,4 @@ def test_what_processes_of_the_release_before_write_is_read(session):
     with session.shop.scope():
         order = Order.objects.get()
     assert order.shipping_method.price_cents == 490
-    assert found(session.shop) == []
+    assert reconcile(session.shop) == []

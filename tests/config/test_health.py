@@ -57,7 +57,7 @@ def redis_at(monkeypatch):
     return move
 
 
-def asked():
+def ask_readyz():
     """Return the answer of /readyz, and the seconds that it took."""
     began = time.monotonic()
     response = Client().get("/readyz")
@@ -68,7 +68,7 @@ def test_readyz_does_not_wait_for_a_database_that_hangs(database_at):
     with silent_server() as port:
         database_at(port)
 
-        answers = [asked() for _ in range(2)]
+        answers = [ask_readyz() for _ in range(2)]
 
     assert [(status, document) for status, document, _ in answers] == [(503, NO_ANSWER)] * 2
     assert max(seconds for *_, seconds in answers) < 2
@@ -77,7 +77,7 @@ def test_readyz_does_not_wait_for_a_database_that_hangs(database_at):
 def test_readyz_without_a_database(database_at):
     database_at(closed_port())
 
-    status, document, seconds = asked()
+    status, document, seconds = ask_readyz()
 
     assert (status, document) == (503, NO_ANSWER)
     assert seconds < 2
@@ -88,7 +88,7 @@ def test_readyz_does_not_wait_for_a_redis_that_hangs(redis_at):
     with silent_server() as port:
         redis_at(port)
 
-        status, document, seconds = asked()
+        status, document, seconds = ask_readyz()
 
     assert (status, document) == (200, {"status": "ok", "failures": []} | NO_REDIS)
     assert seconds < 2
@@ -98,7 +98,7 @@ def test_readyz_does_not_wait_for_a_redis_that_hangs(redis_at):
 def test_readyz_without_redis_is_ready(redis_at):
     redis_at(closed_port())
 
-    status, document, _ = asked()
+    status, document, _ = ask_readyz()
 
     assert (status, document) == (200, {"status": "ok", "failures": []} | NO_REDIS)
 
@@ -108,7 +108,7 @@ def test_readyz_does_not_wait_twice_when_both_hang(database_at, redis_at):
         database_at(port)
         redis_at(port)
 
-        status, document, seconds = asked()
+        status, document, seconds = ask_readyz()
 
     assert (status, document) == (503, NO_ANSWER | NO_REDIS)
     assert seconds < 2

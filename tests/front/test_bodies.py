@@ -12,7 +12,7 @@ from tests.front.wire import Wire, ask
 LIMIT = 1024 * 1024
 
 
-def shown(body):
+def summarise(body):
     return [len(body), hashlib.sha256(body).hexdigest()]
 
 
@@ -22,12 +22,12 @@ def test_body_arrives_whole(showing, length):
 
     document = ask(showing, "POST /", body=body).json()
 
-    assert document["body"] == shown(body)
+    assert document["body"] == summarise(body)
     assert document["CONTENT_LENGTH"] == str(length)
 
 
 def test_body_of_a_get_arrives_too(showing):
-    assert ask(showing, "GET /", body=b"{}").json()["body"] == shown(b"{}")
+    assert ask(showing, "GET /", body=b"{}").json()["body"] == summarise(b"{}")
 
 
 def test_chunked_body_gets_its_length(showing):
@@ -39,10 +39,10 @@ def test_chunked_body_gets_its_length(showing):
         wire.send("POST /", "Transfer-Encoding: chunked", body=b"0\r\n\r\n")
         empty = wire.answer().json()
 
-    assert document["body"] == shown(b"hello world")
+    assert document["body"] == summarise(b"hello world")
     assert document["CONTENT_LENGTH"] == "11"
     assert "HTTP_TRANSFER_ENCODING" not in document
-    assert empty["body"] == shown(b"")
+    assert empty["body"] == summarise(b"")
 
 
 def test_body_that_never_comes_is_refused(showing):
@@ -81,7 +81,7 @@ def test_slow_body_may_take_longer_while_it_comes_fast_enough(showing):
         time.sleep(1.5 * PATIENCE_S)
         wire.send_more(part)
 
-        assert wire.answer().json()["body"] == shown(2 * part)
+        assert wire.answer().json()["body"] == summarise(2 * part)
 
 
 def test_announced_length_past_the_limit_is_refused_without_reading(showing):
@@ -139,7 +139,7 @@ def test_coding_is_named_in_any_case(showing):
     with Wire(showing) as wire:
         wire.send("POST /", "Transfer-Encoding: CHUNKED", body=b"2\r\n{}\r\n0\r\n\r\n")
 
-        assert wire.answer().json()["body"] == shown(b"{}")
+        assert wire.answer().json()["body"] == summarise(b"{}")
 
 
 @pytest.mark.parametrize("coding", ["gzip", "identity, br", "GZIP", "\xff"])
@@ -151,7 +151,7 @@ def test_compressed_body_is_refused_and_the_connection_goes_on(showing, coding):
         assert not answer.announces_close
 
         wire.send("POST /", "Content-Encoding: Identity", "Content-Length: 2", body=b"{}")
-        assert wire.answer().json()["body"] == shown(b"{}")
+        assert wire.answer().json()["body"] == summarise(b"{}")
 
 
 def test_silent_bodies_take_no_thread(showing):
@@ -160,4 +160,4 @@ def test_silent_bodies_take_no_thread(showing):
         for _ in range(200):
             stack.enter_context(Wire(showing)).send("POST /", "Content-Length: 10")
 
-        assert ask(showing, "POST /", body=b"{}").json()["body"] == shown(b"{}")
+        assert ask(showing, "POST /", body=b"{}").json()["body"] == summarise(b"{}")

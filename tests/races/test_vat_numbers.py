@@ -48,7 +48,7 @@ def get(shop, checkout):
     return shop.storefront.get(f"checkouts/{checkout['token']}.json").json()["checkout"]
 
 
-def meanwhile(vies, action):
+def run_meanwhile(vies, action):
     """Do it once while VIES is asked. The returned list gets its results."""
     results = []
 
@@ -68,7 +68,7 @@ def open_transactions():
 
 
 def test_no_transaction_is_open_during_the_call(shop, checkout, vies):
-    counts = meanwhile(vies, open_transactions)
+    counts = run_meanwhile(vies, open_transactions)
 
     answer = put(shop, checkout)
 
@@ -77,7 +77,7 @@ def test_no_transaction_is_open_during_the_call(shop, checkout, vies):
 
 
 def test_checkout_is_free_during_the_call(shop, checkout, rate, vies):
-    rivals = meanwhile(vies, lambda: take_step("shipping", shop, checkout["token"], rate=rate))
+    rivals = run_meanwhile(vies, lambda: take_step("shipping", shop, checkout["token"], rate=rate))
 
     answer = put(shop, checkout)
 
@@ -86,7 +86,7 @@ def test_checkout_is_free_during_the_call(shop, checkout, rate, vies):
 
 
 def test_totals_that_froze_during_the_call_stay(shop, checkout, rate, vies):
-    rivals = meanwhile(vies, lambda: take_step("payment", shop, checkout["token"], rate=rate))
+    rivals = run_meanwhile(vies, lambda: take_step("payment", shop, checkout["token"], rate=rate))
 
     answer = put(shop, checkout)
 
@@ -100,7 +100,7 @@ def test_checkout_that_ended_during_the_call_stays_ended(shop, checkout, vies):
         with shop.scope():
             Checkout.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
 
-    meanwhile(vies, end)
+    run_meanwhile(vies, end)
 
     answer = put(shop, checkout)
 
@@ -111,7 +111,7 @@ def test_checkout_that_ended_during_the_call_stays_ended(shop, checkout, vies):
 def test_address_that_changed_during_the_call_counts(shop, rate, vies):
     checkout = checkout_in("address", shop, (factories.make_variant(shop, price_cents=1190), 1), rate=rate)
     swiss = {"shipping_address": ADDRESS | {"country_code": "CH"}, "same_as_shipping": True}
-    meanwhile(vies, lambda: shop.storefront.put(f"checkouts/{checkout['token']}/address.json", swiss))
+    run_meanwhile(vies, lambda: shop.storefront.put(f"checkouts/{checkout['token']}/address.json", swiss))
 
     shown = put(shop, checkout).json()["checkout"]
 

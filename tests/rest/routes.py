@@ -130,7 +130,7 @@ def _is_of_a_surface(view: Any) -> bool:
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rolling_back() -> Iterator[None]:
     """Roll back everything done inside, so that one world serves many requests."""
     # A manual savepoint: within `atomic`, a scope would not be the outermost transaction and would refuse.
     savepoint = transaction.savepoint()

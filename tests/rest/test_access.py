@@ -11,7 +11,7 @@ from commerce.principal import AREAS
 from commerce.tenancy.scope import workspace_scope
 from tests.clients import ApiClient
 from tests.problems import problem
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 
 ADMIN_ROUTES = routes(surface="admin")
 STOREFRONT_ROUTES = routes(surface="storefront")
@@ -129,7 +129,7 @@ def test_routes_with_a_key_of_just_their_scope_are_open(world, key):
     shut = {}
     for route in GUARDED_ROUTES + STOREFRONT_ROUTES:
         client = world.shop.storefront if route.surface == "storefront" else key(route, route.scope)
-        with undone():
+        with rolling_back():
             status = ask(client, route, world.path(route)).status_code
         if status not in ({200, 201, 204, 400, 409, 422} if route.takes_body else {200, 204, 409}):
             shut[str(route)] = status

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from commerce.rest import fields
 from tests.rest.bodies import BAD_VALUES, field_paths, sample, serializer_of, with_value
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 
 BODY_ROUTES = [route for route in routes() if route.takes_body]
 DESCRIBED_ROUTES = [(route, serializer) for route in BODY_ROUTES if (serializer := serializer_of(route))]
@@ -50,7 +50,7 @@ REFUSED_BY_TYPE = {
 def ask(world, route, body, **headers):
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
     headers = {"idempotency_key": "key"} | headers if route.method == "POST" else headers
-    with undone():
+    with rolling_back():
         return client.send(route.method, world.path(route), body, **headers)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.problems import problem
 from tests.rest.bodies import query_names
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 
 READING_ROUTES = [route for route in routes() if route.method == "GET"]
 ID_ROUTES = [route for route in routes() if any(name.endswith("_id") for _, name in route.placeholders)]
@@ -34,7 +34,7 @@ LISTS = [route for route in READING_ROUTES if "limit" in query_names(route)]
 
 def get(world, route, query, path=None):
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
-    with undone():
+    with rolling_back():
         return client.send(route.method, (path or world.path(route)) + query)
 
 

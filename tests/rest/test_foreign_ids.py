@@ -6,7 +6,7 @@ Also those of another account of the same workspace, whose key works for both: u
 import pytest
 
 from tests.rest.bodies import id_paths, query_names, sample, serializer_of, with_value
-from tests.rest.routes import MODELS_BY_ID_NAME, WORDS, World, routes, undone
+from tests.rest.routes import MODELS_BY_ID_NAME, WORDS, World, rolling_back, routes
 
 NOBODYS_ID = 2**52
 
@@ -39,7 +39,7 @@ def foreign_world(request, make_shop, world):
 def ask(world, route, path, body):
     """Send a request and roll it back; return status and document without what always differs."""
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
-    with undone():
+    with rolling_back():
         response = client.send(route.method, path, body if route.takes_body else None, idempotency_key="key")
     return response.status_code, response.json() | {"request_id": ""} if response.content else {}
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection, models
 
 from tests.rest.bodies import sample, serializer_of
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 from tests.rows import account_owned_models
 
 WRITING = [route for route in routes() if route.takes_body]
@@ -57,7 +57,7 @@ def attempt(world, route, extra):
     """Send a valid body with extra members; return status and text, and the tables that stored any of them."""
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
     body = extra | sample(serializer_of(route), world)
-    with undone():
+    with rolling_back():
         response = client.send(route.method, world.path(route), body, idempotency_key="key")
         with world.shop.scope():
             kept = places_with(str(NUMBER)) + places_with(TEXT)

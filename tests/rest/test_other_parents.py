@@ -6,7 +6,7 @@ from carts.models import Cart, CartLineItem
 from emails.models import EmailTemplateVersion
 from tests.problems import problem
 from tests.rest.bodies import sample, serializer_of
-from tests.rest.routes import WORDS, routes, undone
+from tests.rest.routes import WORDS, rolling_back, routes
 from tests.rows import make_row
 
 # Names of second parents in paths, by the child's name.
@@ -34,7 +34,7 @@ def test_child_of_another_parent_is_not_found(world, route, name):
         others = OTHER_PARENTS[name](world.shop)
         before = snapshot()
 
-    with undone():
+    with rolling_back():
         own = client.send(route.method, world.path(route), sample(serializer_of(route), world))
     answer = client.send(route.method, world.path(route, **others), sample(serializer_of(route), world))
 

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 from tests.tenancy import reading
 from tests.tenancy.ownership import written_tables
 from tests.tenancy.watching import Watch
@@ -26,7 +26,7 @@ def test_every_get_of_both_surfaces_writes_nothing(world, written):
     for route in READING_ROUTES:
         client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
         del written[:]
-        with undone():
+        with rolling_back():
             statuses[str(route)] = client.get(world.path(route)).status_code
         assert (str(route), written) == (str(route), [])
 

@@ -11,7 +11,7 @@ from commerce.rest import fields
 from discounts.api.discount_input import CodeField
 from tests.problems import problem
 from tests.rest.bodies import serializer_of
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 
 KIB = 1024
 # Bytes in UTF-8, by the type of a field that declares no length.
@@ -200,7 +200,7 @@ def test_body_that_is_nested_deeply_is_malformed_everywhere(world, deep):
         body = b"{" + b",".join(b'"%s": %s' % (name.encode(), deep) for name in names) + b"}"
         client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
         headers = {"idempotency_key": "some-key-of-a-test"} if route.method == "POST" else {}
-        with undone():
+        with rolling_back():
             found.add(problem(client.send(route.method, world.path(route), body, **headers)))
 
     assert found == {(400, "malformed_request")}

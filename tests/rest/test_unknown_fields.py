@@ -7,13 +7,13 @@ import pytest
 from tests import factories
 from tests.problems import field_errors, problem
 from tests.rest.bodies import sample, serializer_of
-from tests.rest.routes import routes, undone
+from tests.rest.routes import rolling_back, routes
 
 STRICT = "handling=strict"
 TYPO = {"type": "discount_code", "code": "A", "title": "A", "value_mode": "percentage", "value_amount": 1000}
 
 
-def told(response):
+def read_headers(response):
     return response.get("X-Unknown-Fields"), response.get("Preference-Applied")
 
 
@@ -25,14 +25,14 @@ def unknown_in(response):
 def ask(world, route, body, query="", **headers):
     client = world.shop.workspace if route.surface == "admin" else world.shop.storefront
     headers = headers | {"idempotency_key": "some-key-of-a-test"} if route.method == "POST" else headers
-    with undone():
+    with rolling_back():
         return client.send(route.method, world.path(route) + query, body, **headers)
 
 
 def test_unknown_field_is_taken_and_named(shop):
     made = shop.admin.post("discounts.json", TYPO | {"usage_limit": 5})
 
-    assert (made.status_code, told(made)) == (201, ("usage_limit", None))
+    assert (made.status_code, read_headers(made)) == (201, ("usage_limit", None))
     assert made.json()["discount"]["usage_limit_total"] is None
 
 
@@ -44,19 +44,19 @@ def test_unknown_field_is_refused_under_strict_handling(shop):
         {"field": name, "code": "unknown_field", "detail": "There is no such field."}
         for name in ("usage_limit", "cap")
     ]
-    assert told(refused) == ("usage_limit, cap", "handling=strict")
+    assert read_headers(refused) == ("usage_limit, cap", "handling=strict")
     assert shop.admin.get("discounts.json").json()["discounts"] == []
 
 
 def test_known_fields_under_strict_handling_are_done_and_the_answer_says_so(shop):
     made = shop.admin.post("discounts.json", TYPO | {"usage_limit_total": 5}, prefer=STRICT)
 
-    assert (made.status_code, told(made)) == (201, (None, "handling=strict"))
+    assert (made.status_code, read_headers(made)) == (201, (None, "handling=strict"))
 
 
 def test_answer_to_known_fields_says_nothing(shop):
-    assert told(shop.admin.post("discounts.json", TYPO)) == (None, None)
-    assert told(shop.admin.get("discounts.json?limit=1&status=active")) == (None, None)
+    assert read_headers(shop.admin.post("discounts.json", TYPO)) == (None, None)
+    assert read_headers(shop.admin.get("discounts.json?limit=1&status=active")) == (None, None)
 
 
 NESTED = {
@@ -96,8 +96,8 @@ def test_nested_fields_are_named_by_their_paths(shop, path, body, names):
     refused = shop.admin.post(path, body, prefer=STRICT)
 
     assert unknown_in(refused) == names
-    assert told(refused) == (", ".join(names), "handling=strict")
-    assert told(shop.admin.post(path, body)) == (", ".join(names), None)
+    assert read_headers(refused) == (", ".join(names), "handling=strict")
+    assert read_headers(shop.admin.post(path, body)) == (", ".join(names), None)
 
 
 def test_addresses_have_unknown_fields_too(shop):
@@ -113,7 +113,7 @@ def test_objects_of_the_clients_own_have_none(shop):
 
     made = shop.storefront.post("carts.json", body, prefer=STRICT)
 
-    assert (made.status_code, told(made)) == (201, (None, "handling=strict"))
+    assert (made.status_code, read_headers(made)) == (201, (None, "handling=strict"))
 
 
 def test_field_that_is_refused_by_a_code_of_its_own_keeps_it(shop):
@@ -122,21 +122,21 @@ def test_field_that_is_refused_by_a_code_of_its_own_keeps_it(shop):
 
     refused = shop.admin.post(f"shipping/methods/{method.pk}/rates.json", body, prefer=STRICT)
 
-    assert (problem(refused), told(refused)) == ((422, "read_only_field"), (None, "handling=strict"))
+    assert (problem(refused), read_headers(refused)) == ((422, "read_only_field"), (None, "handling=strict"))
 
 
 def test_parameter_that_is_misspelt_is_named_or_refused(shop):
     taken = shop.admin.get("discounts.json?stauts=active&limit=1")
     refused = shop.admin.get("discounts.json?stauts=active&limit=1", prefer=STRICT)
 
-    assert (taken.status_code, told(taken)) == (200, ("stauts", None))
+    assert (taken.status_code, read_headers(taken)) == (200, ("stauts", None))
     assert unknown_in(refused) == ["stauts"]
 
 
 def test_unknown_field_shows_beside_the_field_that_was_meant(shop):
     refused = shop.storefront.post("carts.json", {"marketid": shop.market.pk})
 
-    assert (field_errors(refused), told(refused)) == ({("market_id", "required")}, ("marketid", None))
+    assert (field_errors(refused), read_headers(refused)) == ({("market_id", "required")}, ("marketid", None))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_preference_is_read_as_rfc_7240_says(shop, prefer, is_strict):
     response = shop.storefront.post("carts.json", {"market_id": shop.market.pk, "x": 1}, prefer=prefer)
 
     assert response.status_code == (422 if is_strict else 201)
-    assert told(response) == ("x", "handling=strict" if is_strict else None)
+    assert read_headers(response) == ("x", "handling=strict" if is_strict else None)
 
 
 HOSTILE = ["a\r\nSet-Cookie: a=b", "\x00", "ÿ", "日本語", "\U0001f984" * 1000, ", ", "", "a" * 1_000_000]
@@ -190,7 +190,9 @@ def test_replayed_answer_names_them_too(shop):
     replayed = shop.storefront.post("carts.json", body, idempotency_key="a-key-long-enough")
     strict = shop.storefront.post("carts.json", body, idempotency_key="a-key-long-enough", prefer=STRICT)
 
-    assert [(r["Idempotent-Replayed"], told(r)) for r in (replayed, strict)] == [("true", ("typo", None))] * 2
+    assert [(r["Idempotent-Replayed"], read_headers(r)) for r in (replayed, strict)] == [
+        ("true", ("typo", None))
+    ] * 2
 
 
 def test_refusal_leaves_the_idempotency_key_free(shop):
@@ -199,7 +201,7 @@ def test_refusal_leaves_the_idempotency_key_free(shop):
 
     made = shop.storefront.post("carts.json", body, idempotency_key="a-key-long-enough", prefer=STRICT)
 
-    assert (made.status_code, told(made)) == (201, (None, "handling=strict"))
+    assert (made.status_code, read_headers(made)) == (201, (None, "handling=strict"))
 
 
 def test_every_route_refuses_unknown_fields_and_parameters(world):
@@ -213,7 +215,7 @@ def test_every_route_refuses_unknown_fields_and_parameters(world):
         unsound += [
             (str(route), response.content[:200])
             for response in asked
-            if (response.status_code, told(response)) != (422, ("unheard_of", "handling=strict"))
+            if (response.status_code, read_headers(response)) != (422, ("unheard_of", "handling=strict"))
         ]
 
     assert unsound == []
@@ -225,7 +227,7 @@ def test_every_route_knows_what_it_declares(world):
     for route in routes():
         body = sample(serializer_of(route), world) if route.takes_body else None
         response = ask(world, route, body, prefer=STRICT)
-        if told(response) != (None, "handling=strict"):
-            named.append((str(route), response.status_code, told(response), response.content[:200]))
+        if read_headers(response) != (None, "handling=strict"):
+            named.append((str(route), response.status_code, read_headers(response), response.content[:200]))
 
     assert named == []

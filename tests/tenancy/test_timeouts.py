@@ -23,7 +23,7 @@ with connection.cursor() as cursor:
 """
 
 
-def shown(*command, **environment):
+def read_timeouts(*command, **environment):
     """Return the time-outs of a process; the suite's connections have none for whole transactions."""
     inherited = {name: value for name, value in os.environ.items() if not name.endswith("_TIMEOUT_S")}
     done = subprocess.run(
@@ -38,19 +38,19 @@ def shown(*command, **environment):
 
 
 def test_requests_have_those_of_the_role():
-    assert shown("-c", SHOW) == ["30s", "1min", "10s", "1min"]
+    assert read_timeouts("-c", SHOW) == ["30s", "1min", "10s", "1min"]
 
 
 def test_workers_may_take_longer():
-    assert shown("-c", SHOW, **WORKER_TIMEOUTS) == ["5min", "10min", "10s", "1min"]
+    assert read_timeouts("-c", SHOW, **WORKER_TIMEOUTS) == ["5min", "10min", "10s", "1min"]
 
 
 def test_commands_wait_for_locks_but_not_for_ever():
-    assert shown("manage.py", "shell", "--no-imports", "-c", SHOW) == ["0", "0", "1min", "10min"]
+    assert read_timeouts("manage.py", "shell", "--no-imports", "-c", SHOW) == ["0", "0", "1min", "10min"]
 
 
 def test_environment_wins_over_a_commands_own():
-    found = shown("manage.py", "shell", "--no-imports", "-c", SHOW, DATABASE_STATEMENT_TIMEOUT_S="7")
+    found = read_timeouts("manage.py", "shell", "--no-imports", "-c", SHOW, DATABASE_STATEMENT_TIMEOUT_S="7")
 
     assert found == ["7s", "0", "1min", "10min"]
 

@@ -11,13 +11,13 @@ def paid(shop):
     return checkout_in("completed", shop, (factories.make_variant(shop, price_cents=1000), 1))
 
 
-def listed(shop, **filters):
+def list_payments(shop, **filters):
     query = "&".join(f"{name}={value}" for name, value in filters.items())
     return shop.admin.get(f"payments.json?{query}").json()["payments"]
 
 
 def test_payment_names_its_checkout_and_order(shop, paid):
-    (payment,) = listed(shop)
+    (payment,) = list_payments(shop)
 
     assert (
         payment.items()
@@ -38,18 +38,22 @@ def test_payment_names_its_checkout_and_order(shop, paid):
 def test_payments_are_found_by_what_they_are_for(shop, paid):
     other = checkout_in("processing", shop, (factories.make_variant(shop), 1), payment_method="bank_transfer")
 
-    newest, oldest = listed(shop)
+    newest, oldest = list_payments(shop)
 
     assert (newest["checkout_id"], newest["order_id"]) == (other["id"], None)
-    assert listed(shop, order_id=paid["order_id"]) == [oldest]
-    assert listed(shop, checkout_id=other["id"]) == [newest]
-    assert listed(shop, status="pending") == listed(shop, payment_method="bank_transfer") == [newest]
+    assert list_payments(shop, order_id=paid["order_id"]) == [oldest]
+    assert list_payments(shop, checkout_id=other["id"]) == [newest]
+    assert (
+        list_payments(shop, status="pending")
+        == list_payments(shop, payment_method="bank_transfer")
+        == [newest]
+    )
 
 
 def test_payments_of_another_shop_are_not_found(shop, other_shop, paid):
-    (payment,) = listed(shop)
+    (payment,) = list_payments(shop)
 
-    assert listed(other_shop) == []
+    assert list_payments(other_shop) == []
     assert other_shop.admin.get(f"payments/{payment['id']}.json").status_code == 404
     assert shop.client_with("read_products").get("payments.json").status_code == 403
 
@@ -59,8 +63,8 @@ def test_list_takes_a_fixed_number_of_statements(shop, django_assert_num_queries
     for _ in range(number):
         checkout_in("processing", shop, (factories.make_variant(shop), 1))
 
-    listed(shop)
+    list_payments(shop)
 
     # Four of them are the scope's.
     with django_assert_num_queries(4 + 1):
-        assert len(listed(shop)) == number
+        assert len(list_payments(shop)) == number

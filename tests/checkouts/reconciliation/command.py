@@ -20,7 +20,7 @@ def run(*handles):
     return out.getvalue().splitlines(), True
 
 
-def found(shop):
+def reconcile(shop):
     """Return the lines about the shop."""
     lines, is_well = run(shop.handle)
     assert is_well == (len(lines) == 1)
@@ -29,7 +29,7 @@ def found(shop):
 
 def difference(shop):
     """Return the only difference in the shop's books."""
-    (line,) = found(shop)
+    (line,) = reconcile(shop)
     return line
 
 

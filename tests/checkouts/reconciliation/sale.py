@@ -2,7 +2,7 @@
 
 from commerce.inventory.models import InventoryLevel
 from tests import factories
-from tests.checkouts.reconciliation.command import damage, found
+from tests.checkouts.reconciliation.command import damage, reconcile
 from tests.storefront import PHASES, enter_checkout, take_step
 
 ORDER = "WHERE account_id = %(shop)s AND order_id = %(order)s"
@@ -24,7 +24,7 @@ class Sale:
         self.checkout_id, self.order_id = int(first["id"]), int(first["order_id"] or 0)
         with shop.scope():
             self.level_id = InventoryLevel.objects.get().pk
-        assert found(shop) == []
+        assert reconcile(shop) == []
 
     def _walk(self, card, phase, rate):
         checkout = enter_checkout(self.shop, (self.variant, 2))
@@ -49,4 +49,4 @@ class Sale:
             card=self.card.pk,
             discount=self.discount.pk,
         )
-        return found(self.shop)
+        return reconcile(self.shop)

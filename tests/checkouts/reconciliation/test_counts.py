@@ -11,7 +11,7 @@ from commerce.orders.models import Order, OrderCounter
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from tests import factories
-from tests.checkouts.reconciliation.command import damage, difference, found
+from tests.checkouts.reconciliation.command import damage, difference, reconcile
 from tests.storefront import checkout_in
 
 
@@ -33,7 +33,7 @@ def sold(shop):
     ],
 )
 def test_figure_of_a_customer_that_is_not_the_orders_is_found(shop, sold, column, line):
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         Customer.objects.update(**{column: 7})
 
@@ -48,19 +48,19 @@ def test_figure_that_went_as_far_as_it_can_agrees(shop, sold):
         )
         Customer.objects.update(total_spent_cents=2**63 - 1)
 
-    assert [line for line in found(shop) if line.startswith("customer")] == []
+    assert [line for line in reconcile(shop) if line.startswith("customer")] == []
 
 
 def test_order_without_its_emails_is_found(shop, sold):
     assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         OutboxDispatch.objects.all().delete()
         cancelled = Order.objects.exclude(pk=sold["order_id"]).get()
 
     missing = [(int(sold["order_id"]), "order.shipped"), (cancelled.pk, "order.cancelled")]
     missing += [(order_id, "order.confirmation") for order_id in (int(sold["order_id"]), cancelled.pk)]
-    assert found(shop) == [
+    assert reconcile(shop) == [
         f"order {order_id} has no email {template}, neither sent nor waiting"
         for order_id, template in sorted(missing)
     ]
@@ -74,7 +74,7 @@ def test_confirmation_that_was_pruned_long_after_the_order_agrees(shop, sold, se
         Checkout.objects.update(completed_at=long_ago)
         Order.objects.filter(status="cancelled").update(cancelled_at=long_ago)
 
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_email_that_was_sent_without_a_delivery_is_found(shop, sold):
@@ -86,7 +86,7 @@ def test_email_that_was_sent_without_a_delivery_is_found(shop, sold):
 
     assert (
         f"dispatch {dispatch.pk} has sent the email {dispatch.idempotency_key}, but there is no delivery of it"
-        in (found(shop))
+        in (reconcile(shop))
     )
 
 
@@ -114,7 +114,7 @@ def test_order_number_that_would_be_given_out_again_is_found(shop, sold):
 @pytest.mark.parametrize("event", ["checkout.completed", "order.fulfilled"])
 def test_order_that_the_feed_does_not_tell_of_is_found(shop, sold, event):
     assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
     damage(
         shop,

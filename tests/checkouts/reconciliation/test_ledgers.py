@@ -18,7 +18,7 @@ from discounts.models import (
 )
 from discounts.vouchers.holds import hold_vouchers
 from tests import factories
-from tests.checkouts.reconciliation.command import difference, found, run
+from tests.checkouts.reconciliation.command import difference, reconcile, run
 from tests.discounts.vouchers.cards import make_voucher
 from tests.metrics import failures_of
 from tests.storefront import PHASES, checkout_in, enter_checkout, take_step
@@ -137,7 +137,7 @@ def test_order_of_a_checkout_that_is_not_completed_is_found(shop):
     with shop.scope():
         Checkout.objects.update(phase="abandoned", order=None, completed_at=None, completion_key=None)
 
-    assert found(shop)[0] == (
+    assert reconcile(shop)[0] == (
         f"order {checkout['order_id']} is of checkout {checkout['id']}, which is not completed but abandoned"
     )
 
@@ -234,7 +234,7 @@ def test_merged_cart_with_an_open_checkout_is_found(shop):
         Cart.objects.exclude(pk=target.pk).update(status="merged", merged_into=target)
         cart = Cart.objects.get(status="merged")
 
-    assert found(shop) == [
+    assert reconcile(shop) == [
         f"cart {cart.pk} is merged into another, but still has 1 lines",
         f"cart {cart.pk} is merged into another, but its checkout {checkout['id']} is still payment",
     ]

@@ -8,7 +8,7 @@ from commerce.orders.models import Order
 from commerce.orders.operations import mark_order_paid
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
-from tests.checkouts.reconciliation.command import difference, found
+from tests.checkouts.reconciliation.command import difference, reconcile
 from tests.storefront import checkout_in
 
 
@@ -46,9 +46,9 @@ def refund(shop, attempt, status):
 
 
 def test_payment_for_an_order_agrees(shop, sold):
-    assert found(shop) == []
+    assert reconcile(shop) == []
     at_gateway(shop)
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_payment_of_another_amount_than_the_order_costs_is_found(shop, sold):
@@ -69,15 +69,15 @@ def test_payment_for_an_order_that_is_pending_is_found(shop, sold):
 
 def test_payment_of_an_abandoned_checkout_is_found_until_it_goes_back(shop, variant):
     checkout = checkout_in("ready", shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         Checkout.objects.update(phase="abandoned")
         CheckoutPaymentAttempt.objects.update(gateway_key="key", provider_reference="ref")
         attempt = CheckoutPaymentAttempt.objects.get()
 
-    lines = found(shop)
+    lines = reconcile(shop)
     refund(shop, attempt, "pending")
-    while_it_goes_back = found(shop)
+    while_it_goes_back = reconcile(shop)
 
     expected = f"payment attempt {attempt.pk} took 1000 EUR, but checkout {checkout['id']} is abandoned"
     assert [line for line in lines if line.startswith("payment")] == [expected]
@@ -130,7 +130,7 @@ def test_late_money_on_its_way_back_agrees(shop, variant, status):
         attempt = CheckoutPaymentAttempt.objects.get()
     refund(shop, attempt, status)
 
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_cancelled_order_whose_money_nobody_gives_back_is_found(shop, sold):
@@ -147,7 +147,7 @@ def test_cancelled_order_whose_money_nobody_gives_back_is_found(shop, sold):
     )
     with shop.scope():
         Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_refund_that_the_order_does_not_know_of_is_found(shop, sold):
@@ -178,7 +178,7 @@ def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, st
         f"payment attempt {attempt.pk} of ended checkout {checkout['id']} is still requires_action,"
         f" and its cancellation is {status or 'missing'}"
     )
-    assert found(shop) == ([] if status == "pending" else [expected])
+    assert reconcile(shop) == ([] if status == "pending" else [expected])
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, st
 )
 def test_checkout_that_is_paid_by_no_fitting_attempt_is_found(shop, variant, phase, columns, line):
     checkout = checkout_in(phase, shop, (variant, 1), rate=factories.make_rate(shop, price_cents=0))
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         CheckoutPaymentAttempt.objects.update(**columns)
         attempt = CheckoutPaymentAttempt.objects.get()
@@ -251,7 +251,7 @@ def sell_at_gateway(shop, **columns):
 )
 def test_payment_that_no_refund_can_reach_is_found(shop, sold, columns, missing):
     attempt = sell_at_gateway(shop)
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         CheckoutPaymentAttempt.objects.update(**columns)
 
@@ -272,7 +272,7 @@ def test_cancelled_order_whose_payment_is_unknown_to_the_gateway_is_found(shop, 
         CheckoutPaymentAttempt.objects.update(gateway_key=None)
     shop.admin.post(f"orders/{sold['order_id']}/cancel.json", {})
 
-    assert found(shop) == [
+    assert reconcile(shop) == [
         f"payment attempt {attempt.pk} by stripe took 1000 EUR, but has no key",
         (
             f"order {sold['order_id']} was cancelled, but its 1000 EUR, paid by stripe, can't be given back: "
@@ -306,7 +306,7 @@ def test_order_that_is_still_open_though_it_is_refunded_is_found(shop, sold):
 def test_order_that_is_still_open_though_all_is_done_is_found(shop, sold):
     at_gateway(shop)
     assert shop.admin.post(f"orders/{sold['order_id']}/fulfill.json", {}).status_code == 200
-    assert found(shop) == []
+    assert reconcile(shop) == []
     with shop.scope():
         Order.objects.update(status="open")
 

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import Account
 from tests import factories
-from tests.checkouts.reconciliation.command import damage, found
+from tests.checkouts.reconciliation.command import damage, reconcile
 from tests.storefront import PHASES, enter_checkout, take_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,7 +56,7 @@ def test_taxes_of_every_kind_agree(taxed_shop, is_reverse_charge, vies):
         assert (int(shown["totals"]["tax_cents"]) == 0) == is_reverse_charge
         assert int(shown["totals"]["cod_fee_cents"]) > 0
 
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_amount_that_is_not_what_the_prices_come_to_is_found(make_shop, change, 
     shop = make_shop(prices_include_tax=True)
     factories.make_tax_rate(shop)
     checkout = walk(shop, rate_of(shop), "payment")
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
     damage(shop, f"UPDATE checkouts SET {change} WHERE account_id = %(shop)s")
 
-    assert [line.partition(" of ")[0] for line in found(shop)] == [
+    assert [line.partition(" of ")[0] for line in reconcile(shop)] == [
         f"checkout {checkout['id']} has {name}" for name in names
     ]
 
@@ -95,4 +95,4 @@ def test_line_whose_units_do_not_come_to_its_total_is_found(make_shop):
         " WHERE account_id = %(shop)s AND position = 1",
     )
 
-    assert found(shop) == [f"checkout {checkout['id']}, line 1: 3 units at 7 don't come to 5997"]
+    assert reconcile(shop) == [f"checkout {checkout['id']}, line 1: 3 units at 7 don't come to 5997"]

@@ -4,7 +4,7 @@ import pytest
 
 from commerce.inventory.models import Reservation
 from tests import factories
-from tests.checkouts.reconciliation.command import found
+from tests.checkouts.reconciliation.command import reconcile
 from tests.checkouts.reconciliation.sale import CHECKOUT, OF_SHOP, Sale
 from tests.storefront import PHASES, enter_checkout, take_step
 
@@ -18,7 +18,7 @@ def test_lost_reservation_is_found(shop, status):
     undone = f"{status} = {status} - 2"
     if status == "fulfilled":
         assert shop.admin.post(f"orders/{sale.order_id}/fulfill.json", {}).status_code == 200
-        assert found(shop) == []
+        assert reconcile(shop) == []
         undone = "on_hand = on_hand + 2"
 
     lines = sale.damaged(
@@ -57,13 +57,13 @@ def test_variant_that_was_not_tracked_when_it_was_bought_agrees(shop):
     checkout = enter_checkout(shop, (variant, 2))
     for step in PHASES[1:]:
         take_step(step, shop, checkout["token"], rate=rate)
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
     assert shop.admin.put(f"variants/{variant.pk}.json", {"track_inventory": True}).status_code == 200
 
     with shop.scope():
         assert not Reservation.objects.exists()
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_variant_that_has_been_tracked_for_long_must_be_reserved(shop, sold):

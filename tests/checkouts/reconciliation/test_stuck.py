@@ -12,7 +12,7 @@ from commerce.rest.models import IdempotencyRecord
 from commerce.webhooks.models import WebhookEndpoint
 from discounts.models import Voucher
 from tests import factories
-from tests.checkouts.reconciliation.command import difference, found
+from tests.checkouts.reconciliation.command import difference, reconcile
 from tests.storefront import checkout_in
 
 LONG_AGO = datetime(2026, 1, 2, tzinfo=UTC)
@@ -47,13 +47,13 @@ def test_checkout_that_was_not_swept_is_found(shop, checkout):
 def test_checkout_that_waits_for_its_sweep_agrees(shop, checkout, columns):
     change(shop, Checkout, **columns)
 
-    assert found(shop) == []
+    assert reconcile(shop) == []
 
 
 def test_checkout_whose_gateway_was_waited_for_too_long_is_found(shop, checkout):
     change(shop, Checkout, expires_at=LONG_AGO, sweep_after=LONG_AGO + timedelta(days=1))
 
-    assert len(found(shop)) == 1
+    assert len(reconcile(shop)) == 1
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_claim_of_a_key_that_is_never_answered_is_found(shop, status, number):
     change(shop, IdempotencyRecord, created_at=LONG_AGO)
 
     expected = f"idempotency record {record.pk} was claimed at {SHOWN} and never answered"
-    assert found(shop) == [expected] * number
+    assert reconcile(shop) == [expected] * number
 
 
 def test_endpoint_that_rests_for_ever_is_found(shop):
@@ -158,7 +158,7 @@ def test_claim_from_the_future_is_found(shop):
 
 def test_dispatch_of_a_task_that_nothing_runs_is_found(shop):
     dispatch = factories.make_dispatch(shop, target={"task_name": "nope"})
-    assert found(shop) == []
+    assert reconcile(shop) == []
     change(shop, OutboxDispatch, created_at=timezone.now() - timedelta(hours=2), due_at=timezone.now())
 
     assert difference(shop) == f"dispatch {dispatch.pk} is pending, but nothing runs its task nope"

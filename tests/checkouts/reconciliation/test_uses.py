@@ -3,7 +3,7 @@
 import pytest
 
 from tests import factories
-from tests.checkouts.reconciliation.command import damage, found
+from tests.checkouts.reconciliation.command import damage, reconcile
 from tests.checkouts.reconciliation.sale import CHECKOUT, OF_SHOP, ORDER
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +51,7 @@ def test_gift_card_that_is_depleted_with_a_balance_is_found(shop):
     card = factories.make_voucher(shop, 500)
     damage(shop, f"UPDATE vouchers SET status = 'depleted' {OF_SHOP}")
 
-    assert found(shop) == [f"voucher {card.pk} is depleted, with a balance of 500"]
+    assert reconcile(shop) == [f"voucher {card.pk} is depleted, with a balance of 500"]
 
 
 def test_gift_card_that_is_active_with_nothing_left_is_found(sold):
@@ -84,7 +84,7 @@ def test_entry_of_an_order_that_names_another_checkout_is_found(sold, table, wha
 @pytest.mark.parametrize("table", ["voucher_redemptions", "discount_redemptions"])
 def test_what_a_cancelled_order_has_not_given_back_is_found(shop, sold, table):
     assert shop.admin.post(f"orders/{sold.order_id}/cancel.json", {}).status_code == 200
-    assert found(shop) == []
+    assert reconcile(shop) == []
     undone = {
         "voucher_redemptions": "UPDATE vouchers SET balance_cents = 0, status = 'depleted' "
         "WHERE account_id = %(shop)s AND id = %(card)s",

@@ -87,7 +87,7 @@ def test_number_goes_unchecked_while_another_of_the_account_is_checked(vies):
 NUMBERS = [VatNumber("DE", str(number)) for number in range(100_000_000, 100_000_005)]
 
 
-def asked(asker, *numbers):
+def check_numbers(asker, *numbers):
     """Check every number; return `RateLimited` or the status for each."""
     answers = []
     for number in numbers:
@@ -103,11 +103,11 @@ def test_questions_about_one_checkout_are_limited(vies, settings):
     elsewhere = replace(ASKER, address="192.0.2.2")
     another = replace(ASKER, checkout_token="another")
 
-    assert asked(ASKER, *NUMBERS[:3]) == ["valid", "valid", "limited"]
-    assert asked(elsewhere, NUMBERS[2]) == ["limited"]
+    assert check_numbers(ASKER, *NUMBERS[:3]) == ["valid", "valid", "limited"]
+    assert check_numbers(elsewhere, NUMBERS[2]) == ["limited"]
     # Cached answers need no request, and another checkout is another buyer.
-    assert asked(ASKER, NUMBERS[0]) == ["valid"]
-    assert asked(another, NUMBERS[2]) == ["valid"]
+    assert check_numbers(ASKER, NUMBERS[0]) == ["valid"]
+    assert check_numbers(another, NUMBERS[2]) == ["valid"]
     assert len(vies.questions) == 3
 
 
@@ -115,17 +115,17 @@ def test_questions_from_one_address_are_limited_over_all_checkouts_of_a_shop(vie
     settings.VAT_CHECKS_PER_ADDRESS = 2
     checkouts = [replace(ASKER, checkout_token=f"token-{index}") for index in range(3)]
 
-    answers = [asked(asker, number) for asker, number in zip(checkouts, NUMBERS, strict=False)]
+    answers = [check_numbers(asker, number) for asker, number in zip(checkouts, NUMBERS, strict=False)]
 
     assert answers == [["valid"], ["valid"], ["limited"]]
-    assert asked(replace(checkouts[2], address="192.0.2.2"), NUMBERS[2]) == ["valid"]
-    assert asked(replace(checkouts[2], account_id=2), NUMBERS[3]) == ["valid"]
+    assert check_numbers(replace(checkouts[2], address="192.0.2.2"), NUMBERS[2]) == ["valid"]
+    assert check_numbers(replace(checkouts[2], account_id=2), NUMBERS[3]) == ["valid"]
     assert len(vies.questions) == 4
 
 
 def test_question_without_a_place_is_not_counted(vies, settings):
     settings.VAT_CHECKS_PER_CHECKOUT = 1
     with waiting_call(Call.VAT, ASKER.account_id, within_s=5):
-        assert asked(ASKER, NUMBERS[0], NUMBERS[0]) == ["unavailable", "unavailable"]
+        assert check_numbers(ASKER, NUMBERS[0], NUMBERS[0]) == ["unavailable", "unavailable"]
 
-    assert asked(ASKER, NUMBERS[0]) == ["valid"]
+    assert check_numbers(ASKER, NUMBERS[0]) == ["valid"]

@@ -10,7 +10,7 @@ from tests.discounts.ledgers import make_redemption
 from tests.rows import make_row
 
 
-def listed(shop, query=""):
+def list_ids(shop, query=""):
     answer = shop.admin.get(f"discount_redemptions.json{query}")
     return [entry["id"] for entry in answer.json()["discount_redemptions"]]
 
@@ -66,11 +66,11 @@ def test_reversal_is_an_entry_of_its_own_below_zero(shop):
 @pytest.mark.parametrize("number", [1, 3])
 def test_list_redemptions_newest_first_in_one_statement(shop, django_assert_num_queries, number):
     entries = [make_redemption(shop) for _ in range(number)]
-    listed(shop)
+    list_ids(shop)
 
     # Besides the list: the scope's setting, and in a test's own transaction a savepoint, its end, and the reset.
     with django_assert_num_queries(5):
-        found = listed(shop)
+        found = list_ids(shop)
 
     assert found == [str(entry.pk) for entry in reversed(entries)]
 
@@ -95,8 +95,8 @@ def test_list_redemptions_filtered(shop):
     queries = [f"discount_id={one.discount_id}", f"order_id={one.order_id}", f"customer_id={customer.pk}"]
 
     for query in [*queries, "code=summer", f"code=SUMMER&discount_id={one.discount_id}"]:
-        assert (query, listed(shop, f"?{query}")) == (query, [str(one.pk)])
-    assert listed(shop, f"?code=winter&discount_id={one.discount_id}") == []
+        assert (query, list_ids(shop, f"?{query}")) == (query, [str(one.pk)])
+    assert list_ids(shop, f"?code=winter&discount_id={one.discount_id}") == []
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,6 @@ def test_redemption_leaves_its_discount_as_it_is(shop):
 
     shop.admin.delete(f"discounts/{entry.discount_id}.json")
 
-    assert listed(shop, f"?discount_id={entry.discount_id}") == [str(entry.pk)]
+    assert list_ids(shop, f"?discount_id={entry.discount_id}") == [str(entry.pk)]
     with shop.scope():
         assert Discount.objects.get(pk=entry.discount_id).status == "archived"

@@ -11,7 +11,7 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 SHOWN_NOW = "2026-11-20T09:30:00Z"
 
 
-def listed(client, query=""):
+def list_ids(client, query=""):
     return [row["id"] for row in client.get(f"email/deliveries.json{query}").json()["email_deliveries"]]
 
 
@@ -28,7 +28,7 @@ def delivery(shop):
     )
 
 
-def shown(delivery):
+def describe(delivery):
     return {
         "id": str(delivery.pk),
         "template_key": "order.confirmation",
@@ -54,14 +54,14 @@ def test_delivery_is_shown_without_its_body(shop, delivery):
     response = shop.admin.get(f"email/deliveries/{delivery.pk}.json")
 
     assert response.status_code == 200
-    assert response.json() == {"email_delivery": shown(delivery)}
+    assert response.json() == {"email_delivery": describe(delivery)}
 
 
 def test_delivery_is_shown_with_its_body_when_asked_for(shop, delivery):
     response = shop.admin.get(f"email/deliveries/{delivery.pk}.json?include_body=true")
 
     body = {"html": "<p>Thank you</p>", "text": "Thank you", "ctx": {"number": "1001"}}
-    assert response.json() == {"email_delivery": shown(delivery) | body}
+    assert response.json() == {"email_delivery": describe(delivery) | body}
 
 
 @pytest.mark.parametrize("value", ["maybe", "", "%00"])
@@ -86,7 +86,7 @@ def test_deliveries_come_newest_first_and_page_by_page(shop):
 def test_deliveries_are_listed_without_bodies(shop, delivery):
     response = shop.admin.get("email/deliveries.json")
 
-    assert response.json() == {"email_deliveries": [shown(delivery)], "next_cursor_id": None}
+    assert response.json() == {"email_deliveries": [describe(delivery)], "next_cursor_id": None}
 
 
 @pytest.mark.parametrize("field", ["customer_id", "status", "template_key", "reference_type", "reference_id"])
@@ -102,7 +102,7 @@ def test_deliveries_filtered_by_each_field(shop, field):
     make_delivery(shop, customer=make_customer(shop), reference_type="checkout", reference_id=8)
     make_delivery(shop)
 
-    assert listed(shop.admin, f"?{field}={getattr(wanted, field)}") == [str(wanted.pk)]
+    assert list_ids(shop.admin, f"?{field}={getattr(wanted, field)}") == [str(wanted.pk)]
 
 
 def test_deliveries_filtered_by_all_fields_at_once(shop, delivery):
@@ -112,7 +112,7 @@ def test_deliveries_filtered_by_all_fields_at_once(shop, delivery):
         "&reference_type=order&reference_id=7"
     )
 
-    assert listed(shop.admin, query) == [str(delivery.pk)]
+    assert list_ids(shop.admin, query) == [str(delivery.pk)]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_deliveries_with_a_query_that_means_nothing_are_refused(shop, query):
 def test_delivery_of_another_account_is_not_found(shop, other_shop):
     foreign = make_delivery(other_shop)
 
-    assert listed(shop.admin) == []
+    assert list_ids(shop.admin) == []
     assert shop.admin.get(f"email/deliveries/{foreign.pk}.json").status_code == 404
 
 
@@ -157,7 +157,7 @@ def test_deliveries_take_a_fixed_number_of_statements(shop, django_assert_num_qu
     shop.admin.get("email/deliveries.json")
 
     with django_assert_num_queries(5):
-        assert len(listed(shop.admin)) == number
+        assert len(list_ids(shop.admin)) == number
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_deliveries_are_found_by_an_index(shop, other_shop, query, index):
         fill(owner, 3000)
 
     with CaptureQueriesContext(connection) as queries:
-        listed(shop.admin, "?" + query.format(customer=customer.pk))
+        list_ids(shop.admin, "?" + query.format(customer=customer.pk))
 
     (sql,) = [one["sql"] for one in queries.captured_queries if 'FROM "email_deliveries"' in one["sql"]]
     with shop.scope(), connection.cursor() as cursor:

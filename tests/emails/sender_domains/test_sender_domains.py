@@ -36,7 +36,7 @@ def set_sender(shop, email_from, name="Hats"):
         Account.objects.filter(pk=shop.id).update(email_from=email_from, name=name)
 
 
-def shown(shop):
+def get_sender_domain(shop):
     response = shop.workspace.get(f"accounts/{shop.handle}/sender_domain.json")
     assert response.status_code == 200
     return response.json()["sender_domain"]
@@ -49,7 +49,7 @@ def verify(shop):
 
 
 def publish(names, shop):
-    record = shown(shop)["record"]
+    record = get_sender_domain(shop)["record"]
     names.records.setdefault(record["name"], []).append(record["value"])
 
 
@@ -68,7 +68,7 @@ def domain_row(shop):
 def test_domain_is_shown_with_the_record_to_set(shop, names):
     set_sender(shop, "hats@Mail.Hats.example")
 
-    domain = shown(shop)
+    domain = get_sender_domain(shop)
 
     value = domain["record"].pop("value")
     assert value.startswith("commerce-sender=")
@@ -82,7 +82,7 @@ def test_domain_is_shown_with_the_record_to_set(shop, names):
         "checked_at": None,
         "missing_since": None,
     }
-    assert shown(shop)["record"]["value"] == value
+    assert get_sender_domain(shop)["record"]["value"] == value
     assert names.asked == []
 
 
@@ -90,12 +90,12 @@ def test_look_at_the_record_writes_nothing(shop, other_shop, names):
     for each in (shop, other_shop):
         set_sender(each, "hats@hats.example")
 
-    values = [shown(each)["record"]["value"] for each in (shop, shop, other_shop)]
+    values = [get_sender_domain(each)["record"]["value"] for each in (shop, shop, other_shop)]
 
     assert values[0] == values[1] != values[2]
     with shop.scope():
         assert not SenderDomain.objects.exists()
-    assert verify(shop)["record"]["value"] == shown(shop)["record"]["value"] == values[0]
+    assert verify(shop)["record"]["value"] == get_sender_domain(shop)["record"]["value"] == values[0]
     assert domain_row(shop).record_value == values[0]
 
 
@@ -104,7 +104,11 @@ def test_record_that_was_shown_before_tokens_followed_from_domains_stays(shop, n
     with shop.scope():
         SenderDomain.objects.create(domain="hats.example", token="a" * 32)
 
-    assert shown(shop)["record"]["value"] == verify(shop)["record"]["value"] == "commerce-sender=" + "a" * 32
+    assert (
+        get_sender_domain(shop)["record"]["value"]
+        == verify(shop)["record"]["value"]
+        == "commerce-sender=" + "a" * 32
+    )
 
 
 def test_mail_comes_from_the_account_once_its_domain_is_verified(shop, names):
@@ -122,7 +126,7 @@ def test_mail_comes_from_the_account_once_its_domain_is_verified(shop, names):
 
 def test_record_may_stand_among_others_and_in_parts(shop, names):
     set_sender(shop, "hats@hats.example")
-    value = shown(shop)["record"]["value"]
+    value = get_sender_domain(shop)["record"]["value"]
     names.records["_commerce.hats.example"] = ["v=spf1 -all", f"{value[:20]}|{value[20:]}"]
 
     assert verify(shop)["status"] == "verified"

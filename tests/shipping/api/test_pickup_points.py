@@ -17,7 +17,7 @@ def admin(shop):
     return ApiClient.admin(shop.issue("admin"))
 
 
-def listed(client, query="", path=PATH):
+def list_ids(client, query="", path=PATH):
     response = client.get(f"{path}{query}")
     assert response.status_code == 200
     return [int(point["id"]) for point in response.json()["pickup_points"]]
@@ -76,10 +76,10 @@ def test_pickup_points_of_unknown_place_have_nulls(admin):
 def test_pickup_points_are_the_same_for_every_key(shop, other_shop, admin):
     point = make_pickup_point()
 
-    assert listed(admin) == [point.pk]
-    assert listed(ApiClient.admin(other_shop.issue("workspace"))) == [point.pk]
-    assert listed(shop.storefront, path="pickup-points.json") == [point.pk]
-    assert listed(other_shop.storefront, path="pickup-points.json") == [point.pk]
+    assert list_ids(admin) == [point.pk]
+    assert list_ids(ApiClient.admin(other_shop.issue("workspace"))) == [point.pk]
+    assert list_ids(shop.storefront, path="pickup-points.json") == [point.pk]
+    assert list_ids(other_shop.storefront, path="pickup-points.json") == [point.pk]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_pickup_points_are_filtered(shop, admin, surface, query, expected):
     }
     client, path = (admin, PATH) if surface == "admin" else (shop.storefront, "pickup-points.json")
 
-    found = listed(client, query, path)
+    found = list_ids(client, query, path)
 
     assert found == sorted((points[name].pk for name in expected), reverse=True)
 
@@ -135,7 +135,7 @@ def test_pickup_points_take_one_statement(admin, django_assert_num_queries, numb
 
     # The list; in the test's transaction, the request's is a savepoint, created and released.
     with django_assert_num_queries(3):
-        found = listed(admin, "?postcode_prefix=1")
+        found = list_ids(admin, "?postcode_prefix=1")
 
     assert len(found) == number
 

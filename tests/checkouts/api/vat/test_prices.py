@@ -6,7 +6,7 @@ from commerce.orders.models import OrderLineItem
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
 from tests.checkouts.api.vat.steps import CLEARED, get, put, put_address, sell_from, without_time
-from tests.checkouts.reconciliation.command import found
+from tests.checkouts.reconciliation.command import reconcile
 from tests.storefront import ADDRESS, checkout_in, enter_checkout, take_step
 
 
@@ -134,7 +134,7 @@ def test_seller_who_loses_the_number_charges_tax_from_the_next_step_on(czech, ra
         assert shown["totals"] == checkout["totals"]
     assert int(shown["totals"]["tax_cents"]) > 0
     assert without_time(get(czech, checkout)) == without_time(shown)
-    assert found(czech) == []
+    assert reconcile(czech) == []
 
 
 def test_seller_who_gets_a_number_charges_none_from_the_next_step_on(czech, rate, checkout, vies):
@@ -157,4 +157,4 @@ def test_frozen_totals_outlive_the_number_of_the_seller(czech, rate, checkout, v
 
     assert shown["vat"]["reverse_charge"] is True
     assert shown["totals"] == frozen["totals"]
-    assert found(czech) == []
+    assert reconcile(czech) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import factories
-from tests.commerce.orders.api.placing import shown
+from tests.commerce.orders.api.placing import get_order
 from tests.commerce.orders.api.test_orders import act
 from tests.storefront import checkout_in
 
@@ -54,7 +54,7 @@ def test_list_is_filtered(shop, two_orders, query, expected):
 
 
 def test_both_ends_of_the_time_of_placing_are_included(shop, two_orders):
-    placed_at = shown(shop, two_orders[0])["placed_at"]
+    placed_at = get_order(shop, two_orders[0])["placed_at"]
 
     found = shop.admin.get(f"orders.json?placed_at_min={placed_at}&placed_at_max={placed_at}").json()
 
@@ -62,7 +62,7 @@ def test_both_ends_of_the_time_of_placing_are_included(shop, two_orders):
 
 
 def test_list_of_one_customer_leaves_out_others(shop, two_orders):
-    customer_id = shown(shop, two_orders[0])["customer_id"]
+    customer_id = get_order(shop, two_orders[0])["customer_id"]
 
     found = shop.admin.get(f"orders.json?customer_id={customer_id}&limit=1").json()
 

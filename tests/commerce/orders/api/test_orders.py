@@ -13,7 +13,7 @@ from commerce.orders import cancellation
 from commerce.orders.operations import mark_order_refunded
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
-from tests.commerce.orders.api.placing import place, shown
+from tests.commerce.orders.api.placing import get_order, place
 from tests.problems import problem
 from tests.storefront import EMAIL, checkout_in
 
@@ -144,7 +144,7 @@ def test_cancellation_is_undone_when_a_step_fails(shop, order, monkeypatch):
     answer = act(shop, order, "cancel")
 
     assert answer.status_code == 500
-    assert shown(shop, order["id"]) == order
+    assert get_order(shop, order["id"]) == order
     assert stock(shop) == (5, 0, 2)
     assert customer_figures(shop)[0] == 1
     assert set(emails(shop)) == {"order.confirmation"}
@@ -207,7 +207,7 @@ def test_parcel_with_a_bad_field_is_refused(shop, order, body):
 
     assert problem(answer) == (422, "validation_failed")
     assert [error["field"] for error in answer.json()["errors"]] == list(body)
-    assert shown(shop, order["id"]) == order
+    assert get_order(shop, order["id"]) == order
 
 
 @pytest.mark.parametrize("reason", [1, True, [], "x" * 1001, "a\x00b"], ids=lambda reason: str(reason)[:9])
@@ -215,7 +215,7 @@ def test_bad_reason_is_refused(shop, order, reason):
     answer = act(shop, order, "cancel", {"reason": reason})
 
     assert problem(answer) == (422, "validation_failed")
-    assert shown(shop, order["id"]) == order
+    assert get_order(shop, order["id"]) == order
 
 
 def test_parcel_may_leave_before_the_money_has_come(shop):
@@ -277,13 +277,13 @@ def test_refunded_order_is_not_paid_again(shop, order):
     act(shop, order, "fulfill")
     with shop.scope():
         mark_order_refunded(order_id=int(order["id"]), now=timezone.now())
-    refunded = shown(shop, order["id"])
+    refunded = get_order(shop, order["id"])
 
     answer = act(shop, order, "mark_paid")
 
     assert (refunded["status"], refunded["payment_status"]) == ("closed", "refunded")
     assert problem(answer) == (409, "order_not_open")
-    assert shown(shop, order["id"]) == refunded
+    assert get_order(shop, order["id"]) == refunded
 
 
 @pytest.mark.parametrize("action", ["cancel", "mark_paid", "fulfill"])
@@ -293,7 +293,7 @@ def test_action_takes_a_fixed_number_of_statements(shop, action, django_assert_n
         checkout_in("completed", shop, *((factories.make_variant(shop), 1) for _ in range(lines)), rate=rate)
         for lines in (1, 3)
     )
-    shown(shop, one["order_id"])
+    get_order(shop, one["order_id"])
     with CaptureQueriesContext(connection) as taken:
         shop.admin.post(f"orders/{one['order_id']}/{action}.json")
 

@@ -8,7 +8,7 @@ from tests.factories import make_dispatch
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 
-def listed(client, query=""):
+def list_ids(client, query=""):
     return [row["id"] for row in client.get(f"outbox_dispatches.json{query}").json()["outbox_dispatches"]]
 
 
@@ -62,7 +62,7 @@ def test_dispatches_filtered_by_status_and_task(shop):
     make_dispatch(shop, status="dead", task_name="other")
     make_dispatch(shop, task_name="send_email")
 
-    assert listed(shop.admin, "?status=dead&task_name=send_email") == [str(dead.pk)]
+    assert list_ids(shop.admin, "?status=dead&task_name=send_email") == [str(dead.pk)]
 
 
 @pytest.mark.parametrize("query", ["status=unheard-of", "status=", "task_name=%00", "limit=0", "cursor_id=x"])
@@ -76,7 +76,7 @@ def test_dispatches_with_a_query_that_means_nothing_are_refused(shop, query):
 def test_dispatch_of_another_account_is_not_found(shop, other_shop):
     dispatch = make_dispatch(other_shop, status="dead")
 
-    assert listed(shop.admin) == []
+    assert list_ids(shop.admin) == []
     assert shop.admin.get(f"outbox_dispatches/{dispatch.pk}.json").status_code == 404
     assert shop.admin.post(f"outbox_dispatches/{dispatch.pk}/retry.json").status_code == 404
     with other_shop.scope():
@@ -90,4 +90,4 @@ def test_dispatches_take_a_fixed_number_of_statements(shop, django_assert_num_qu
     shop.admin.get("outbox_dispatches.json")
 
     with django_assert_num_queries(5):
-        assert len(listed(shop.admin)) == number
+        assert len(list_ids(shop.admin)) == number

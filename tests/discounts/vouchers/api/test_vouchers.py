@@ -28,7 +28,7 @@ def count(shop):
         return Voucher.objects.count()
 
 
-def shown(shop, voucher):
+def get_voucher(shop, voucher):
     return shop.admin.get(f"vouchers/{voucher.pk}.json").json()["voucher"]
 
 
@@ -229,7 +229,7 @@ def test_voucher_is_read_with_its_payment_attempts(shop):
     shop.admin.post("vouchers/redeem.json", redeem | {"amount_cents": 10_001})
     shop.admin.post("vouchers/redeem.json", redeem | {"amount_cents": 4000})
 
-    found = shown(shop, voucher)
+    found = get_voucher(shop, voucher)
 
     refused, succeeded = found["payment_attempts"]
     assert refused == {
@@ -252,7 +252,7 @@ def test_voucher_is_read_with_its_payment_attempts(shop):
 
 
 def test_voucher_without_attempts_has_an_empty_list_of_them(shop):
-    assert shown(shop, make_voucher(shop))["payment_attempts"] == []
+    assert get_voucher(shop, make_voucher(shop))["payment_attempts"] == []
 
 
 def test_available_is_the_balance_less_what_checkouts_hold(shop):
@@ -260,7 +260,7 @@ def test_available_is_the_balance_less_what_checkouts_hold(shop):
     with shop.scope():
         hold_vouchers(checkout_id=7, amounts={voucher.pk: 2500}, now=timezone.now())
 
-    found = shown(shop, voucher)
+    found = get_voucher(shop, voucher)
 
     assert (found["balance_cents"], found["available_cents"]) == ("10000", "7500")
 
@@ -268,7 +268,7 @@ def test_available_is_the_balance_less_what_checkouts_hold(shop):
 def test_overdue_voucher_shows_as_expired_before_the_sweeper_came(shop):
     voucher = make_voucher(shop, is_overdue=True)
 
-    assert shown(shop, voucher)["status"] == "expired"
+    assert get_voucher(shop, voucher)["status"] == "expired"
     assert state(shop, voucher) == (10_000, 0, "active")
 
 
@@ -382,7 +382,7 @@ def test_number_of_statements_does_not_depend_on_the_number_of_vouchers(
     with django_assert_num_queries(5):
         shop.admin.get("vouchers.json")
     with django_assert_num_queries(6):
-        shown(shop, vouchers[0])
+        get_voucher(shop, vouchers[0])
     with django_assert_num_queries(5):
         shop.admin.get("voucher_redemptions.json")
 

@@ -27,16 +27,21 @@ def reread(shop, delivery):
         return EmailDelivery.objects.get(pk=delivery.pk)
 
 
-def kept(shop):
+def list_events(shop):
     with shop.scope():
         return list(EmailDeliveryEvent.objects.order_by("pk"))
 
 
-def published(shop):
+def list_published(shop):
     with shop.scope():
         return [(event.type, event.data) for event in Event.objects.order_by("pk")]
 
 
 def is_untouched(shop, delivery):
     unchanged = reread(shop, delivery)
-    return (unchanged.status, unchanged.delivered_at, kept(shop), published(shop)) == ("sent", None, [], [])
+    return (unchanged.status, unchanged.delivered_at, list_events(shop), list_published(shop)) == (
+        "sent",
+        None,
+        [],
+        [],
+    )

@@ -14,9 +14,9 @@ from tests.emails.api.provider_webhook.events import (
     OCCURRED_AT,
     event,
     is_untouched,
-    kept,
+    list_events,
+    list_published,
     post,
-    published,
     reread,
 )
 from tests.factories import make_delivery
@@ -41,7 +41,7 @@ def test_event_moves_the_delivery_and_is_published(shop, delivery, event_type, s
     assert (response.status_code, response.json()) == (200, {"received": True, "duplicate": False})
     moved = reread(shop, delivery)
     assert (moved.status, getattr(moved, time_field)) == (status, OCCURRED_AT)
-    (row,) = kept(shop)
+    (row,) = list_events(shop)
     assert (row.type, row.delivery_id, row.occurred_at) == (event_type, delivery.pk, OCCURRED_AT)
     data = {
         "email_delivery_id": str(delivery.pk),
@@ -52,7 +52,7 @@ def test_event_moves_the_delivery_and_is_published(shop, delivery, event_type, s
         "reference_id": "7",
         time_field: "2026-11-20T09:30:00Z",
     }
-    assert published(shop) == [(event_type, data)]
+    assert list_published(shop) == [(event_type, data)]
 
 
 def test_event_shows_in_the_admin_api(shop, delivery):
@@ -70,7 +70,7 @@ def test_repeated_event_changes_nothing(shop, delivery):
 
     assert (response.status_code, response.json()) == (200, {"received": True, "duplicate": True})
     assert reread(shop, delivery).__dict__ | {"_state": None} == before.__dict__ | {"_state": None}
-    assert (len(kept(shop)), len(published(shop))) == (1, 1)
+    assert (len(list_events(shop)), len(list_published(shop))) == (1, 1)
 
 
 @pytest.mark.parametrize("header", ["svix_id", "webhook_id"])
@@ -79,7 +79,7 @@ def test_event_is_told_from_others_by_the_id_that_the_provider_gives_it(shop, de
     other = post(event("email.clicked"), **{header: "2"})
 
     assert [answer.json()["duplicate"] for answer in (*same, other)] == [False, True, False]
-    assert [row.event_key for row in kept(shop)] == ["1", "2"]
+    assert [row.event_key for row in list_events(shop)] == ["1", "2"]
 
 
 @pytest.mark.parametrize("key", ["x" * 256, "", "\u00e9" * 300])
@@ -94,7 +94,7 @@ def test_event_of_a_type_that_came_before_is_kept_and_not_published_again(shop, 
 
     assert response.json() == {"received": True, "duplicate": False}
     assert reread(shop, delivery).opened_at == OCCURRED_AT
-    assert (len(kept(shop)), len(published(shop))) == (2, 1)
+    assert (len(list_events(shop)), len(list_published(shop))) == (2, 1)
 
 
 def test_late_event_sets_its_time_and_leaves_the_status(shop, delivery):
@@ -104,7 +104,7 @@ def test_late_event_sets_its_time_and_leaves_the_status(shop, delivery):
 
     late = reread(shop, delivery)
     assert (late.status, late.delivered_at) == ("clicked", datetime(2026, 11, 20, 9, tzinfo=UTC))
-    assert [name for name, _ in published(shop)] == ["email.clicked", "email.delivered"]
+    assert [name for name, _ in list_published(shop)] == ["email.clicked", "email.delivered"]
 
 
 def test_event_of_resend_has_its_time_beside_the_data(shop, delivery):
@@ -230,7 +230,7 @@ def test_same_event_twenty_times_at_once_is_stored_once(shop, delivery):
 
     assert [response.status_code for response in responses] == [200] * 20
     assert sorted(response.json()["duplicate"] for response in responses) == [False] + [True] * 19
-    assert (len(kept(shop)), len(published(shop))) == (1, 1)
+    assert (len(list_events(shop)), len(list_published(shop))) == (1, 1)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -241,5 +241,5 @@ def test_different_events_at_once_are_all_kept(shop, delivery):
 
     assert [response.json()["duplicate"] for response in responses] == [False] * 12
     assert reread(shop, delivery).status == "bounced"
-    assert len(kept(shop)) == 12
-    assert sorted(name for name, _ in published(shop)) == sorted(set(types))
+    assert len(list_events(shop)) == 12
+    assert sorted(name for name, _ in list_published(shop)) == sorted(set(types))

@@ -10,7 +10,14 @@ import pytest
 
 from commerce.configuration.operations import change_settings
 from commerce.configuration.registry import installation_value
-from tests.emails.api.provider_webhook.events import MESSAGE_ID, event, is_untouched, kept, post, reread
+from tests.emails.api.provider_webhook.events import (
+    MESSAGE_ID,
+    event,
+    is_untouched,
+    list_events,
+    post,
+    reread,
+)
 from tests.problems import problem
 
 SECRET_NAME = "commerce.email.provider_webhook_secret"
@@ -106,7 +113,7 @@ def test_event_with_a_signature_of_svix_is_taken(shop, delivery, prefix):
     set_secret(shop, SVIX_SECRET)
 
     assert post(event(), **svix_headers(event(), prefix=prefix)).status_code == 200
-    assert kept(shop)[0].event_key == "msg_1"
+    assert list_events(shop)[0].event_key == "msg_1"
 
 
 @pytest.mark.parametrize(
