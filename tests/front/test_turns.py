@@ -212,10 +212,10 @@ def test_lanes_have_one_share_and_the_longest_gives_up_its_newest():
 def test_a_caller_that_has_all_its_places_gives_up_those_of_its_longest_lane():
     turns = Turns(1, max_waiting=8)
     running = work("a", lane="storefront")
-    added(turns, [running])
-    assert begun(turns) == [running]
+    add_all(turns, [running])
+    assert start_all(turns) == [running]
     flood = [work("a", lane="storefront") for _ in range(5)]
-    assert added(turns, flood) == [True] * 4 + [False]
+    assert add_all(turns, flood) == [True] * 4 + [False]
 
     admin = [work("a", lane="admin") for _ in range(3)]
     assert [turns.add(one) for one in admin] == [flood[3], flood[2], admin[2]]
@@ -236,16 +236,16 @@ def test_the_place_that_another_lane_takes_may_be_one_before_a_target():
     turns = Turns(4, max_waiting=6)
     same = [work("a", "cart", lane="storefront") for _ in range(4)]
     for one in same:
-        assert added(turns, [one]) == [True]
-        begun(turns)
+        assert add_all(turns, [one]) == [True]
+        start_all(turns)
 
     admin = work("a", lane="admin")
     assert turns.add(admin) is same[3]
-    assert begun(turns) == [admin]
+    assert start_all(turns) == [admin]
 
     for one in (same[0], admin, *same[1:3]):
         turns.finish(one)
-        begun(turns)
+        start_all(turns)
     assert (turns._callers, turns._targets, turns._waiting, turns._free) == ({}, {}, 0, 4)
 
 
@@ -256,13 +256,13 @@ def test_lanes_do_not_take_a_callers_only_place_from_each_other():
         work("a", lane="storefront"),
         work("a", lane="admin"),
     )
-    added(turns, [running])
-    assert begun(turns) == [running]
+    add_all(turns, [running])
+    assert start_all(turns) == [running]
 
-    assert added(turns, [shopper]) == [True]
+    assert add_all(turns, [shopper]) == [True]
     assert turns.add(admin) is admin
     turns.finish(running)
-    assert begun(turns) == [shopper]
+    assert start_all(turns) == [shopper]
 
 
 def test_closed_it_drops_what_waits_and_takes_no_more():
