@@ -47,6 +47,10 @@ class Grant:
         is_over = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
         return is_over or time.monotonic() - self.resolved_at > CACHE_S
 
+    def is_for(self, surface: str) -> bool:
+        """Whether the key is of a kind that may be used there."""
+        return self.principal.kind in SURFACE_KINDS[surface]
+
 
 # By digest and handle, in the order in which they were resolved.
 _cache: dict[tuple[bytes, str | None], Grant] = {}
@@ -63,11 +67,14 @@ def read_secret(environ: Mapping[str, Any], surface: str) -> str:
     return secret.strip()
 
 
-def find_cached_principal(secret: str, *, handle: str | None) -> Principal | None:
-    """Return whose secret it was when this process last looked it up; None if it hasn't. Makes no query."""
+def find_cached_principal(secret: str, *, surface: str, handle: str | None) -> Principal | None:
+    """Return whose secret it was when this process last looked it up; None if it hasn't. Makes no query.
+
+    None also if it is a key of the other surface: a storefront key is public, and must not pass for the merchant.
+    """
     digest = hash_secret(secret)
     grant = _cache.get((digest, handle)) or _cache.get((digest, None))
-    return grant.principal if grant else None
+    return grant.principal if grant and grant.is_for(surface) else None
 
 
 def hash_secret(secret: str) -> bytes:
@@ -77,27 +84,27 @@ def hash_secret(secret: str) -> bytes:
 def authenticate(secret: str, *, surface: str, handle: str | None, address: str) -> Grant:
     """Return the grant of a secret for the account `handle`. Raises `Unauthenticated` and `RateLimited`.
 
-    Unknown secrets are limited by client address, as each costs a look-up.
+    Unknown secrets are limited by client address, as each costs a look-up. So are keys of the other surface.
     """
     grant = _cache.get((hash_secret(secret), handle))
-    if grant is None:
+    if grant is None or not grant.is_for(surface):
         bucket = limits.unknown_keys_bucket(address)
         limits.refuse_if_spent(bucket)
         try:
-            grant = resolve(secret, handle=handle)
+            grant = resolve(secret, surface=surface, handle=handle)
         except Unauthenticated:
             # Counted only now, so that valid keys never count, however many come from behind one address.
             if bucket.limit:
                 limits.count([bucket])
             raise
     elif grant.is_stale:
-        grant = resolve(secret, handle=handle)
-    if grant.principal.kind not in SURFACE_KINDS[surface]:
-        raise Unauthenticated
+        grant = resolve(secret, surface=surface, handle=handle)
     return grant
 
 
-def refresh_grant(grant: Grant, secret: str, *, handle: str | None, version: bytes | None) -> Grant:
+def refresh_grant(
+    grant: Grant, secret: str, *, surface: str, handle: str | None, version: bytes | None
+) -> Grant:
     """Return the grant, resolved again if keys or accounts of its workspace have changed since.
 
     `version` is the workspace's current one, or None if Redis doesn't answer.
@@ -106,14 +113,14 @@ def refresh_grant(grant: Grant, secret: str, *, handle: str | None, version: byt
         return grant
     # A grant without a version has just been resolved, or was while Redis was down: there is nothing to compare.
     if grant.version is not None:
-        grant = resolve(secret, handle=handle)
+        grant = resolve(secret, surface=surface, handle=handle)
     grant = replace(grant, version=version)
     _store_in_cache(hash_secret(secret), handle, grant)
     return grant
 
 
-def resolve(secret: str, *, handle: str | None) -> Grant:
-    """Look up a secret and its account in the database."""
+def resolve(secret: str, *, surface: str, handle: str | None) -> Grant:
+    """Look up a secret and its account in the database. Raises `Unauthenticated`."""
     digest = hash_secret(secret)
     with connection.cursor() as cursor:
         # The expiry has a function of its own, because the columns of resolve_api_key must stay as processes of an
@@ -125,22 +132,33 @@ def resolve(secret: str, *, handle: str | None) -> Grant:
     if row is None:
         with _cache_lock:
             _cache.pop((digest, handle), None)
+            # Otherwise the front would still find whose key it was.
+            _cache.pop((digest, None), None)
         raise Unauthenticated
     key_id, kind, workspace_id, account_id, account_status, scopes, expires_at = row
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
     )
-    # Cached even if the handle names no account of the key: otherwise every request for it would cost a query.
     grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic())
+    if not grant.is_for(surface):
+        # Not cached: the other surface may have its own grant of this key.
+        raise Unauthenticated
     _store_in_cache(digest, handle, grant)
     return grant
 
 
 def _store_in_cache(digest: bytes, handle: str | None, grant: Grant) -> None:
-    """Cache the grant. If the cache is full, the one that was resolved longest ago gives way."""
+    """Cache the grant. If the cache is full, the one that was resolved longest ago gives way.
+
+    If the handle names no account of the key, the grant is cached as one without a handle, which is the same. With an
+    entry for each made-up handle, one key could evict all others. Instead, each such request costs a query.
+    """
     with _cache_lock:
         # Assigning to an existing entry would leave it at its old place in the order.
         _cache.pop((digest, handle), None)
+        if grant.principal.account_id is None:
+            handle = None
+            _cache.pop((digest, handle), None)
         if len(_cache) >= CACHE_SIZE:
             del _cache[next(iter(_cache))]
         _cache[digest, handle] = grant

@@ -114,7 +114,7 @@ class AccountScopeMiddleware:
             if allowance.is_spent:
                 raise RateLimited(allowance.reset_s)
         # The version was read in the round trip that counted the request, so it costs nothing extra (decision 0003).
-        return authentication.refresh_grant(grant, secret, handle=handle, version=version)
+        return authentication.refresh_grant(grant, secret, surface=surface, handle=handle, version=version)
 
 
 def _content_length(request: HttpRequest) -> int:

@@ -1,7 +1,7 @@
 """Rate limits: fixed windows of a minute in Redis, by key, by account, by cart or checkout token, and by address.
 
 A storefront key is public. One address gets less than the key's limit, so that a stranger can't use up a shop's
-requests. Addresses that send unknown keys are limited too, as each key costs a look-up.
+requests. Addresses that send unknown keys, or keys of the other surface, are limited too, as each costs a look-up.
 """
 
 import logging

@@ -45,7 +45,8 @@ def identify_caller(environ: WSGIEnvironment) -> Caller:
 def _name_shop(environ: WSGIEnvironment, surface: str) -> str | None:
     secret = read_secret(environ, surface)
     named = _OF_ACCOUNT.match(environ["PATH_INFO"])
-    principal = find_cached_principal(secret, handle=named[1] if named else None) if secret else None
+    handle = named[1] if named else None
+    principal = find_cached_principal(secret, surface=surface, handle=handle) if secret else None
     if principal is None:
         return None
     account_id = principal.account_id

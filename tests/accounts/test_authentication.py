@@ -166,8 +166,8 @@ def test_account_made_after_it_was_asked_for_is_found(shop):
 def test_memory_of_keys_is_bounded(shop, monkeypatch):
     monkeypatch.setattr(authentication, "CACHE_SIZE", 3)
 
-    for number in range(10):
-        shop.workspace.get(f"no-shop-{number}/markets.json")
+    for _ in range(10):
+        assert status(shop.client_with()) == 200
 
     assert len(authentication._cache) == 3
 
@@ -175,12 +175,64 @@ def test_memory_of_keys_is_bounded(shop, monkeypatch):
 def test_full_memory_forgets_what_was_resolved_longest_ago(shop, monkeypatch):
     monkeypatch.setattr(authentication, "CACHE_SIZE", 3)
     monkeypatch.setattr(authentication, "CACHE_S", -1.0)
+    secrets = [shop.issue("admin") for _ in range(10)]
 
-    for number in range(10):
+    for secret in secrets:
         assert status(shop.storefront) == 200
-        shop.workspace.get(f"no-shop-{number}/markets.json")
+        assert status(ApiClient.admin(secret, shop.handle)) == 200
 
-    assert sorted(handle or "" for _, handle in authentication._cache) == ["", "no-shop-8", "no-shop-9"]
+    assert remembered() == [place(secrets[8], shop.handle), public(shop), place(secrets[9], shop.handle)]
+
+
+def remembered():
+    return list(authentication._cache)
+
+
+def place(secret, handle=None):
+    """The place of a key in the memory of keys."""
+    return authentication.hash_secret(secret), handle
+
+
+def public(shop):
+    return place(shop.storefront.headers["X-Storefront-Key"])
+
+
+@pytest.mark.parametrize("kind", ["workspace", "admin"])
+def test_made_up_handles_take_one_place_in_memory(shop, other_shop, kind):
+    assert status(other_shop.storefront) == 200
+    secret = shop.issue(kind)
+
+    for number in range(3):
+        assert status(ApiClient.admin(secret, f"no-shop-{number}")) == 404
+    assert status(ApiClient.admin(secret, shop.handle)) == 200
+    assert status(ApiClient.admin(secret, "no-shop-4")) == 404
+
+    assert remembered() == [public(other_shop), place(secret, shop.handle), place(secret)]
+
+
+def test_key_that_was_used_with_a_made_up_handle_works_elsewhere(shop):
+    assert shop.workspace.get("no-shop/markets.json").status_code == 404
+
+    assert shop.workspace.get(f"accounts/{shop.handle}.json").status_code == 200
+    assert shop.workspace.get(f"{shop.handle}/markets.json").status_code == 200
+
+
+def test_key_of_the_other_surface_is_not_remembered_and_its_own_surface_still_knows_it(
+    shop, django_assert_num_queries
+):
+    key = shop.storefront.headers["X-Storefront-Key"]
+    secret = shop.issue("admin")
+    assert status(shop.storefront) == 200
+    before = dict(authentication._cache)
+
+    assert status(ApiClient.admin(key, shop.handle)) == 401
+    assert status(ApiClient.admin(key, "no-shop")) == 401
+    assert ApiClient.admin(key).get("accounts.json").status_code == 401
+    assert status(ApiClient.storefront(secret)) == 401
+
+    assert authentication._cache == before
+    with django_assert_num_queries(4):  # begin, scope, the markets, commit: no key
+        assert status(shop.storefront) == 200
 
 
 def test_unknown_keys_are_not_remembered(shop):

@@ -97,6 +97,38 @@ def test_revoked_key_is_unknown_once_it_was_refused(shop):
     assert of_storefront(secret).name == STRANGER
 
 
+def test_key_of_the_other_surface_is_of_its_address(shop):
+    """A storefront key is public: with it, a stranger could take the places of the merchant's own programs."""
+    public, secret = shop.issue("storefront"), shop.issue("admin")
+    assert ApiClient.storefront(public).get("markets.json").status_code == 200
+    assert ApiClient.admin(secret).get("shipping/pickup-points.json?carrier=gls").status_code == 200
+
+    assert of_storefront(public).name == f"account {shop.id}"
+    assert of_admin(secret, "shipping/pickup-points.json").name == f"workspace {shop.workspace_id}"
+    for path in (f"{shop.handle}/orders.json", "made-up/orders.json", "accounts.json"):
+        assert of_admin(public, path) == (STRANGER, "admin")
+    assert of_storefront(secret) == (STRANGER, "storefront")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workspace_key_revoked_elsewhere_is_unknown_once_it_was_refused(shop):
+    secret = shop.issue("workspace")
+    client = ApiClient.admin(secret)
+    assert client.get("accounts.json").status_code == 200
+    assert client.get(f"{shop.handle}/markets.json").status_code == 200
+    # As in another process, which only learns of it with its next request.
+    known = dict(authentication._cache)
+    with workspace_scope(shop.workspace_id):
+        for key in ApiKey.objects.filter(kind="workspace"):
+            revoke_key(issuer=OPERATOR, key=key, now=datetime.now(UTC))
+    authentication._cache.update(known)
+
+    path = f"{shop.handle}/markets.json"
+    assert of_admin(secret, path).name == f"account {shop.id}"
+    assert client.get(path).status_code == 401
+    assert of_admin(secret, path).name == STRANGER
+
+
 def test_key_stays_known_while_it_is_resolved_again(shop, monkeypatch):
     """Otherwise requests of a busy shop would count as a stranger's every few seconds."""
     secret = shop.issue("storefront")

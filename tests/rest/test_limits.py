@@ -147,6 +147,34 @@ def test_address_that_keeps_sending_unknown_keys_is_not_looked_up_any_more(
     assert at("198.51.100.8", shop.storefront.get, "markets.json").status_code == 200
 
 
+def test_keys_of_the_other_surface_count_as_unknown(shop, settings, django_assert_num_queries):
+    settings.UNKNOWN_KEYS_PER_ADDRESS = 4
+    public = shop.storefront.headers["X-Storefront-Key"]
+    wrong = [ApiClient.admin(public, f"no-shop-{number}") for number in range(2)]
+    wrong += [ApiClient.admin(public, shop.handle), ApiClient.storefront(shop.issue("admin"))]
+    assert at("198.51.100.7", shop.storefront.get, "markets.json").status_code == 200
+
+    first = [at("198.51.100.7", client.get, "markets.json") for client in wrong]
+    with django_assert_num_queries(0):
+        then = [at("198.51.100.7", client.get, "markets.json") for client in wrong]
+
+    assert [problem(response) for response in first] == [(401, "unauthenticated")] * 4
+    assert [problem(response) for response in then] == [(429, "rate_limited")] * 4
+    # On its own surface the key goes on working, and so does the shop at other addresses.
+    assert at("198.51.100.7", shop.storefront.get, "markets.json").status_code == 200
+    assert at("198.51.100.8", shop.admin.get, "markets.json").status_code == 200
+
+
+def test_handles_that_a_key_does_not_find_count_for_the_key_alone(shop, settings):
+    settings.UNKNOWN_KEYS_PER_ADDRESS, settings.RATE_LIMIT_PER_KEY = 1, 3
+
+    answers = [shop.workspace.get(f"no-shop-{number}/markets.json") for number in range(4)]
+
+    assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
+    assert headers(answers[3]) == ("3", "0", "40")
+    assert shop.admin.get("markets.json").status_code == 200
+
+
 def test_few_requests_of_many_addresses_are_kept_from_redis(shop, settings):
     settings.RATE_LIMIT_PER_ADDRESS = 5 * limits.LOCAL_PART
     for _ in range(5):
