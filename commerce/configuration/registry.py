@@ -116,11 +116,27 @@ class Text(Setting):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceKey(Text):
+    """A secret that is sent to a service in an HTTP header, or empty."""
+
+    def check(self, value: object) -> Value:
+        key = str(Text.check(self, value))  # Not `super()`, which fails in a dataclass with slots.
+        if not fits_header(key):
+            raise InvalidValue("invalid", "Must consist of printable ASCII characters without spaces.")
+        return key
+
+
+def fits_header(key: str) -> bool:
+    """Whether an HTTP header can hold a key."""
+    return key.isascii() and key.isprintable() and " " not in key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Email(Text):
     """An email address, or empty."""
 
     def check(self, value: object) -> Value:
-        address = Text.check(self, value)  # Not `super()`, which fails in a dataclass with slots.
+        address = Text.check(self, value)  # As above.
         try:
             if address:
                 validate_email(str(address))
@@ -166,7 +182,7 @@ _OWN = (
         ),
         help="Who delivers emails; local leaves them in a folder of the installation.",
     ),
-    Text(
+    ServiceKey(
         name="commerce.email.api_key",
         default="",
         is_secret=True,

@@ -1,7 +1,10 @@
 """Django's SMTP backend, limited to the current deadline, to short answers, and to permitted addresses."""
 
+import base64
+import hmac
 import smtplib
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
@@ -17,6 +20,8 @@ from .relay import refuse_relay
 MAX_ANSWER_BYTES = 64 * 1024
 # Short, as the message has been accepted or refused by then.
 QUIT_TIMEOUT_S = 2
+# Far more than any way to log in needs.
+MAX_CHALLENGES = 5
 
 
 class UnclearReply(smtplib.SMTPException):
@@ -86,6 +91,32 @@ class _Smtp(smtplib.SMTP):
             # smtplib reads no further in a line that is too long, and takes it for a refusal by the server.
             raise smtplib.SMTPServerDisconnected("The server's reply is too long.") from error
 
+    def auth(
+        self, mechanism: str, authobject: Callable[..., str | None], *, initial_response_ok: bool = True
+    ) -> tuple[int, bytes]:
+        """Log in with credentials in UTF-8 (RFC 4616). smtplib's own method takes ASCII only."""
+        first = authobject() if initial_response_ok else None
+        # smtplib's ways to log in read this count.
+        self._auth_challenge_count = 0 if first is None else 1
+        code, reply = self.docmd("AUTH", mechanism if first is None else f"{mechanism} {_encode(first)}")
+        while code == 334:
+            self._auth_challenge_count += 1
+            try:
+                challenge = base64.decodebytes(reply)
+            except ValueError as error:
+                raise smtplib.SMTPResponseException(code, reply) from error
+            if self._auth_challenge_count > MAX_CHALLENGES:
+                raise smtplib.SMTPResponseException(code, reply)
+            code, reply = self.docmd(_encode(authobject(challenge) or ""))
+        if code not in (235, 503):
+            raise smtplib.SMTPAuthenticationError(code, reply)
+        return code, reply
+
+    def auth_cram_md5(self, challenge: Any = None) -> Any:
+        if challenge is None:
+            return None
+        return f"{self.user} {hmac.new(self.password.encode(), challenge, 'md5').hexdigest()}"
+
     def data(self, msg: Any) -> tuple[int, bytes]:
         """Send the message. RFC 5321, 4.2.1: the first digit of the reply tells what became of it."""
         code, reply = super().data(msg)
@@ -99,6 +130,10 @@ class _Smtp(smtplib.SMTP):
             if self.sock is not None:
                 cover(self.sock)
             return super().quit()
+
+
+def _encode(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 class _LimitedFile:

@@ -9,6 +9,7 @@ from anymail.exceptions import AnymailError
 from django.utils.module_loading import import_string
 from urllib3.exceptions import NewConnectionError
 
+from commerce.configuration.registry import fits_header
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
 from emails.mail_settings import MailSettings
@@ -75,6 +76,9 @@ class ServiceProvider:
     def send(self, message: Message, *, idempotency_key: str) -> str:
         if not self._api_key:
             raise ProviderUnavailable(f"{self.name} needs an API key: commerce.email.api_key is empty.")
+        # A key that was stored before this was checked.
+        if not fits_header(self._api_key):
+            raise ProviderUnavailable("commerce.email.api_key has characters that can't be sent.")
         mail: Any = build_mail(message)
         mail.idempotency_key = idempotency_key
         try:

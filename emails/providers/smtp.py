@@ -65,7 +65,7 @@ def _connect(backend: BoundedBackend, limit: Deadline) -> None:
     try:
         backend.open()
         backend.greet()
-    except (OSError, AddressRefused) as error:
+    except (OSError, AddressRefused, ValueError) as error:
         has_answered = isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPNotSupportedError)
         # An answer that was cut off by the time limit means nothing.
         kind = ProviderUnavailable if has_answered and not limit.is_over else ProviderDown
@@ -84,6 +84,9 @@ def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
     except OSError as error:
         # smtplib's own errors are OSErrors too. The message may have been sent before the connection broke.
         raise OutcomeUnknown(f"The SMTP server gave no clear answer: {error}") from error
+    except ValueError as error:
+        # smtplib refuses a command that can't be sent. It does so before the message.
+        raise MessageRefused(f"The message can't be sent: {error}") from error
 
 
 def _translate_reply(code: int, reason: bytes | str) -> Exception:

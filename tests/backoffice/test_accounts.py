@@ -232,6 +232,8 @@ def test_settings_are_saved_and_taken_back(shop, owner):
         ("commerce.checkout.reserve_at", "never"),
         ("commerce.payments.test_card", "perhaps"),
         ("commerce.email.provider_webhook_secret", "x" * 256),
+        ("commerce.email.api_key", "ключ"),
+        ("commerce.payments.stripe_secret_key", "sk_é"),
     ],
 )
 def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):

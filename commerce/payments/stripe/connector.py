@@ -1,4 +1,4 @@
-from commerce.configuration.registry import Text
+from commerce.configuration.registry import ServiceKey, Text
 from commerce.payments.connectors import Connector, Settings
 from commerce.payments.gateway import Gateway
 
@@ -18,7 +18,7 @@ STRIPE = Connector(
     is_offered=lambda settings: bool(settings[SECRET_KEY]),
     gateway=_make_gateway,
     settings=(
-        Text(
+        ServiceKey(
             name=SECRET_KEY,
             default="",
             is_secret=True,

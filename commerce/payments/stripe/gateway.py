@@ -13,6 +13,7 @@ import stripe
 from django.conf import settings
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
+from commerce.configuration.registry import fits_header
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
 from commerce.outside.per_thread import keep_per_thread
@@ -94,6 +95,9 @@ class StripeCheckout(Gateway):
 
     @property
     def _api(self) -> Any:
+        # A key that was stored before this was checked.
+        if not fits_header(self._secret_key):
+            raise GatewayUnreachable("Stripe's secret key has characters that can't be sent.")
         client = stripe.StripeClient(
             self._secret_key,
             http_client=_http_client(),

@@ -3,7 +3,9 @@
 import pytest
 
 from checkouts.models import CheckoutLineItem
+from commerce.configuration.models import AccountSetting
 from commerce.inventory.models import InventoryLevel
+from commerce.payments.stripe.connector import SECRET_KEY
 from commerce.payments.stripe.gateway import StripeCheckout
 from tests.checkouts.payments.conftest import URLS
 from tests.problems import problem
@@ -144,6 +146,18 @@ def test_gateway_that_can_not_be_reached_fails_and_may_be_retried(till, settings
 
     assert problem(answer) == (502, "payment_gateway_failed")
     assert (payment.shown["phase"], payment.shown["failure_code"]) == ("failed", "gateway_unreachable")
+
+
+def test_stored_key_that_no_header_holds_fails_and_may_be_retried(till, stripe):
+    payment = till("stripe")
+    with payment.shop.scope():
+        AccountSetting.objects.filter(name=SECRET_KEY).update(value="sk_ключ")
+
+    answer = payment.start()
+
+    assert problem(answer) == (502, "payment_gateway_failed")
+    assert (payment.shown["phase"], payment.shown["failure_code"]) == ("failed", "gateway_unreachable")
+    assert stripe.calls == []
 
 
 LOST_ANSWERS = ["timeout", "reset", 500, 409, b"<html>", b"[]", b"{}", b'{"id": 7}', b'{"id": "cs_other"}']

@@ -138,6 +138,15 @@ def test_provider_without_a_key_is_unavailable(resend):
     assert resend.requests == []
 
 
+@pytest.mark.parametrize("provider", ["resend", "mailgun", "postmark"])
+@pytest.mark.parametrize("api_key", ["ключ", " re_1", "re_é"])
+def test_key_that_no_header_holds_is_not_sent(resend, provider, api_key):
+    with pytest.raises(ProviderUnavailable, match=r"commerce\.email\.api_key") as raised:
+        get_provider(settings_of(provider, api_key=api_key)).send(MESSAGE, idempotency_key="1:a")
+    assert type(raised.value) is ProviderUnavailable
+    assert resend.requests == []
+
+
 @pytest.mark.parametrize("to_email", ["nobody", "a@b@c", "", "ann@example.com\nBcc: all@example.com"])
 def test_message_that_cannot_be_sent_is_refused(resend, to_email):
     with pytest.raises(MessageRefused):

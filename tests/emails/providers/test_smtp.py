@@ -43,7 +43,8 @@ class Mailbox:
 
 
 def authenticate(server, session, envelope, mechanism, data):
-    is_right = isinstance(data, LoginPassword) and data == LoginPassword(b"hats", b"right")
+    right = (LoginPassword(b"hats", b"right"), LoginPassword("hüte".encode(), "pässwörd".encode()))
+    is_right = isinstance(data, LoginPassword) and data in right
     return AuthResult(success=is_right, handled=False)
 
 
@@ -109,6 +110,33 @@ def test_message_reaches_the_server_whole(send, mailbox):
     assert mail["Subject"] == "Vaše objednávka 1001"
     assert mail["From"].addresses[0].addr_spec == "hats@example.com"
     assert mail.get_body(("html",)).get_content().strip() == "<p>Děkujeme</p>"
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "LOGIN"])
+def test_credentials_are_sent_in_utf_8(send, server, mailbox, mechanism):
+    (excluded,) = {"PLAIN", "LOGIN"} - {mechanism}
+    server.SMTP_kwargs["auth_exclude_mechanism"] = [excluded]
+
+    send(smtp_username="hüte", smtp_password="pässwörd")
+
+    assert len(mailbox.mails) == 1
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reply"),
+    [
+        ("PLAIN", b"334 a"),
+        ("LOGIN", b"334 a"),
+        ("CRAM-MD5", b"334 a"),
+        ("CRAM-MD5", b"334 YWJj\r\n535 no"),
+        ("LOGIN", b"\r\n".join([b"334 YWJj"] * 20)),
+    ],
+)
+def test_failed_log_in_means_that_nothing_was_sent(send, mechanism, reply):
+    replies = (GREETING, f"250-me\r\n250 AUTH {mechanism}\r\n".encode(), reply + b"\r\n")
+    with talking_server(*replies) as port, pytest.raises(ProviderUnavailable) as raised:
+        send(smtp_port=port, smtp_username="hüte", smtp_password="pässwörd")
+    assert type(raised.value) is ProviderUnavailable
 
 
 def test_key_sent_twice_has_the_same_message_id(send):

@@ -1,4 +1,4 @@
-from commerce.configuration.registry import Text
+from commerce.configuration.registry import ServiceKey
 from commerce.payments.connectors import Connector, Settings
 from commerce.payments.gateway import Gateway
 
@@ -15,7 +15,7 @@ WALLET = Connector(
     code="wallet",
     is_offered=lambda settings: bool(settings[API_KEY]),
     gateway=_gateway,
-    settings=(Text(name=API_KEY, default="", is_secret=True, help="Offers the wallet."),),
+    settings=(ServiceKey(name=API_KEY, default="", is_secret=True, help="Offers the wallet."),),
     urls="tests.extending.wallet.urls",
     documents="tests.extending.wallet.urls.DOCUMENTS",
 )

@@ -105,6 +105,9 @@ def test_a_secret_is_masked_and_survives_being_sent_back(shop):
         (SECRET, 5, "invalid"),
         (SECRET, "a" * 256, "invalid"),
         (SECRET, "a\nb", "invalid"),
+        ("commerce.email.api_key", "ключ", "invalid"),
+        ("commerce.email.api_key", "a b", "invalid"),
+        ("commerce.payments.stripe_secret_key", "sk_é", "invalid"),
     ],
 )
 def test_put_settings_refuses_unknown_names_and_bad_values(shop, name, value, code):
@@ -112,6 +115,13 @@ def test_put_settings_refuses_unknown_names_and_bad_values(shop, name, value, co
 
     assert field_errors(answer) == [(f"settings.{name}", code)]
     assert own_settings(shop) == {}
+
+
+def test_password_of_a_mail_server_may_have_any_letters(shop):
+    login = {"commerce.email.smtp_username": "mé", "commerce.email.smtp_password": "pässwörd 1"}
+
+    assert put(shop, **login).status_code == 200
+    assert own_settings(shop) == login
 
 
 def test_put_settings_names_every_mistake(shop):
