@@ -8,6 +8,7 @@ from django.utils import timezone
 from checkouts.models import CheckoutPaymentAttempt
 from checkouts.operations.attempts import describe_payment, record_refund, settle_attempt
 from checkouts.operations.payment import ask_gateway
+from checkouts.phases import Phase
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.connectors import get_gateway
@@ -20,10 +21,14 @@ _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 class _Case:
     """An attempt that went to a gateway, and the payment to ask the gateway about."""
 
-    token: str
     attempt: CheckoutPaymentAttempt
     gateway: Gateway
     payment: Payment
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the payment would lead to an order. An ended checkout may still have an open attempt."""
+        return self.attempt.is_open and self.attempt.checkout.phase == Phase.PROCESSING
 
     @property
     def may_have_open_page(self) -> bool:
@@ -34,12 +39,13 @@ class _Case:
 
 @handles("settle_payment", area="orders")
 def settle_payment(dispatch: OutboxDispatch) -> Outcome:
-    """Ask for the state of a payment after its gateway reported a change."""
+    """Ask for the state of a payment after its gateway reported a change; cancel it if it isn't wanted any more."""
     case = _load_case(dispatch)
     # A failed attempt is asked about as well: it may have been charged after it had been given up.
     if case is None or case.attempt.status == CheckoutPaymentAttempt.Status.SUCCEEDED:
         return _SKIPPED
-    return _ask_gateway(case, is_cancelled=False)
+    # It must not take money, not even of an approval, if the attempt has failed or its checkout has ended.
+    return _ask_gateway(case, is_cancelled=not case.is_wanted)
 
 
 @handles("cancel_payment", area="orders")
@@ -72,14 +78,16 @@ def _load_case(dispatch: OutboxDispatch) -> _Case | None:
         gateway, payment = get_gateway(attempt.payment_method), describe_payment(attempt.checkout, attempt)
     # If the answer to the first call was lost, an event may bring the gateway's reference.
     reference = payment.reference or dispatch.payload.get("reference")
-    return _Case(attempt.checkout.token, attempt, gateway, replace(payment, reference=reference))
+    return _Case(attempt, gateway, replace(payment, reference=reference))
 
 
 def _ask_gateway(case: _Case, *, is_cancelled: bool) -> Outcome:
-    # A failed attempt must not take money, so an approval isn't captured; settling it cancels it instead.
-    may_capture = case.attempt.is_open
-    report = ask_gateway(case.gateway, case.payment, is_cancelled=is_cancelled, may_capture=may_capture)
+    report = ask_gateway(case.gateway, case.payment, is_cancelled=is_cancelled)
     record = partial(
-        settle_attempt, token=case.token, attempt_id=case.attempt.pk, report=report, now=timezone.now()
+        settle_attempt,
+        token=case.attempt.checkout.token,
+        attempt_id=case.attempt.pk,
+        report=report,
+        now=timezone.now(),
     )
     return Outcome(record=record)

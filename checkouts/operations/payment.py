@@ -180,13 +180,11 @@ def _reserve_call(gateway: Gateway, waiting: ExitStack) -> None:
         waiting.enter_context(waiting_call(Call.PAYMENT, current_account_id(), within_s=WITHIN_S))
 
 
-def ask_gateway(
-    gateway: Gateway, payment: Payment, *, is_cancelled: bool = False, may_capture: bool = True
-) -> Report:
+def ask_gateway(gateway: Gateway, payment: Payment, *, is_cancelled: bool) -> Report:
     """Ask for the state of a payment, starting it first if that may not have happened.
 
-    An approved payment is captured. With `is_cancelled`, it is cancelled instead, and the gateway has to report it as
-    no longer open. Raises a `GatewayError`.
+    An approved payment is captured, or fails if that is refused. With `is_cancelled`, it is cancelled instead. Raises a
+    `GatewayError`.
     """
     # Without a reference, the answer to the start was lost or it was never sent. The key makes repeating it safe.
     if payment.reference is None:
@@ -196,14 +194,25 @@ def ask_gateway(
             return Report(state=State.FAILED, failure_code=refused.failure_code)
         payment = replace(payment, reference=started.reference)
     if is_cancelled:
-        report = gateway.cancel(payment)
-        # Not believed: the caller would abandon the checkout, and the customer could still pay.
-        if report.may_be_paid:
-            raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
-        return report
+        return _cancel_payment(gateway, payment)
     report = gateway.report(payment)
-    if report.state is State.APPROVED and may_capture:
+    if report.state is not State.APPROVED:
+        return report
+    try:
         return gateway.capture(payment)
+    except GatewayRefused as refused:
+        # It would be refused again. The approval is given back, so that the customer can pay in another way. If another
+        # call has captured the payment meanwhile, the gateway reports it as paid.
+        report = _cancel_payment(gateway, payment)
+        is_failed = report.state is State.FAILED
+        return replace(report, failure_code=refused.failure_code) if is_failed else report
+
+
+def _cancel_payment(gateway: Gateway, payment: Payment) -> Report:
+    report = gateway.cancel(payment)
+    # Not believed: the caller would abandon the checkout, and the customer could still pay.
+    if report.may_be_paid:
+        raise OutcomeUnknown("The gateway keeps a cancelled payment open.")
     return report
 
 

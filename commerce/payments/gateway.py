@@ -96,7 +96,10 @@ class Gateway(ABC):
         """Ask for the state of a payment that has a `reference`."""
 
     def capture(self, payment: Payment) -> Report:
-        """Take the money of an approved payment, once. Only for gateways that report `APPROVED`."""
+        """Take the money of an approved payment, once. Only for gateways that report `APPROVED`.
+
+        If it is refused, the payment is cancelled.
+        """
         raise NotImplementedError
 
     @abstractmethod
