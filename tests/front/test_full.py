@@ -71,6 +71,8 @@ def test_full_server_answers_healthz_and_refuses_what_it_has_no_place_for(showin
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: made_up_", "X-Storefront-Key: pk_2"),
         (f"{ADMIN_ROOT}x", "Authorization: Bearer made_up_", "Authorization: Bearer sk_2"),
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff", "X-Storefront-Key: pk_2"),
+        # A public key is none of the merchant's on the admin API.
+        (f"{ADMIN_ROOT}x", "Authorization: Bearer pk_1", "Authorization: Bearer sk_1"),
         # A shop's key is ignored next to an unreadable one.
         (f"{STOREFRONT_ROOT}x", "X-Storefront-Key: \xff\r\nX-Storefront-Key: pk_1", "X-Storefront-Key: pk_1"),
         (f"{ADMIN_ROOT}x", "Authorization: \xff\r\nAuthorization: Bearer sk_1", "Authorization: Bearer sk_1"),
@@ -110,6 +112,25 @@ def test_shop_is_another_caller_than_its_visitors_address(showing, gate, begun):
         assert ask(showing, "GET /backoffice/", header).status == 200
         gate.unlink()
         assert [wire.answer().status for wire in waiting] == [200] * len(waiting)
+
+
+def test_merchants_program_gets_the_place_of_one_of_many_visitors(showing, gate, begun):
+    with wires(showing, SHARE + PLACES_OF_ONE) as visitors, Wire(showing) as program:
+        for wire in visitors:
+            wire.send(f"GET {STOREFRONT_ROOT}x?wait", "X-Storefront-Key: pk_1")
+        wait_until_begun(begun, SHARE)
+        # Refused, so all others wait.
+        assert ask(showing, f"GET {STOREFRONT_ROOT}x?wait", "X-Storefront-Key: pk_1").status == 503
+
+        program.send(f"GET {ADMIN_ROOT}x?wait", "Authorization: Bearer sk_1")
+
+        ([refused], _, _) = select.select([*visitors, program], [], [], 30)
+        assert refused in visitors
+        answer = refused.answer()
+        assert (answer.status, answer.json()["code"]) == (503, "server_busy")
+        gate.unlink()
+        rest = [wire for wire in (*visitors, program) if wire is not refused]
+        assert [wire.answer().status for wire in rest] == [200] * len(rest)
 
 
 def test_shop_gets_the_place_of_a_stranger_when_all_are_taken(showing, gate, begun):
