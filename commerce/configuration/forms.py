@@ -29,7 +29,7 @@ class SettingsForm(MergingForm, forms.Form):
         self.together = [{setting.name, *setting.sent_by} for setting in known.values() if setting.sent_by]
         fingerprints = {name: _to_input(fingerprints.get(name)) for name in known}
         super().__init__(data, initial=_mask_secrets(fingerprints if shown is None else shown))
-        self.fields |= {name: _make_field(setting) for name, setting in known.items()}
+        self.fields |= {name: _make_field(setting, fingerprints[name]) for name, setting in known.items()}
         self.merge(shown=shown, stored=_mask_secrets(fingerprints), fingerprints=fingerprints)
 
     def format_stored_value(self, name: str) -> str:
@@ -45,7 +45,7 @@ def _to_input(value: Value | None) -> str | int | None:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _make_field(setting: Setting) -> forms.Field:
+def _make_field(setting: Setting, stored: str | int | None) -> forms.Field:
     shared: dict[str, Any] = {"label": setting.name, "help_text": setting.help, "required": False}
     if setting.is_secret:
         # Shows the mask, so that staff see whether there is a secret. Sent back, it leaves the secret as it is.
@@ -56,7 +56,10 @@ def _make_field(setting: Setting) -> forms.Field:
     if isinstance(setting, Flag):
         return _make_choice_field(("true", "false"), inherited, coerce=lambda text: text == "true", **shared)
     if isinstance(setting, Choice):
-        return _make_choice_field(setting.choices, inherited, **shared)
+        # A stored value stays until staff change it, even if it can't be chosen any more.
+        kept = [value for value in setting.choices if value == stored]
+        values = tuple(dict.fromkeys([*kept, *setting.list_own_choices()]))
+        return _make_choice_field(values, inherited, **shared)
     if isinstance(setting, Integer):
         widget = UnfoldAdminIntegerFieldWidget(attrs={"placeholder": inherited})
         return forms.IntegerField(

@@ -81,7 +81,7 @@ def _find_error(name: str, value: object) -> FieldError | None:
     if value is None:
         return None
     try:
-        setting.check(value)
+        setting.check_own(value)
     except InvalidValue as error:
         return FieldError(f"settings.{name}", error.code, str(error))
     return None

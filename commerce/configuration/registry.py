@@ -55,6 +55,10 @@ class Setting(ABC):
     def check(self, value: object) -> Value:
         """Validate a JSON value; raises `InvalidValue`."""
 
+    def check_own(self, value: object) -> Value:
+        """Validate a value that an account sets; raises `InvalidValue`."""
+        return self.check(value)
+
     def parse(self, text: str) -> Value:
         """Parse the text of an environment variable; raises `InvalidValue`."""
         return self.check(text)
@@ -63,11 +67,25 @@ class Setting(ABC):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Setting):
     choices: tuple[str, ...]
+    # An account may choose these only where they are the installation's choice.
+    of_installation: tuple[str, ...] = ()
+
+    def list_own_choices(self) -> tuple[str, ...]:
+        """The values that an account may set."""
+        of_others = {one for one in self.of_installation if one != installation_value(self.name)}
+        return tuple(choice for choice in self.choices if choice not in of_others)
 
     def check(self, value: object) -> Value:
-        if value not in self.choices:
-            raise InvalidValue("invalid_choice", f"Must be one of: {', '.join(self.choices)}.")
-        return value
+        return _check_choice(value, self.choices)
+
+    def check_own(self, value: object) -> Value:
+        return _check_choice(value, self.list_own_choices())
+
+
+def _check_choice(value: object, choices: tuple[str, ...]) -> Value:
+    if value not in choices:
+        raise InvalidValue("invalid_choice", f"Must be one of: {', '.join(choices)}.")
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +198,8 @@ _OWN = (
             "postmark",
             "sparkpost",
         ),
+        # Its folder isn't pruned, and nothing in it reaches a customer.
+        of_installation=("local",),
         help="Who delivers emails; local leaves them in a folder of the installation.",
     ),
     ServiceKey(

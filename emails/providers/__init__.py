@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from commerce.configuration.registry import installation_value
 from commerce.outside.per_thread import keep_per_thread
 from emails.mail_settings import MailSettings
 
@@ -21,7 +22,10 @@ __all__ = [
 
 @keep_per_thread(maxsize=256)
 def get_provider(mail_settings: MailSettings) -> Provider:
-    """The provider for these settings, kept for the thread: a session with an HTTP service can't be shared."""
+    """The provider for these settings, kept for the thread: a session with an HTTP service can't be shared.
+
+    Raises `ProviderUnavailable`.
+    """
     # Imported here as both load slowly, and an installation mostly uses one.
     if mail_settings.provider == "smtp":
         from .smtp import SmtpProvider
@@ -31,4 +35,7 @@ def get_provider(mail_settings: MailSettings) -> Provider:
         from .services import ServiceProvider
 
         return ServiceProvider(mail_settings)
+    # Accounts may have chosen it before this was checked. Their mail must neither fill our disk nor seem to be sent.
+    if installation_value("commerce.email.provider") != "local":
+        raise ProviderUnavailable("commerce.email.provider is local, which this installation doesn't offer.")
     return LocalProvider(settings.MAIL_DIR)

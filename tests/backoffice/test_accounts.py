@@ -10,6 +10,7 @@ from accounts.models import Account, ApiKey, Market, User
 from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
 from commerce.configuration.queries import read_setting
+from commerce.configuration.registry import installation_value
 from emails.sender_domains.models import SenderDomain
 from tests.backoffice.clients import filled, make_user, messages_of
 from tests.clients import ApiClient
@@ -22,6 +23,7 @@ def errors_of(answer):
 
 
 SETTINGS_PAGE = "configuration/accountsetting/"
+PROVIDER = "commerce.email.provider"
 
 
 def account_path(shop):
@@ -242,6 +244,52 @@ def test_setting_of_a_bad_value_is_a_form_error(shop, owner, name, value):
     assert list(answer.context["form"].errors) == [name]
     with shop.scope():
         assert not AccountSetting.objects.exists()
+
+
+@pytest.fixture
+def smtp_installation(monkeypatch):
+    monkeypatch.setenv("COMMERCE_EMAIL_PROVIDER", "smtp")
+    installation_value.cache_clear()
+    yield
+    monkeypatch.undo()
+    installation_value.cache_clear()
+
+
+def list_choices(page):
+    return [value for value, _ in page.context["form"].fields[PROVIDER].choices]
+
+
+def test_local_provider_is_offered_where_the_installation_uses_it(shop, owner):
+    assert "local" in list_choices(owner.get(SETTINGS_PAGE))
+
+    owner.fill(SETTINGS_PAGE, **{PROVIDER: "local"})
+
+    with shop.scope():
+        assert AccountSetting.objects.get().value == "local"
+
+
+def test_local_provider_is_not_offered_elsewhere(shop, owner, smtp_installation):
+    assert "local" not in list_choices(owner.get(SETTINGS_PAGE))
+
+    answer = owner.fill(SETTINGS_PAGE, **{PROVIDER: "local"})
+
+    assert list(answer.context["form"].errors) == [PROVIDER]
+    with shop.scope():
+        assert not AccountSetting.objects.exists()
+
+
+def test_local_provider_chosen_before_stays_until_it_is_changed(shop, owner, smtp_installation):
+    with shop.scope():
+        AccountSetting.objects.create(name=PROVIDER, value="local")
+
+    saved = owner.fill(SETTINGS_PAGE, **{"commerce.checkout.session_ttl_minutes": "7"})
+    with shop.scope():
+        kept = dict(AccountSetting.objects.values_list("name", "value"))
+    owner.fill(SETTINGS_PAGE, **{PROVIDER: "smtp"})
+
+    assert saved.status_code == 302
+    assert kept == {PROVIDER: "local", "commerce.checkout.session_ttl_minutes": 7}
+    assert "local" not in list_choices(owner.get(SETTINGS_PAGE))
 
 
 def test_mail_server_is_not_changed_while_its_password_stays(shop, owner):

@@ -1,10 +1,12 @@
 import pytest
 
 from commerce.configuration.operations import change_settings
+from commerce.configuration.queries import read_own_settings
 from commerce.configuration.registry import installation_value
 from commerce.outbox.worker import run_due
 from emails.mail_settings import read_mail_settings
 from emails.models import EmailDelivery
+from tests.commerce.refusals import field_errors
 from tests.factories import make_customer
 
 
@@ -133,6 +135,39 @@ def test_only_a_server_that_the_account_names_must_not_be_the_installations(
     assert settings_with(shop, smtp_host="192.0.2.1").may_send_as_anybody
     settings.EMAIL_TRUST_SENDER_DOMAINS = True
     assert settings_with(shop, smtp_host="192.0.2.1").must_not_reach == ""
+
+
+def test_folder_of_the_installation_is_chosen_only_where_the_installation_uses_it(shop, installation):
+    choice = {"settings": {"commerce.email.provider": "local", "commerce.email.reply_to": "a@example.com"}}
+    installation(provider="smtp", smtp_host="mail.example.com")
+    refused = shop.admin.put("settings.json", choice)
+    with shop.scope():
+        kept = read_own_settings()
+    installation(provider="local")
+
+    accepted = shop.admin.put("settings.json", choice)
+
+    assert field_errors(refused) == [("settings.commerce.email.provider", "invalid_choice")]
+    assert "local" not in refused.json()["errors"][0]["detail"]
+    assert kept == {}
+    assert accepted.status_code == 200
+    with shop.scope():
+        assert read_own_settings() == choice["settings"]
+
+
+def test_folder_chosen_before_gets_no_message(shop, installation, renderer, mail_dir, enqueue_email):
+    settings_with(shop, provider="local")
+    installation(provider="resend", api_key="re_1")
+    dispatch = enqueue_email(shop)
+
+    run_due()
+
+    with shop.scope():
+        dispatch.refresh_from_db()
+        assert not EmailDelivery.objects.exists()
+    assert (dispatch.status, dispatch.attempts) == ("pending", 1)
+    assert "commerce.email.provider is local" in dispatch.last_error
+    assert not mail_dir.exists()
 
 
 def test_key_that_the_provider_repeats_is_not_kept(shop, renderer, resend, enqueue_email):
