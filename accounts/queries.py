@@ -18,7 +18,7 @@ def get_account(id_or_handle: str) -> Account:
     A handle contains a letter, so digits alone are an id.
     """
     accounts = workspace_accounts(include_archived=True)
-    if not id_or_handle.isdigit():
+    if not (id_or_handle.isascii() and id_or_handle.isdigit()):
         account = accounts.filter(handle=id_or_handle).first()
     else:
         # Up to 18 digits fit into a bigint.

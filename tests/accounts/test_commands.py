@@ -106,6 +106,7 @@ def test_keys_issue_takes_scopes_and_expiry(shop, run):
             "expires_at: The expiry must be in the future",
         ),
         (("admin", "App", "--account", "SHOP", "--expires-at", "2040-01-01T00:00:00"), "with an offset"),
+        (("admin", "App", "--account", "SHOP", "--expires-at", "2040-02-31T00:00:00Z"), "with an offset"),
     ],
 )
 def test_keys_issue_with_bad_arguments_is_refused(shop, other_shop, run, arguments, complaint):
@@ -193,3 +194,8 @@ def test_suspend_account_of_another_workspace_is_refused(shop, other_shop, run):
         run("suspend_account", shop.workspace_id, other_shop.handle)
 
     assert other_shop.admin.get("markets.json").status_code == 200
+
+
+def test_account_that_is_named_by_other_digits_is_not_found(shop, run):
+    with pytest.raises(CommandError, match="doesn't exist|no account"):
+        run("suspend_account", shop.workspace_id, "²")

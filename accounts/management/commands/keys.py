@@ -1,14 +1,12 @@
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
-from accounts.management.terminal import show_refusals
+from accounts.management.terminal import parse_moment, show_refusals
 from accounts.models import Account, ApiKey, Workspace
 from accounts.operations import OPERATOR, IssuedKey, issue_key, revoke_key, rotate_key
 from commerce.principal import SCOPES
@@ -33,7 +31,9 @@ class Command(BaseCommand):
             metavar="SCOPE",
             help="may be repeated; all scopes if omitted",
         )
-        issue.add_argument("--expires-at", metavar="TIMESTAMP", help="ISO 8601 with an offset")
+        issue.add_argument(
+            "--expires-at", type=parse_moment, metavar="TIMESTAMP", help="ISO 8601 with an offset"
+        )
         listing = actions.add_parser("list", help="show all keys, without their secrets")
         listing.set_defaults(run=self._list)
         rotate = actions.add_parser(
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             kind=options["kind"],
             name=options["name"],
             scopes=options["scope"],
-            expires_at=_parse_expiry(options["expires_at"]),
+            expires_at=options["expires_at"],
         )
         self._show(issued)
 
@@ -100,12 +100,3 @@ def _find_key(key_id: int) -> ApiKey:
     if key is None:
         raise CommandError(f"The workspace has no key {key_id}.")
     return key
-
-
-def _parse_expiry(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    moment = parse_datetime(text)
-    if moment is None or moment.tzinfo is None:
-        raise CommandError("--expires-at needs ISO 8601 with an offset, such as 2027-01-31T00:00:00Z.")
-    return moment

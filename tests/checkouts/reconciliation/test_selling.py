@@ -18,6 +18,12 @@ def test_shop_that_sells_meanwhile_has_no_differences(shop):
     selling = [True] * 3
 
     def sell(number):
+        try:
+            sell_and_cancel()
+        finally:
+            selling[number] = False
+
+    def sell_and_cancel():
         for turn in range(4):
             checkout = enter_checkout(shop, *((variant, 1) for variant in variants))
             for code in ("TEN", card.code):
@@ -26,7 +32,6 @@ def test_shop_that_sells_meanwhile_has_no_differences(shop):
                 checkout = take_step(step, shop, checkout["token"], rate=rate)
             if turn % 2:
                 assert shop.admin.post(f"orders/{checkout['order_id']}/cancel.json", {}).status_code == 200
-        selling[number] = False
 
     def watch():
         rounds, lines = 0, []
