@@ -1,6 +1,6 @@
 """Creates orders: the order's row, and its lines copied within the database."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
 
 from .models import FrozenLine, Order
+from .snapshots import AppliedCode
 
 _COLUMNS = [str(field.column) for field in FrozenLine._meta.local_fields]
 _COPY_LINES = """
@@ -22,7 +23,14 @@ _COPY_LINES = """
 """
 
 
-def place_order(*, customer: Customer, is_paid: bool, now: datetime, **frozen: Any) -> Order:
+def place_order(
+    *,
+    customer: Customer,
+    is_paid: bool,
+    discount_codes: Sequence[AppliedCode],
+    now: datetime,
+    **frozen: Any,
+) -> Order:
     """Create an order from what its checkout has frozen. It is numbered, which locks the account's counter."""
     # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)
@@ -32,6 +40,8 @@ def place_order(*, customer: Customer, is_paid: bool, now: datetime, **frozen: A
         payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
         paid_at=now if is_paid else None,
         placed_at=now,
+        # Orders are shown in events, emails and exports, also to those who may not spend the rest of a gift card.
+        discount_codes=[applied.mask() for applied in discount_codes],
         **frozen,
     )
 

@@ -1,7 +1,8 @@
 """What checkouts and orders keep in JSON columns: it outlives the discount, method or point that it was taken from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,10 @@ class AppliedCode:
     voucher_id: int | None
     type: str
     amount_cents: int = 0
+
+    def mask(self) -> Self:
+        """Hide a gift card's code, which is as good as money, except its last four characters."""
+        return self if self.voucher_id is None else replace(self, code=f"****-****-****-{self.code[-4:]}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

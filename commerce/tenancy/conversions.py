@@ -1,4 +1,4 @@
-"""Converts numbers inside the JSON columns of an account-owned table, for migrations that are not atomic."""
+"""Converts JSON columns of an account-owned table, for migrations that are not atomic."""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,6 +44,12 @@ _LIST = """
     COALESCE((SELECT jsonb_agg({object} ORDER BY place)
                 FROM jsonb_array_elements(t.{column}) WITH ORDINALITY AS e (entry, place)), '[]')
 """
+_MASKED_LIST = """
+    (SELECT jsonb_agg(CASE WHEN entry->>'voucher_id' IS NULL THEN entry
+                      ELSE jsonb_set(entry, '{{code}}', to_jsonb('****-****-****-' || right(entry->>'code', 4))) END
+                      ORDER BY place)
+       FROM jsonb_array_elements({source}) WITH ORDINALITY AS e (entry, place))
+"""
 
 
 def store_integers(
@@ -56,6 +62,24 @@ def store_integers(
     forwards = _statement(table, objects, lists, kind="string", value="({source}->>name)::bigint")
     backwards = _statement(table, objects, lists, kind="number", value="{source}->>name")
     return migrations.RunSQL(forwards, backwards)
+
+
+def mask_card_codes(
+    table: str, *, column: str, path: Sequence[str] = (), only: str = "true"
+) -> migrations.RunSQL:
+    """Mask the codes of gift cards in a list of entered codes, in rows that meet the condition `only`.
+
+    `path` leads to the list within the column. The reverse does nothing: `vouchers` still has the codes.
+    """
+    keys = "{" + ",".join(path) + "}"
+    is_due = (
+        f"{only} AND jsonb_path_exists(t.{column} #> '{keys}',"
+        """ '$[*] ? (@.voucher_id != null && !(@.code starts with "****"))')"""
+    )
+    masked = _MASKED_LIST.format(source=f"t.{column} #> '{keys}'")
+    value = f"jsonb_set(t.{column}, '{keys}', {masked})" if path else masked
+    statement = _CONVERT.format(table=table, is_due=is_due, assignments=f"{column} = {value}", batch=BATCH)
+    return migrations.RunSQL(statement, migrations.RunSQL.noop)
 
 
 def _statement(

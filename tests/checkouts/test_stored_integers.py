@@ -39,6 +39,7 @@ class Session:
         self.point = factories.make_pickup_point(external_id=f"00{shop.id}", is_cod_supported=True)
         self.code = factories.make_discount(shop, code="TEN", stackable=True)
         self.card = factories.make_voucher(shop, 500)
+        self.card_code = self.card.code
         self.automatic = factories.make_discount(shop, title="Spring", stackable=True)
         checkout = enter_checkout(shop, (variant, 2))
         self.token = checkout["token"]
@@ -113,7 +114,7 @@ class Session:
                     "amount_cents": off[0],
                 },
                 {
-                    "code": self.card.code,
+                    "code": self.card_code,
                     "discount_id": None,
                     "voucher_id": made(self.card.pk),
                     "type": "gift_card",
@@ -201,6 +202,7 @@ def test_orders_are_converted_and_answered_as_before(shop):
     session = Session(shop, "completed")
     path = f"orders/{session.shown['order_id']}.json"
     before = shop.admin.get(path).json()
+    session.card_code = f"****-****-****-{session.card.code[-4:]}"
     session.store_as_before("orders")
 
     migrate()

@@ -52,7 +52,7 @@ class TotalsOutput(Output):
 class DiscountCodeOutput(Output):
     """A code as it was entered: a discount's, or that of a gift card, which pays."""
 
-    code = serializers.CharField()
+    code = serializers.CharField(help_text="In orders, only the end of a gift card's code.")
     discount_id = fields.IdField(allow_null=True)
     voucher_id = fields.IdField(allow_null=True)
     type = serializers.CharField()
