@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 
 from commerce.outbox.operations import enqueue
 
 SEND_EMAIL = "send_email"
+
+# By kind of email, what a key needs besides the scopes of emails to read the variables and the text.
+_scopes: dict[str, str] = {}
 
 Variables = TypeVar("Variables", bound=Mapping[str, object])
 
@@ -26,6 +29,16 @@ class EmailKind(Generic[Variables]):
 
     key: str
     reference_type: str | None
+
+
+def require_scope_to_read(kind: EmailKind[Any], scope: str) -> None:
+    """Let only keys with this scope read what such an email says, as it may be as good as money."""
+    _scopes[kind.key] = scope
+
+
+def find_scope_to_read(template_key: str) -> str | None:
+    """Return the scope that a key needs, besides those of emails, to read what such an email says."""
+    return _scopes.get(template_key)
 
 
 def enqueue_email(

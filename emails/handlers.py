@@ -29,7 +29,7 @@ from emails.providers import (
 from emails.queries import has_delivery
 from emails.redaction import erase_messages
 from emails.renderer_client import RendererBusy, TemplateRefused
-from emails.requests import EmailRequest
+from emails.requests import EmailRequest, hide_secret_variables
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import ChosenTemplate, Sender, load_sender
 
@@ -42,7 +42,7 @@ SLOW_LANE_BUSY_S = 5.0
 MAX_SLOW_LANE_BUSY_S = 60.0
 
 
-@handles(SEND_EMAIL, area="emails")
+@handles(SEND_EMAIL, area="emails", shape_payload=hide_secret_variables)
 def send_email(dispatch: OutboxDispatch) -> Outcome:
     request = EmailRequest.from_payload(dispatch.payload)
     if dispatch.message is None and must_wait(account_of(dispatch)) and not _is_old(dispatch):

@@ -3,6 +3,8 @@ from typing import Any, Self
 
 from commerce.customers.models import Customer
 from commerce.customers.notifications import wants_email
+from commerce.mail import find_scope_to_read
+from commerce.principal import Principal
 
 # The keys of a payload that hold personal data.
 PERSONAL_KEYS = ["to_email", "locale", "ctx"]
@@ -36,3 +38,9 @@ class EmailRequest:
         # During a deployment, a payload may come from a newer release and have keys that this one doesn't know.
         given = {name: payload.get(name) for name in cls.__slots__}
         return cls(**given | {"ctx": payload.get("ctx") or {}})
+
+
+def hide_secret_variables(payload: dict[str, Any], principal: Principal) -> dict[str, Any]:
+    """Return a payload without the variables of an email that only keys with another scope may read."""
+    scope = find_scope_to_read(payload.get("template_key", ""))
+    return payload if scope is None or principal.may(scope) else payload | {"ctx": None}

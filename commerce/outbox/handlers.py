@@ -3,9 +3,11 @@
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 from commerce.outbox.errors import UnknownTask
 from commerce.outbox.models import OutboxDispatch
+from commerce.principal import Principal
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import account_scope
 
@@ -23,6 +25,12 @@ class Outcome:
 
 # Called outside of any scope. May raise `PermanentFailure` or `Postponed`; any other exception leads to a retry.
 Handler = Callable[[OutboxDispatch], Outcome]
+# Returns what a key may see of a payload.
+PayloadShaper = Callable[[dict[str, Any], Principal], dict[str, Any]]
+
+
+def show_all(payload: dict[str, Any], principal: Principal) -> dict[str, Any]:
+    return payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ class _Registration:
     share: float
     keeps_dead: bool
     area: str | None
+    shape_payload: PayloadShaper
 
 
 _registrations: dict[str, _Registration] = {}
@@ -44,16 +53,20 @@ def handles(
     share: float = 1,
     keeps_dead: bool = True,
     area: str | None = None,
+    shape_payload: PayloadShaper = show_all,
 ) -> Callable[[Handler], Handler]:
     """Register a function for a task, with the newest payload version that it understands.
 
     It runs in at most this share of a process's threads at once. With `keeps_dead`, dead dispatches are kept until a
     person has retried or cancelled them; without it they are pruned like finished ones. `area` names the scopes that a
     key needs to see, retry or cancel the task's dispatches. Without an area, a key needs the scopes of all areas.
+    `shape_payload` leaves out of the payload what a key with those scopes still may not see.
     """
 
     def register(handler: Handler) -> Handler:
-        _registrations[task_name] = _Registration(handler, newest_version, share, keeps_dead, area)
+        _registrations[task_name] = _Registration(
+            handler, newest_version, share, keeps_dead, area, shape_payload
+        )
         return handler
 
     return register
@@ -90,6 +103,12 @@ def area_of(task_name: str) -> str | None:
     """The area of scopes that a task belongs to; None for one that is not known here."""
     registration = _registrations.get(task_name)
     return registration.area if registration else None
+
+
+def shape_payload(dispatch: OutboxDispatch, principal: Principal) -> dict[str, Any]:
+    """Return what the key may see of a dispatch's payload."""
+    registration = _registrations.get(dispatch.task_name)
+    return registration.shape_payload(dispatch.payload, principal) if registration else dispatch.payload
 
 
 def tasks_of(areas: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TypedDict
 from commerce.customers.queries import customers
 from commerce.errors import FieldError, ValidationFailed
 from commerce.formats import timestamp
-from commerce.mail import EmailKind, enqueue_email
+from commerce.mail import EmailKind, enqueue_email, require_scope_to_read
 from discounts.models import Voucher
 
 
@@ -23,6 +23,7 @@ class VoucherVariables(TypedDict):
 
 
 ISSUED = EmailKind[VoucherVariables]("voucher.issued", reference_type="voucher")
+require_scope_to_read(ISSUED, "read_vouchers")
 
 
 def enqueue_voucher_email(voucher: Voucher, *, now: datetime) -> None:

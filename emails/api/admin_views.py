@@ -2,6 +2,8 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from commerce.errors import InsufficientScope
+from commerce.mail import find_scope_to_read
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -31,11 +33,20 @@ class DeliveriesViewSet(AdminViewSet):
 
     @answers(
         one("email_delivery", shapes.DeliveryBodyOutput),
-        parameters=[OpenApiParameter("include_body", bool, description="Adds `html`, `text` and `ctx`.")],
+        parameters=[
+            OpenApiParameter(
+                "include_body",
+                bool,
+                description="Adds `html`, `text` and `ctx`. Of `voucher.issued`, which has a gift card's code, this takes `read_vouchers`.",
+            )
+        ],
     )
     def retrieve(self, request: Request, delivery_id: int) -> Response:
         include_body = self.valid_query(shapes.BodyOption)["include_body"]
         delivery = queries.get_delivery(delivery_id, include_body=include_body)
+        scope = find_scope_to_read(delivery.template_key) if include_body else None
+        if scope is not None and not self.principal.may(scope):
+            raise InsufficientScope.of(scope)
         shape = shapes.DeliveryBodyOutput if include_body else shapes.DeliveryOutput
         return Response({"email_delivery": shape(delivery).data})
 

@@ -4,7 +4,7 @@ from rest_framework.response import Response
 
 from commerce.errors import InsufficientScope
 from commerce.outbox import operations, queries
-from commerce.outbox.handlers import area_of, tasks_of
+from commerce.outbox.handlers import area_of, shape_payload, tasks_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.paging import newest_first
 from commerce.principal import Principal
@@ -15,7 +15,10 @@ from .serializers import DispatchFilters, DispatchOutput
 
 
 class DispatchesViewSet(AdminViewSet):
-    """The account's background work: due, done and dead dispatches."""
+    """The account's background work: due, done and dead dispatches.
+
+    Of an email with a gift card's code, `payload.ctx` is null for keys without `read_vouchers`.
+    """
 
     # A key sees the work of those areas that its scopes allow.
     area = "emails"
@@ -35,23 +38,28 @@ class DispatchesViewSet(AdminViewSet):
         dispatches = queries.dispatches(
             **self.valid_query(DispatchFilters), tasks=_readable_tasks(self.principal)
         )
-        return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", _dispatch))
+        return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", self._shape))
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retrieve(self, request: Request, dispatch_id: int) -> Response:
-        return Response({"outbox_dispatch": _dispatch(_load_permitted(dispatch_id, self.principal, "read"))})
+        return Response(
+            {"outbox_dispatch": self._shape(_load_permitted(dispatch_id, self.principal, "read"))}
+        )
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def retry(self, request: Request, dispatch_id: int) -> Response:
         _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
-        return Response({"outbox_dispatch": _dispatch(dispatch)})
+        return Response({"outbox_dispatch": self._shape(dispatch)})
 
     @answers(one("outbox_dispatch", DispatchOutput))
     def cancel(self, request: Request, dispatch_id: int) -> Response:
         _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.cancel_dispatch(dispatch_id=dispatch_id, now=timezone.now())
-        return Response({"outbox_dispatch": _dispatch(dispatch)})
+        return Response({"outbox_dispatch": self._shape(dispatch)})
+
+    def _shape(self, dispatch: OutboxDispatch) -> dict[str, object]:
+        return DispatchOutput(dispatch).data | {"payload": shape_payload(dispatch, self.principal)}
 
 
 _AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)
@@ -72,7 +80,3 @@ def _load_permitted(dispatch_id: int, principal: Principal, access: Access) -> O
         if not principal.may(scope):
             raise InsufficientScope.of(scope)
     return dispatch
-
-
-def _dispatch(dispatch: OutboxDispatch) -> dict[str, object]:
-    return DispatchOutput(dispatch).data
