@@ -1,6 +1,7 @@
 """Export rows of a list as CSV."""
 
 import csv
+from dataclasses import is_dataclass
 
 import orjson
 from django.contrib import admin
@@ -39,8 +40,9 @@ def read_cells(row: Model) -> list[str]:
 def _format_cell(value: object) -> str:
     if value is None:
         return ""
-    if isinstance(value, dict | list):
-        return orjson.dumps(value).decode()
+    # A snapshot column is a dataclass.
+    if isinstance(value, dict | list) or is_dataclass(value):
+        return orjson.dumps(value, option=orjson.OPT_UTC_Z).decode()
     text = str(value)
     # A spreadsheet would run text that starts like a formula (OWASP, "CSV Injection"). Negative numbers stay numbers.
     is_formula = isinstance(value, str) and text.startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -1,15 +1,19 @@
 """export_orders: the orders of an account as CSV."""
 
 import csv
+from dataclasses import fields
 from datetime import datetime
 from io import StringIO
+from operator import attrgetter
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.management import exports
 from accounts.models import Account
 from commerce.orders.models import Order
+from commerce.orders.snapshots import AutomaticDiscount, PickupPointSnapshot, ShippingSnapshot, VatSnapshot
 from tests.metrics import failures_of
 from tests.rows import make_row
 
@@ -72,6 +76,47 @@ def test_export_runs_no_formula_of_a_shopper(shop):
     (row,) = export(shop)
 
     assert row["customer_note"] == '\'=HYPERLINK("https://example.com")'
+
+
+def test_snapshots_are_exported_as_json(shop):
+    point = {
+        "id": 7,
+        "carrier": "dhl",
+        "external_id": "0042",
+        "kind": "locker",
+        "name": "Café Łódź",
+        "address1": "Torstraße 1",
+        "city": "Berlin",
+        "zip": "10115",
+        "country_code": "DE",
+        "is_cod_supported": False,
+    }
+    vat = {
+        "country_code": "CZ",
+        "number": "12345678",
+        "status": "valid",
+        "name": None,
+        "validated_at": "2026-10-01T08:00:00Z",
+        "reverse_charge": True,
+    }
+    method = dict.fromkeys(map(attrgetter("name"), fields(ShippingSnapshot))) | {"id": 3, "price_cents": 490}
+    discount = {"discount_id": 5, "title": "Spring", "type": "automatic_discount", "amount_cents": 100}
+    with shop.scope():
+        make_row(
+            Order,
+            pickup_point=PickupPointSnapshot(**point),
+            vat=VatSnapshot(**vat | {"validated_at": datetime.fromisoformat("2026-10-01T10:00:00+02:00")}),
+            shipping_method=ShippingSnapshot(**method),
+            automatic_discounts=[AutomaticDiscount(**discount)],
+        )
+
+    (row,) = export(shop)
+
+    assert orjson.loads(row["pickup_point"]) == point
+    assert orjson.loads(row["vat"]) == vat
+    assert orjson.loads(row["shipping_method"]) == method
+    assert orjson.loads(row["automatic_discounts"]) == [discount]
+    assert row["discount_codes"] == "[]"
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-13-01", ""])
