@@ -9,5 +9,5 @@ class CheckoutsConfig(AppConfig):
 
     def ready(self) -> None:
         # Imported for their registrations, which need the models to be loaded.
-        from . import debts, handlers, timeline  # noqa: F401
+        from . import checks, debts, handlers, timeline  # noqa: F401
         from .operations import archiving, codes, merging  # noqa: F401

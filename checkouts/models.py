@@ -40,6 +40,11 @@ class Checkout(Totals, AccountOwned):
     pickup_point: PickupPointSnapshot | None = snapshot(PickupPointSnapshot)
     shipping_tax_rate_bp = models.PositiveIntegerField(default=0)
     payment_method = models.CharField(max_length=32, null=True)
+    # Kept with the payment, because the method may have lost its gateway, or the installation the method, since.
+    uses_gateway = models.BooleanField(
+        null=True,
+        help_text="Whether the last payment went to a gateway; null before one, and if an earlier release started it",
+    )
     discount_codes: list[AppliedCode] = snapshots(AppliedCode)
     automatic_discounts: list[AutomaticDiscount] = snapshots(AutomaticDiscount)
     vat: VatSnapshot | None = snapshot(VatSnapshot)

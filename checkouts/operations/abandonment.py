@@ -24,6 +24,7 @@ ENDED_COLUMNS = (
     "email",
     "phase",
     "payment_method",
+    "uses_gateway",
     "amount_due_cents",
     "ready_to_complete",
     "discount_codes",

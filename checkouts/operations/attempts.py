@@ -119,6 +119,7 @@ def refund_cancelled(cancelled: Cancellation) -> None:
     )
     for attempt in paid:
         _enqueue("refund_payment", attempt, now=cancelled.now)
+        cancelled.is_refunded_later = True
 
 
 def _fail(

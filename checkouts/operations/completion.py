@@ -8,7 +8,7 @@ from checkouts.errors import CheckoutAlreadyCompleted, PaymentNotConfirmed
 from checkouts.lines import list_charged_lines, untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, load_lines, lock_checkout, require_phase
+from checkouts.queries import LoadedCheckout, is_at_gateway, load_lines, lock_checkout, require_phase
 from checkouts.totals import AMOUNTS
 from commerce.customers.models import Customer
 from commerce.customers.operations import record_purchase, resolve_customer
@@ -18,7 +18,6 @@ from commerce.orders.models import Order
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.orders.operations import make_event_data as make_order_event_data
 from commerce.orders.placement import copy_lines, place_order
-from commerce.payments.connectors import has_gateway
 from commerce.tenancy.scope import current_account_id
 
 from .holds import lock_gift_cards, redeem_holds
@@ -117,7 +116,7 @@ def _place_order(checkout: Checkout, customer: Customer, *, now: datetime) -> Or
     return place_order(
         customer=customer,
         # Without a gateway, a confirmed payment means that the money comes on or after delivery.
-        is_paid=checkout.amount_due_cents == 0 or has_gateway(checkout.payment_method),
+        is_paid=checkout.amount_due_cents == 0 or is_at_gateway(checkout),
         now=now,
         checkout_id=checkout.pk,
         billing_address=checkout.shipping_address if checkout.same_as_shipping else checkout.billing_address,

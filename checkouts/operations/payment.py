@@ -256,7 +256,8 @@ def _open_attempt(
             raise ValidationFailed(errors=tuple(missing))
     hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
-    checkout.save(update_fields=["phase", "is_stock_reserved", "updated_at"])
+    checkout.uses_gateway = has_gateway
+    checkout.save(update_fields=["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
     return CheckoutPaymentAttempt.objects.create(
         checkout=checkout,
         payment_method=connector.code,

@@ -7,13 +7,17 @@ from datetime import datetime
 from commerce.orders.models import Order
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Cancellation:
-    """An order about to be cancelled, with its current status. `actor` is written to ledgers."""
+    """An order about to be cancelled, with its current status. `actor` is written to ledgers.
+
+    A step that has the money refunded later, and records that then, sets `is_refunded_later`.
+    """
 
     order: Order
     actor: str
     now: datetime
+    is_refunded_later: bool = False
 
 
 Step = Callable[[Cancellation], None]

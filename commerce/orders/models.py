@@ -176,7 +176,10 @@ class Order(Totals, AccountOwned):
 
     @property
     def is_refunded_by_hand(self) -> bool:
-        """Whether the shop refunds the money itself, rather than by the gateway that took it."""
+        """Whether the shop refunds the money itself, as far as its payment method tells.
+
+        The method may have had a gateway when the order was paid.
+        """
         return self.amount_due_cents == 0 or not has_gateway(self.payment_method)
 
 

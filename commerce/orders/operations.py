@@ -48,10 +48,12 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
     # In this order, which is that of the locks: order, customer, discounts and gift cards, stock.
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
-    run_cancellation_steps(Cancellation(order=order, actor=actor, now=now))
+    cancellation = Cancellation(order=order, actor=actor, now=now)
+    run_cancellation_steps(cancellation)
     restock(checkout_id=order.checkout_id)
     # What the shop refunds by hand counts as refunded at once. A gateway's refund is recorded once it has been made.
-    if order.payment_status == PaymentStatus.PAID and order.is_refunded_by_hand:
+    is_by_hand = order.is_refunded_by_hand and not cancellation.is_refunded_later
+    if order.payment_status == PaymentStatus.PAID and is_by_hand:
         _note_refund(order, now=now)
     order.status = Status.CANCELLED
     order.cancelled_at = now

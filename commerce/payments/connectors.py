@@ -12,7 +12,7 @@ from commerce.configuration.queries import read_settings
 from commerce.configuration.registry import Setting, Value
 
 from .errors import PaymentMethodNotSupported
-from .gateway import Gateway
+from .gateway import Gateway, RemovedGateway
 
 Settings = Mapping[str, Value]
 
@@ -100,11 +100,12 @@ def get_offered_connector(code: str) -> Connector:
 def get_gateway(code: str) -> Gateway:
     """Return a payment method's gateway, with the keys of the account in scope.
 
-    The account need no longer offer the method: payments that it has started are still to be ended or refunded.
+    The account need no longer offer the method: payments that it has started are still to be ended or refunded. If the
+    installation has no such gateway any more, each call raises `OutcomeUnknown`.
     """
-    connector = load_connectors()[code]
-    if connector.gateway is None:
-        raise LookupError(f"There is no gateway behind {code!r}.")
+    connector = get_connector(code)
+    if connector is None or connector.gateway is None:
+        return RemovedGateway(code)
     return connector.gateway(read_settings())
 
 

@@ -109,3 +109,27 @@ class Gateway(ABC):
     @abstractmethod
     def refund(self, payment: Payment) -> str:
         """Refund the whole payment, once. Returns the gateway's reference of the refund."""
+
+
+class RemovedGateway(Gateway):
+    """Stands for a gateway that `PAYMENT_METHODS` doesn't name any more. It knows nothing about any payment."""
+
+    is_outside = False
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+
+    def start(self, payment: Payment) -> Report:
+        raise self._make_error()
+
+    def report(self, payment: Payment) -> Report:
+        raise self._make_error()
+
+    def cancel(self, payment: Payment) -> Report:
+        raise self._make_error()
+
+    def refund(self, payment: Payment) -> str:
+        raise self._make_error()
+
+    def _make_error(self) -> GatewayError:
+        return OutcomeUnknown(f"PAYMENT_METHODS names no gateway for {self._code!r} any more.")
