@@ -28,6 +28,12 @@ class TemplateInvalid(Refusal):
     title = "The template can't be rendered"
 
 
+class TemplatesResting(Refusal):
+    status = 503
+    code = "templates_resting"
+    title = "A template of the account ended a process of the renderer; its own templates can be tried again later"
+
+
 class TemplateVersionConflict(Refusal):
     """Carries `current_version`."""
 

@@ -16,6 +16,7 @@ from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.models import account_of
 from emails.errors import TemplateNotFound
+from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
 from emails.paces import Lane, choose_lane, must_wait
@@ -94,7 +95,8 @@ def _render(
         # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
         if _is_old(dispatch):
             raise
-        raise _build_postponed(_choose_wait_s(dispatch), error) from error
+        wait_s = error.left_s if isinstance(error, OwnTemplatesResting) else _choose_wait_s(dispatch)
+        raise _build_postponed(wait_s, error) from error
     with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message

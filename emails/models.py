@@ -2,9 +2,11 @@ from django.db import models
 from django.db.models import Q
 
 from commerce.outbox.models import KeySpace, key_space_field
+from commerce.sizes import at_most_bytes
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from emails.own_templates.models import EmailTemplateVersion
+from emails.renderer.limits import MAX_LINE_CHARACTERS
 from emails.sender_domains.models import SenderDomain
 
 __all__ = ["EmailDelivery", "EmailDeliveryEvent", "EmailTemplateVersion", "MailServerRest", "SenderDomain"]
@@ -53,6 +55,8 @@ class EmailDelivery(AccountOwned):
             models.CheckConstraint(
                 condition=Q(key_space__in=KeySpace.values), name="email_deliveries_key_space"
             ),
+            # A character has up to four bytes.
+            at_most_bytes("subject", 4 * MAX_LINE_CHARACTERS, name="email_deliveries_subject_size"),
         ]
         indexes = [
             # Without the account, which a provider's event doesn't name.

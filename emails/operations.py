@@ -15,6 +15,7 @@ from commerce.tenancy.scope import current_account_id
 from emails.errors import AccountNotResolved
 from emails.messages import Message
 from emails.models import EmailDelivery
+from emails.renderer.limits import MAX_LINE_CHARACTERS
 from emails.requests import EmailRequest
 from emails.tracking import EFFECTS, correct_time, find_changes
 
@@ -68,7 +69,8 @@ def record_delivery(
     """
     personal: _Personal = {
         "to_email": message.to_email,
-        "subject": message.subject,
+        # The message has gone out, so a longer subject of an older release must not fail here.
+        "subject": message.subject[:MAX_LINE_CHARACTERS],
         "html": message.html,
         "text": message.text,
         "ctx": request.ctx,

@@ -1,9 +1,11 @@
 """The client of the rendering service."""
 
 import re
+import socket
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import requests
@@ -100,10 +102,14 @@ def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rend
             # requests wraps what urllib3 raises for a connection that broke.
             reason = error.args[0] if error.args else None
             was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
-            kind: type[RendererUnavailable] = RendererLost if was_connected else RendererUnavailable
             if limit.is_over:
                 # The deadline shuts the connection down, which looks as if the renderer had closed it.
-                kind = RendererLate
+                kind: type[RendererUnavailable] = RendererLate
+            elif was_connected and _is_listening(url):
+                kind = RendererLost
+            else:
+                # If nothing listens any more, the renderer as a whole has ended, which is no message's fault.
+                kind = RendererUnavailable
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
         if response.status_code == HTTPStatus.OK:
@@ -127,6 +133,17 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Res
         timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
         allow_redirects=False,
     )
+
+
+def _is_listening(url: str) -> bool:
+    """Whether the renderer takes connections. Gunicorn does so as long as it runs, also while it replaces a worker."""
+    target = urlsplit(url)
+    port = target.port or (443 if target.scheme == "https" else 80)
+    try:
+        socket.create_connection((target.hostname or "", port), timeout=CONNECT_TIMEOUT_S).close()
+    except OSError:
+        return False
+    return True
 
 
 @keep_per_thread(maxsize=64)

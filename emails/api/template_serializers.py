@@ -117,11 +117,14 @@ class EmailTemplateVersionOutput(Output):
     restored_version = serializers.IntegerField(source="restored_number", allow_null=True)
     note = serializers.CharField(allow_null=True)
     author = serializers.CharField()
-    warnings = EmailTemplateWarningOutput(many=True)
+    warnings = EmailTemplateWarningOutput(
+        many=True, source="first_warnings", help_text="The first ten; the version itself has up to a hundred."
+    )
     created_at = TimestampField()
 
 
 class EmailTemplateVersionTextOutput(EmailTemplateVersionOutput):
+    warnings = EmailTemplateWarningOutput(many=True)
     subject = serializers.CharField(help_text="Empty for a reset.")
     preheader = serializers.CharField(allow_null=True)
     body_source = serializers.CharField(help_text="Empty for a reset.")

@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 
+from commerce.sizes import KIB, at_most_bytes
 from commerce.tenancy.models import AccountOwned
 
 
@@ -47,6 +48,7 @@ class EmailTemplateVersion(AccountOwned):
                 | ~Q(kind="restored") & Q(restored_number__isnull=True),
                 name="email_template_versions_restored",
             ),
+            at_most_bytes("warnings", 256 * KIB, name="email_template_versions_warnings_size"),
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -28,6 +29,7 @@ from emails.own_templates.queries import (
 from emails.own_templates.rendering import render_draft
 from emails.own_templates.rules import CHANGE, TEST_MESSAGE, check_draft
 from emails.own_templates.samples import load_sample_ctx
+from emails.renderer.limits import MAX_WARNING_CHARACTERS, MAX_WARNING_TAG_CHARACTERS, MAX_WARNINGS
 from emails.renderer_client import Rendered
 from emails.template_sources import TemplateSource
 
@@ -88,8 +90,14 @@ def restore_version(*, change: Change, version_id: int, now: datetime) -> Curren
     if old.is_reset:
         _append(change, Kind.RESET, now=now)
     else:
-        restored = {"warnings": old.warnings, "restored_number": old.number}
-        _append(change, Kind.RESTORED, read_source(old), now=now, **restored)
+        _append(
+            change,
+            Kind.RESTORED,
+            read_source(old),
+            warnings=old.warnings,
+            restored_number=old.number,
+            now=now,
+        )
     return get_template(change.template_key, change.locale)
 
 
@@ -174,7 +182,7 @@ def _append(
     draft: TemplateSource | None = None,
     *,
     now: datetime,
-    warnings: list[dict[str, object]] | None = None,
+    warnings: list[dict[str, Any]] | None = None,
     restored_number: int | None = None,
 ) -> None:
     """Insert the version after the expected one. Raises `TemplateNotFound`, `TemplateVersionConflict`."""
@@ -183,10 +191,23 @@ def _append(
     text = (draft.subject, draft.preheader, draft.body, draft.text) if draft else ("", None, "", None)
     values = [
         *(current_account_id(), change.template_key, change.locale, number, kind, restored_number),
-        *(*text, orjson.dumps(warnings or []).decode(), change.note, change.author, now),
+        *(*text, orjson.dumps(_shorten(warnings or [])).decode(), change.note, change.author, now),
     ]
     with connection.cursor() as cursor:
         cursor.execute(_APPEND, values)
         is_first = cursor.fetchone() is not None
     if not is_first:
         raise TemplateVersionConflict(current_version=_find_last_number(change))
+
+
+def _shorten(warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As the renderer does: an older release stored more of them, and restoring copies them."""
+    return [
+        warning
+        | {
+            "tag": warning["tag"][:MAX_WARNING_TAG_CHARACTERS],
+            "message": warning["message"][:MAX_WARNING_CHARACTERS],
+        }
+        # The renderer's last says how many more there are.
+        for warning in warnings[: MAX_WARNINGS + 1]
+    ]

@@ -7,7 +7,7 @@ its own English template still sends the platform's German one to Germans.
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import QuerySet
+from django.db.models import F, Func, JSONField, QuerySet, Value
 
 from accounts.queries import current_account
 from commerce.queries import get_or_not_found
@@ -16,6 +16,8 @@ from emails.own_templates.models import EmailTemplateVersion
 from emails.template_sources import TemplateSource, find_template, list_locales, load_platform_templates
 
 _TEXTS = ("subject", "preheader", "body_source", "body_text")
+# A page has up to 250 versions, each with up to a hundred warnings.
+MAX_LISTED_WARNINGS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ def list_templates() -> list[TemplateState]:
     newest = EmailTemplateVersion.objects.order_by("template_key", "locale", "-number")
     latest = {
         (version.template_key, version.locale): version
-        for version in newest.distinct("template_key", "locale").defer(*_TEXTS)
+        for version in newest.distinct("template_key", "locale").defer("warnings", *_TEXTS)
     }
     # A locale that the account has reset is only listed if the platform has it.
     places = {place for place, version in latest.items() if not version.is_reset}
@@ -93,9 +95,17 @@ def require_template(template_key: str) -> None:
 
 
 def versions(template_key: str, locale: str) -> QuerySet[EmailTemplateVersion]:
-    """The account's changes of a template, without their texts. Raises `TemplateNotFound`."""
+    """The account's changes of a template, without their texts, and with `first_warnings`. Raises `TemplateNotFound`."""
     require_template(template_key)
-    return EmailTemplateVersion.objects.filter(template_key=template_key, locale=locale).defer(*_TEXTS)
+    first = Func(
+        F("warnings"),
+        Value(f"$[0 to {MAX_LISTED_WARNINGS - 1}]"),
+        function="jsonb_path_query_array",
+        template="%(function)s(%(expressions)s::jsonpath)",
+        output_field=JSONField(),
+    )
+    found = EmailTemplateVersion.objects.filter(template_key=template_key, locale=locale)
+    return found.annotate(first_warnings=first).defer("warnings", *_TEXTS)
 
 
 def get_version(template_key: str, locale: str, version_id: int) -> EmailTemplateVersion:

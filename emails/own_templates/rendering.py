@@ -3,6 +3,7 @@
 import logging
 import random
 import time
+from contextlib import suppress
 
 from django.conf import settings
 
@@ -11,10 +12,18 @@ from commerce.errors import FieldError, TooManyOutsideCalls
 from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, waiting_call
 from emails import renderer_client
-from emails.errors import RendererFailed, TemplateInvalid
+from emails.errors import RendererFailed, TemplateInvalid, TemplatesResting
+from emails.lost_renderings import OwnTemplatesResting, is_suspect, note_loss
 from emails.paces import Lane
-from emails.renderer_client import Rendered, RendererBusy, RendererUnavailable, RenderRequest, TemplateRefused
-from emails.template_sources import TemplateSource, prepare_rendering
+from emails.renderer_client import (
+    Rendered,
+    RendererBusy,
+    RendererLost,
+    RendererUnavailable,
+    RenderRequest,
+    TemplateRefused,
+)
+from emails.template_sources import TemplateSource, is_of_platform, prepare_rendering
 
 # While a person waits for the page.
 WITHIN_S = 6
@@ -36,7 +45,12 @@ _NAMES = {
 
 
 def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, object]) -> Rendered:
-    """Raises `TemplateInvalid`, which names the part and the line, `RendererFailed` and `TooManyOutsideCalls`."""
+    """Raises `TemplateInvalid`, which names the part and the line, `TemplatesResting`, `RendererFailed` and
+    `TooManyOutsideCalls`.
+    """
+    is_platforms = is_of_platform(source)
+    if not is_platforms:
+        _check_rest(account)
     message = prepare_rendering(source, ctx, account=account)
     try:
         with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S) as limit:
@@ -49,6 +63,12 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
     except RendererBusy as busy:
         raise TooManyOutsideCalls from busy
     except RendererUnavailable as error:
+        if isinstance(error, RendererLost) and not is_platforms:
+            # A second loss is refused like the first.
+            with suppress(TemplateRefused):
+                note_loss(account.pk, source)
+            detail = "Rendering it ended a process of the renderer."
+            raise _build_refusal("body_source", "template_limit_exceeded", detail) from error
         logger.warning("The renderer failed", exc_info=True)
         raise RendererFailed("The rendering service did not answer. Try again shortly.") from error
     if rendered.processor_s > MAX_PROCESSOR_S:
@@ -71,6 +91,15 @@ def _render_when_free(message: RenderRequest, limit: Deadline) -> Rendered:
                 raise
             # Random, so that drafts that wait don't ask all at once.
             time.sleep(random.uniform(0.1, 0.3))  # noqa: S311  no secret
+
+
+def _check_rest(account: Account) -> None:
+    try:
+        is_suspect(account.pk)
+    except OwnTemplatesResting as resting:
+        refusal = TemplatesResting()
+        refusal.headers["Retry-After"] = str(resting.left_s)
+        raise refusal from resting
 
 
 def _build_refusal(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:

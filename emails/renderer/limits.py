@@ -1,5 +1,6 @@
 """Limits on what one request may cost. Merchants write templates, so each of these limits is reached."""
 
+import resource
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -23,13 +24,20 @@ MAX_BLOCK_NESTING = 30
 MAX_LOCAL_NAMESPACE_BYTES = 1024 * 1024
 MAX_OUTPUT_BYTES = 1024 * 1024
 MAX_HTML_CHARACTERS = 2 * 1024 * 1024
+TOO_MUCH_HTML = f"The message has more than {MAX_HTML_CHARACTERS} characters of HTML."
 
-# The CSS inliner recurses natively: near 11,000 nested elements it overflows an 8 MiB stack and takes the
-# worker with it. Limiting the tags limits the nesting, however a parser reads them.
+# Of a rendered subject or preheader, as of a line of mail (RFC 5322, 2.1.1). A short template can write a megabyte.
+MAX_LINE_CHARACTERS = 998
+# Warnings are stored with every version of a template, and a loop can repeat one for each tag.
+MAX_WARNINGS = 100
+MAX_WARNING_TAG_CHARACTERS = 100
+MAX_WARNING_CHARACTERS = 300
+
+# Bounds how deep elements nest, however a parser reads them: native parsers recurse.
 MAX_TAGS = 5_000
 
-# No signal interrupts the inliner either. Its time grows with the tags and the square of the CSS. These limits keep it
-# to about the processor time above: 16 KiB of CSS for 180 tags, 4 KiB for 1,500.
+# The time to inline CSS grows with the tags and the square of the CSS. These limits keep it to about the processor time
+# above: 16 KiB of CSS for 180 tags, 4 KiB for 1,500.
 MAX_INLINE_CSS_CHARACTERS = 16 * 1024
 MAX_INLINE_CSS_CHARACTERS_TIMES_TAGS = 6_000_000
 MAX_SQUARED_INLINE_CSS_CHARACTERS_TIMES_TAGS = 50_000_000_000
@@ -39,12 +47,26 @@ MAX_SQUARED_INLINE_CSS_CHARACTERS_TIMES_TAGS = 50_000_000_000
 _SHORTEST_TIMER_S = 0.005
 
 
-class _ProcessorTimeIsUp(BaseException):
+class ProcessorTimeIsUp(BaseException):
     """Not an `Exception`, so that no library's catch-all handler swallows it."""
 
 
 class _TimeIsUp(BaseException):
     """As above."""
+
+
+def read_processor_time() -> float:
+    """The processor time of this process and of the children that it has waited for, in seconds."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def charge_processor_time(seconds: float) -> None:
+    """Shorten what is left of the processor time by what a child has used, which the timer doesn't count."""
+    left_s, _ = signal.getitimer(signal.ITIMER_PROF)
+    # 0 without a limit, as in tests.
+    if left_s:
+        signal.setitimer(signal.ITIMER_PROF, max(left_s - seconds, _SHORTEST_TIMER_S))
 
 
 @contextmanager
@@ -60,11 +82,11 @@ def limit_resources(*, is_quick: bool = False) -> Iterator[None]:
             _kill_after(processor_s + KILL_AFTER_SECONDS),
             _raise_after(signal.ITIMER_REAL, signal.SIGALRM, MAX_SECONDS, time.monotonic, _TimeIsUp),
             _raise_after(
-                signal.ITIMER_PROF, signal.SIGPROF, processor_s, time.process_time, _ProcessorTimeIsUp
+                signal.ITIMER_PROF, signal.SIGPROF, processor_s, read_processor_time, ProcessorTimeIsUp
             ),
         ):
             yield
-    except _ProcessorTimeIsUp:
+    except ProcessorTimeIsUp:
         # Not the template's fault: it has more time in the slow lane.
         if is_quick:
             raise TooSlowForLane from None

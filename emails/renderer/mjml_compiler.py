@@ -5,13 +5,21 @@ from dataclasses import dataclass
 from html import escape
 from typing import NoReturn
 
+import css_inline
 from mjml import mjml_to_html
 from mjml import parser as mjml_parser
 
-from emails.renderer.limits import MAX_HTML_CHARACTERS
+from emails.renderer.inliner import ForkingInliner
+from emails.renderer.limits import (
+    MAX_HTML_CHARACTERS,
+    MAX_WARNING_CHARACTERS,
+    MAX_WARNING_TAG_CHARACTERS,
+    MAX_WARNINGS,
+    TOO_MUCH_HTML,
+)
 from emails.renderer.message import MjmlWarning
 from emails.renderer.mjml_source import prepare
-from emails.renderer.problems import InvalidMjml, TemplateLimitExceeded
+from emails.renderer.problems import InvalidMjml, Problem, TemplateLimitExceeded
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +35,8 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
     prepared = prepare(source, preheader=preheader)
     try:
         result = mjml_to_html(prepared.mjml)
-    except (MemoryError, RecursionError):
-        # Passed on to `limit_resources`, which reports them as a limit.
+    except (MemoryError, RecursionError, Problem):
+        # The first two are passed on to `limit_resources`, which reports them as a limit.
         raise
     except Exception as error:
         # The library has no exceptions of its own: bad values raise whatever Python raises.
@@ -36,12 +44,28 @@ def compile_mjml(source: str, *, preheader: str | None) -> CompiledBody:
         reason = str(error) or type(error).__name__
         raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
     if len(result.html) > MAX_HTML_CHARACTERS:
-        raise TemplateLimitExceeded(f"The message has more than {MAX_HTML_CHARACTERS} characters of HTML.")
+        raise TemplateLimitExceeded(TOO_MUCH_HTML)
     findings = [
         MjmlWarning(line=finding.line, tag=finding.tag_name, message=finding.message)
         for finding in result.errors
     ]
-    return CompiledBody(html=result.html, warnings=prepared.warnings + findings)
+    return CompiledBody(html=result.html, warnings=_shorten(prepared.warnings + findings))
+
+
+def _shorten(warnings: list[MjmlWarning]) -> list[MjmlWarning]:
+    """The first warnings, and how many more there are."""
+    kept = [
+        MjmlWarning(
+            line=warning.line,
+            tag=warning.tag[:MAX_WARNING_TAG_CHARACTERS],
+            message=warning.message[:MAX_WARNING_CHARACTERS],
+        )
+        for warning in warnings[:MAX_WARNINGS]
+    ]
+    left_out = len(warnings) - len(kept)
+    if left_out:
+        kept.append(MjmlWarning(line=None, tag="mjml", message=f"{left_out} more warnings are not shown"))
+    return kept
 
 
 def _refuse_include(*_args: object, **_kwargs: object) -> NoReturn:
@@ -55,7 +79,9 @@ def _read_escaped_attributes(raw: str, tag_name: str, attrs: list[tuple[str, str
     return {name: escape(value) for name, value in _read_attributes(raw, tag_name, attrs).items()}
 
 
-# Two holes of the library are closed here. Its version is pinned, and tests prove that both stay closed.
+# Three holes of the library are closed here. Its version is pinned, and tests prove that they stay closed.
+# It inlines CSS within the worker, which dies when the inliner does.
+css_inline.CSSInliner = ForkingInliner  # type: ignore[assignment,misc]
 # It reads any file that an include names.
 mjml_parser.include_source = _refuse_include
 mjml_parser.read_include_file = _refuse_include

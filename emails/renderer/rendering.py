@@ -1,21 +1,34 @@
 """One message: Liquid first, then MJML, then the text."""
 
+from emails.renderer.limits import MAX_LINE_CHARACTERS
 from emails.renderer.liquid_templates import render_html, render_text
-from emails.renderer.message import Message, RenderedMessage
+from emails.renderer.message import Message, MjmlWarning, RenderedMessage
 from emails.renderer.mjml_compiler import compile_mjml
-from emails.renderer.plain_text import extract_text, join_lines, tidy
+from emails.renderer.plain_text import cut_line, extract_text, join_lines, tidy
 
 
 def render_message(message: Message) -> RenderedMessage:
     """Raises `TemplateSyntaxError`, `TemplateLimitExceeded`, `InvalidMjml`."""
     variables = {"locale": message.locale, **message.ctx}
-    subject = render_text(message.subject_template, variables, field="subject_template")
-    preheader = None
-    if message.preheader_template is not None:
-        preheader = join_lines(render_text(message.preheader_template, variables, field="preheader_template"))
+    lines = {
+        name: join_lines(render_text(template, variables, field=f"{name}_template"))
+        for name, template in (
+            ("subject", message.subject_template),
+            ("preheader", message.preheader_template),
+        )
+        if template is not None
+    }
+    warnings = [
+        MjmlWarning(line=None, tag=name, message=f"Cut to {MAX_LINE_CHARACTERS} characters")
+        for name, line in lines.items()
+        if len(line) > MAX_LINE_CHARACTERS
+    ]
+    # A real message may have a longer title than the sample, and the customer still needs it: so it is cut, not refused.
+    lines = {name: cut_line(line) for name, line in lines.items()}
     # Liquid before MJML, so that loops and conditions may hold whole sections.
     source = render_html(message.body_source, variables, field="body_source")
-    body = compile_mjml(source, preheader=preheader)
+    # HTML has no NUL, and PostgreSQL doesn't store it. A filter can decode one from `%00`.
+    body = compile_mjml(source.replace("\0", ""), preheader=lines.get("preheader"))
     if message.body_text_template is None:
         text = extract_text(body.html)
     else:
@@ -23,7 +36,7 @@ def render_message(message: Message) -> RenderedMessage:
     return RenderedMessage(
         html=body.html,
         text=text,
-        subject=join_lines(subject),
-        preheader=preheader,
-        warnings=body.warnings,
+        subject=lines["subject"],
+        preheader=lines.get("preheader"),
+        warnings=warnings + body.warnings,
     )

@@ -14,7 +14,9 @@ from django.utils import timezone
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import enqueue
 from emails import providers, renderer_client
+from emails.own_templates.models import EmailTemplateVersion
 from emails.providers.services import ServiceProvider
+from tests.emails.renderer.conftest import MJML
 from tests.emails.resend import Resend
 
 
@@ -140,3 +142,25 @@ def enqueue_email():
             return OutboxDispatch.objects.get(idempotency_key=key)
 
     return enqueue_email
+
+
+@pytest.fixture
+def make_version():
+    """Write a version without rendering it: `make_version(shop, locale="de", number=2, kind="reset")`."""
+
+    def make_version(shop, *, kind="saved", **fields):
+        is_reset = kind == "reset"
+        defaults = {
+            "template_key": "order.confirmation",
+            "locale": "en",
+            "number": 1,
+            "kind": kind,
+            "subject": "" if is_reset else "Own {{ order.number }}",
+            "body_source": "" if is_reset else MJML.format("Own"),
+            "author": "key:1",
+            "created_at": timezone.now(),
+        }
+        with shop.scope():
+            return EmailTemplateVersion.objects.create(**defaults | fields)
+
+    return make_version

@@ -28,3 +28,15 @@ def test_event_told_twice_is_refused_by_the_database(shop):
             EmailDeliveryEvent.objects.create(**event)
 
         assert EmailDeliveryEvent.objects.count() == 1
+
+
+def test_delivery_with_a_long_subject_is_refused_by_the_database(shop):
+    with shop.scope():
+        make_delivery(shop, idempotency_key="a", subject="\N{SLIGHTLY SMILING FACE}" * 998)
+        with (
+            pytest.raises(IntegrityError, match="email_deliveries_subject_size"),
+            transaction.atomic(),
+        ):
+            make_delivery(shop, idempotency_key="b", subject="\N{SLIGHTLY SMILING FACE}" * 999)
+
+        assert EmailDelivery.objects.count() == 1

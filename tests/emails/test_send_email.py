@@ -345,3 +345,14 @@ def test_message_that_was_stored_before_a_field_was_added_is_sent(shop, renderer
 
     assert reread(shop, dispatch).status == "succeeded"
     assert len(mails(mail_dir)) == len(renderer.requests) == 1
+
+
+def test_subject_that_an_older_release_rendered_is_recorded_shorter(shop, renderer, mail_dir, enqueue_email):
+    renderer.answer["subject"] = "x" * 1200
+    dispatch = enqueue_email(shop)
+
+    run_due()
+
+    assert reread(shop, dispatch).status == "succeeded"
+    assert [delivery.subject for delivery in deliveries(shop)] == ["x" * 998]
+    assert len(mails(mail_dir)) == 1

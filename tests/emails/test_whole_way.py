@@ -6,9 +6,10 @@ import pytest
 
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
+from emails.models import EmailDelivery
 from tests import factories
 from tests.discounts.vouchers.cards import make_voucher
-from tests.emails.renderer.conftest import renderer_service, renderer_url  # noqa: F401  fixtures
+from tests.emails.renderer.conftest import MJML, renderer_service, renderer_url  # noqa: F401  fixtures
 from tests.emails.renderer.test_order_confirmation import order
 from tests.storefront import checkout_in
 
@@ -84,3 +85,27 @@ def test_what_becomes_of_an_order_reaches_its_customer(
     (mail,) = (mail for mail in mails if mail["Subject"] == subject.format(shop.handle.title()))
     assert mail["To"] == "ada@example.com"
     assert words in mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
+
+
+def test_own_template_with_null_characters_is_sent_without_them(
+    shop,
+    mail_dir,
+    enqueue_email,
+    settings,
+    renderer_url,  # noqa: F811  the fixture
+    make_version,
+):
+    settings.RENDERER_URL = renderer_url
+    nul = "a{{ '%00' | url_decode }}b"
+    make_version(shop, subject=nul, body_source=MJML.format(nul), body_text=nul, preheader=nul)
+    enqueue_email(shop, locale="en")
+
+    run_due()
+
+    with shop.scope():
+        delivery = EmailDelivery.objects.get()
+        assert OutboxDispatch.objects.get().status == "succeeded"
+    assert (delivery.subject, delivery.text) == ("a b", "ab")
+    assert ">ab<" in delivery.html
+    (path,) = mail_dir.glob("*.eml")
+    assert b"\0" not in path.read_bytes()

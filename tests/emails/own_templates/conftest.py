@@ -1,7 +1,6 @@
 """The production renderer, and an account's own templates."""
 
 import pytest
-from django.utils import timezone
 
 from emails import renderer_client
 from emails.own_templates.models import EmailTemplateVersion
@@ -32,28 +31,6 @@ def renderer(settings, renderer_url):  # noqa: F811  the fixture
 @pytest.fixture
 def no_renderer(settings):
     settings.RENDERER_URL = "http://127.0.0.1:9"
-
-
-@pytest.fixture
-def make_version():
-    """Write a version without rendering it: `make_version(shop, locale="de", number=2, kind="reset")`."""
-
-    def make_version(shop, *, kind="saved", **fields):
-        is_reset = kind == "reset"
-        defaults = {
-            "template_key": KEY,
-            "locale": "en",
-            "number": 1,
-            "kind": kind,
-            "subject": "" if is_reset else "Own {{ order.number }}",
-            "body_source": "" if is_reset else MJML.format("Own"),
-            "author": "key:1",
-            "created_at": timezone.now(),
-        }
-        with shop.scope():
-            return EmailTemplateVersion.objects.create(**defaults | fields)
-
-    return make_version
 
 
 def versions(shop):

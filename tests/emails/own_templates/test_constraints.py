@@ -16,6 +16,10 @@ from tests.emails.own_templates.conftest import versions
         ({"body_source": ""}, "email_template_versions_text"),
         ({"kind": "restored"}, "email_template_versions_restored"),
         ({"restored_number": 1}, "email_template_versions_restored"),
+        (
+            {"warnings": [{"line": 1, "tag": "x", "message": "x" * 256 * 1024}]},
+            "email_template_versions_warnings_size",
+        ),
     ],
 )
 def test_version_that_breaks_a_rule_is_refused_by_the_database(shop, make_version, fields, constraint):

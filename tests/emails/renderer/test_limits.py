@@ -1,15 +1,17 @@
 """What ends a rendering: the processor time that the template takes, but not a busy machine."""
 
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
-from emails.renderer import mjml_source
+from emails.renderer import lanes, mjml_source
 from emails.renderer.lanes import hold_slow_lane
 from emails.renderer.problems import RendererBusy, TemplateLimitExceeded
 from tests.emails.renderer.conftest import MJML
@@ -187,3 +189,27 @@ def test_css_to_inline_is_bounded_by_what_it_costs(size, tags, is_taken):
         return
     with pytest.raises(TemplateLimitExceeded, match="Too much CSS"):
         mjml_source.prepare(css(size, tags), preheader=None)
+
+
+def test_slow_lane_stays_closed_for_a_while_after_a_death_in_it(monkeypatch):
+    """The next message may be just as deadly for the worker that is left."""
+    context = multiprocessing.get_context("fork")
+
+    def die():
+        with hold_slow_lane():
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    now = time.monotonic()
+    dying = context.Process(target=die)
+    dying.start()
+    dying.join()
+    assert dying.exitcode == -signal.SIGKILL
+
+    monkeypatch.setattr(lanes.time, "monotonic", lambda: now + lanes.CLOSED_S - 1)
+    with ExitStack() as stack, pytest.raises(RendererBusy, match="ended its worker"):
+        stack.enter_context(hold_slow_lane())
+    # Counted from when the lane was taken, which was after `now`.
+    monkeypatch.setattr(lanes.time, "monotonic", lambda: now + lanes.CLOSED_S + 120)
+    for _ in range(2):
+        with hold_slow_lane():
+            pass

@@ -50,6 +50,8 @@ def test_hidden_root_is_shown():
     [
         ("\n\n a \t\r\n\r\n\r\n\r\nb\n\n", " a\n\nb"),
         ("a\nb", "a\nb"),
+        ("a\rb\tc", "a\nb\tc"),
+        ("a\x00b\x0bc\x1bd\x7fe\x9bf", "abcdef"),
         ("", ""),
     ],
 )

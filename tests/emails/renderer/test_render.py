@@ -220,3 +220,56 @@ def test_context_never_leaks_into_the_next_message(post):
     post(subject_template="{% assign kept = 'x' %}{{ secret }}", ctx={"secret": "s"})
 
     assert post(subject_template="[{{ kept }}{{ secret }}]").json()["subject"] == "[]"
+
+
+@pytest.mark.parametrize("part", ["subject", "preheader"])
+def test_line_that_is_too_long_for_a_header_is_cut_with_a_warning(post, part):
+    endless = "{% for i in (1..1150) %}" + "S" * 900 + "{% endfor %}"
+
+    rendered = post(**{f"{part}_template": endless}).json()
+
+    assert rendered[part] == "S" * 997 + "…"
+    assert rendered["warnings"] == [{"line": None, "tag": part, "message": "Cut to 998 characters"}]
+    assert len(rendered["html"]) < 20_000
+
+
+def test_line_as_long_as_a_header_is_kept(post):
+    rendered = post(subject_template="x" * 998).json()
+
+    assert (rendered["subject"], rendered["warnings"]) == ("x" * 998, [])
+
+
+def test_many_warnings_are_counted(post):
+    unknown = "<mj-" + "x" * 180 + " />"
+    source = MJML.format("Hi").replace("</mj-section>", "</mj-section>" + unknown * 130)
+
+    warnings = post(body_source=source).json()["warnings"]
+
+    assert len(warnings) == 101
+    assert {warning["tag"] for warning in warnings[:100]} == {"mj-" + "x" * 97}
+    assert all(len(warning["message"]) <= 300 for warning in warnings)
+    (rest,) = warnings[100:]
+    assert (rest["line"], rest["tag"]) == (None, "mjml")
+    assert rest["message"].endswith(" more warnings are not shown")
+
+
+@pytest.mark.parametrize(
+    "part", ["subject_template", "preheader_template", "body_text_template", "body_source"]
+)
+def test_no_part_has_a_null_character(post, part):
+    nul = "a{{ '%00' | url_decode }}b"
+
+    rendered = post(**{part: MJML.format(nul) if part == "body_source" else nul})
+
+    assert rendered.status_code == 200
+    assert "\\u0000" not in rendered.text
+    if part in {"body_source", "body_text_template"}:
+        assert rendered.json()["text"] == "ab"
+
+
+def test_null_character_in_a_tag_is_in_no_warning(post):
+    source = MJML.format("Hi").replace("</mj-section>", "</mj-section><mj-a{{ '%00' | url_decode }}b />")
+
+    (warning,) = post(body_source=source).json()["warnings"]
+
+    assert warning["tag"] == "mj-ab"

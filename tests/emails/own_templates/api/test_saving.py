@@ -180,3 +180,17 @@ def test_template_finds_no_attributes_and_no_files(shop, renderer):
     assert shown["text"] == "[]"
     assert "root:" not in shown["html"]
     assert [warning["tag"] for warning in shown["warnings"]] == ["mj-include"]
+
+
+def test_template_whose_subject_is_too_long_is_saved_with_a_warning(shop, renderer):
+    """It isn't refused: a real message may have a longer title than the sample, and must be sent."""
+    endless = "{% for i in (1..1150) %}" + "S" * 900 + "{% endfor %}"
+
+    answer = shop.admin.put(f"{PATH}/de.json", body(subject=endless))
+
+    assert answer.status_code == 200
+    assert answer.json()["email_template"]["warnings"] == [
+        {"line": None, "tag": "subject", "message": "Cut to 998 characters"}
+    ]
+    shown = shop.admin.post(f"{PATH}/de/preview.json", {}).json()
+    assert shown["subject"] == "S" * 997 + "…"

@@ -156,3 +156,28 @@ def test_restoring_for_another_version_is_refused(shop, make_version):
 
     assert problem(answer) == (409, "version_conflict")
     assert len(versions(shop)) == 2
+
+
+def test_list_has_the_first_warnings_of_each_version_and_the_version_all(shop, make_version):
+    warnings = [{"line": number, "tag": "mj-x", "message": "odd"} for number in range(1, 51)]
+    version = make_version(shop, locale="de", warnings=warnings)
+    make_version(shop, locale="de", number=2)
+
+    listed = shop.admin.get(f"{PATH}/de/versions.json").json()["email_template_versions"]
+    shown = shop.admin.get(f"{PATH}/de/versions/{version.pk}.json").json()["email_template_version"]
+
+    assert [row["warnings"] for row in listed] == [[], warnings[:10]]
+    assert shown["warnings"] == warnings
+
+
+def test_restored_version_has_no_more_warnings_than_one_may_have(shop, make_version):
+    """An older release stored more of them."""
+    odd = [{"line": 1, "tag": "mj-" + "x" * 180, "message": "y" * 400}] * 300
+    old = make_version(shop, locale="de", warnings=odd)
+
+    answer = shop.admin.post(f"{PATH}/de/versions/{old.pk}/restore.json", {"expected_version": 1})
+
+    assert (
+        answer.json()["email_template"]["warnings"]
+        == [{"line": 1, "tag": "mj-" + "x" * 97, "message": "y" * 300}] * 101
+    )
