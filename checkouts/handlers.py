@@ -9,6 +9,7 @@ from checkouts.models import CheckoutPaymentAttempt
 from checkouts.operations.attempts import describe_payment, record_refund, settle_attempt
 from checkouts.operations.payment import ask_gateway
 from checkouts.phases import Phase
+from commerce.orders.models import Order
 from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.payments.connectors import get_gateway
@@ -36,6 +37,16 @@ class _Case:
         is_failed = self.attempt.status == CheckoutPaymentAttempt.Status.FAILED
         return self.attempt.is_open or (is_failed and self.payment.reference is not None)
 
+    @property
+    def is_refunded(self) -> bool:
+        """Whether the money has gone back, by the gateway or, for an order, by staff."""
+        if self.attempt.refunded_at is not None:
+            return True
+        order = self.attempt.checkout.order
+        # Money that came too late isn't the order's.
+        is_of_order = self.attempt.status == CheckoutPaymentAttempt.Status.SUCCEEDED
+        return is_of_order and order is not None and order.payment_status == Order.PaymentStatus.REFUNDED
+
 
 @handles("settle_payment", area="orders")
 def settle_payment(dispatch: OutboxDispatch) -> Outcome:
@@ -61,7 +72,7 @@ def cancel_payment(dispatch: OutboxDispatch) -> Outcome:
 def refund_payment(dispatch: OutboxDispatch) -> Outcome:
     """Refund a payment that came too late, or whose order was cancelled."""
     case = _load_case(dispatch)
-    if case is None or case.attempt.refunded_at is not None:
+    if case is None or case.is_refunded:
         return _SKIPPED
     # Repeating it is safe if this process dies before the refund is recorded: the gateway refunds a payment once.
     reference = case.gateway.refund(case.payment)
@@ -71,7 +82,7 @@ def refund_payment(dispatch: OutboxDispatch) -> Outcome:
 
 def _load_case(dispatch: OutboxDispatch) -> _Case | None:
     with open_scope(dispatch):
-        attempts = CheckoutPaymentAttempt.objects.select_related("checkout")
+        attempts = CheckoutPaymentAttempt.objects.select_related("checkout__order")
         attempt = attempts.filter(pk=dispatch.payload["attempt_id"], gateway_key__isnull=False).first()
         if attempt is None:
             return None

@@ -8,20 +8,30 @@ recorded and refunded.
 from datetime import datetime
 from typing import Literal
 
+from django.db.models import QuerySet
+
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
 from checkouts.queries import lock_checkout
 from commerce.configuration.queries import read_setting
 from commerce.events.operations import publish
 from commerce.orders.cancellation import Cancellation, on_cancellation
+from commerce.orders.errors import RefundUnderWay
+from commerce.orders.models import Order
 from commerce.orders.operations import mark_order_refunded
+from commerce.orders.refunding import register_refund_check
+from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.operations import enqueue
 from commerce.payments.gateway import Payment, Report, State
+from commerce.tenancy.locks import lock
 from commerce.tenancy.models import account_of
 
 from .holds import release_scarce
 
 Status = CheckoutPaymentAttempt.Status
+
+# A dispatch in one of these may still run, or is running.
+RUNNABLE = (OutboxDispatch.Status.PENDING, OutboxDispatch.Status.PROCESSING)
 
 PAID_TOO_LATE = "paid_too_late"
 REPLACED = "replaced"
@@ -114,12 +124,32 @@ def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
 @on_cancellation
 def refund_cancelled(cancelled: Cancellation) -> None:
     """Enqueue the refund of what was paid at a gateway for a cancelled order."""
-    paid = CheckoutPaymentAttempt.objects.filter(
-        checkout_id=cancelled.order.checkout_id, status=Status.SUCCEEDED, gateway_key__isnull=False
-    )
-    for attempt in paid:
+    for attempt in _find_paid_at_gateway(cancelled.order):
         _enqueue("refund_payment", attempt, now=cancelled.now)
         cancelled.is_refunded_later = True
+
+
+@register_refund_check
+def require_no_refund_under_way(order: Order) -> None:
+    """Raise `RefundUnderWay` if the order's gateway may still refund it: the customer would get the money twice."""
+    keys = [_make_refund_key(attempt) for attempt in _find_paid_at_gateway(order)]
+    refunds = OutboxDispatch.objects.filter(key_space=KeySpace.PRODUCT, idempotency_key__in=keys)
+    # Locked, so that an ended one isn't retried until the order is marked; the retry then finds it refunded. A worker
+    # that closes one locks it before the order, so this doesn't wait.
+    locked = lock(refunds.exclude(status__in=RUNNABLE), skips_locked=True)
+    ended = {dispatch.pk for dispatch in locked}
+    for dispatch in refunds:
+        if dispatch.pk not in ended:
+            detail = (
+                "Wait for the refund. If you refund the customer in another way, first cancel its dispatch."
+            )
+            raise RefundUnderWay(detail, dispatch_id=str(dispatch.pk))
+
+
+def _find_paid_at_gateway(order: Order) -> QuerySet[CheckoutPaymentAttempt]:
+    return CheckoutPaymentAttempt.objects.filter(
+        checkout_id=order.checkout_id, status=Status.SUCCEEDED, gateway_key__isnull=False
+    )
 
 
 def _fail(
@@ -179,8 +209,12 @@ def _enqueue(
     task_name: Literal["cancel_payment", "refund_payment"], attempt: CheckoutPaymentAttempt, *, now: datetime
 ) -> None:
     """Enqueue a refund, once for each attempt, or closing a failed attempt's page, once for each page."""
-    key = f"{task_name}/{attempt.pk}"
+    key = _make_refund_key(attempt)
     if task_name == "cancel_payment":
         # The key contains the page's reference, because another page of the same attempt may turn up later.
-        key += f"/{attempt.provider_reference}"
+        key = f"{task_name}/{attempt.pk}/{attempt.provider_reference}"
     enqueue(task_name=task_name, payload={"attempt_id": attempt.pk}, idempotency_key=key, now=now)
+
+
+def _make_refund_key(attempt: CheckoutPaymentAttempt) -> str:
+    return f"refund_payment/{attempt.pk}"

@@ -21,3 +21,11 @@ class OrderStillOpen(Refusal):
     status = 409
     code = "order_still_open"
     title = "The order is still open"
+
+
+class RefundUnderWay(Refusal):
+    """Carries `dispatch_id`."""
+
+    status = 409
+    code = "refund_under_way"
+    title = "A gateway is about to refund the order"

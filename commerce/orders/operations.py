@@ -12,6 +12,7 @@ from .cancellation import Cancellation, run_cancellation_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
 from .notifications import CANCELLED, SHIPPED, enqueue_notice
+from .refunding import check_refund
 from .rules import CANCELLATION, PARCEL
 
 Status = Order.Status
@@ -78,7 +79,7 @@ def mark_order_paid(*, order_id: int, now: datetime) -> Order:
 
 
 def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
-    """Record that the customer was refunded. Raises `NotFound`, `OrderNotPaid` and `OrderStillOpen`."""
+    """Record that the customer was refunded. Raises `NotFound`, `OrderNotPaid`, `OrderStillOpen`, `RefundUnderWay`."""
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PENDING:
         raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
@@ -86,6 +87,7 @@ def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
     if order.status == Status.OPEN:
         raise OrderStillOpen("Cancel the order first.")
     if order.payment_status == PaymentStatus.PAID:
+        check_refund(order)
         _note_refund(order, now=now)
         order.save(update_fields=_CHANGING)
     return order
