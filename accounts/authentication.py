@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
@@ -98,7 +98,7 @@ def authenticate(secret: str, *, surface: str, handle: str | None, address: str)
                 limits.count([bucket])
             raise
     elif grant.is_stale:
-        grant = resolve(secret, surface=surface, handle=handle)
+        grant = resolve(secret, surface=surface, handle=handle, version=grant.version)
     return grant
 
 
@@ -111,16 +111,16 @@ def refresh_grant(
     """
     if version is None or version == grant.version:
         return grant
-    # A grant without a version has just been resolved, or was while Redis was down: there is nothing to compare.
-    if grant.version is not None:
-        grant = resolve(secret, surface=surface, handle=handle)
-    grant = replace(grant, version=version)
-    _store_in_cache(hash_secret(secret), handle, grant)
-    return grant
+    # Also if it has only just been resolved, without a version: its key may have been revoked after that and before the
+    # version was read.
+    return resolve(secret, surface=surface, handle=handle, version=version)
 
 
-def resolve(secret: str, *, surface: str, handle: str | None) -> Grant:
-    """Look up a secret and its account in the database. Raises `Unauthenticated`."""
+def resolve(secret: str, *, surface: str, handle: str | None, version: bytes | None = None) -> Grant:
+    """Look up a secret and its account in the database. Raises `Unauthenticated`.
+
+    `version` is one of the workspace that was read before, if any: later changes have a later one.
+    """
     digest = hash_secret(secret)
     with connection.cursor() as cursor:
         # The expiry has a function of its own, because the columns of resolve_api_key must stay as processes of an
@@ -139,7 +139,7 @@ def resolve(secret: str, *, surface: str, handle: str | None) -> Grant:
     principal = Principal(
         key_id=key_id, kind=kind, workspace_id=workspace_id, account_id=account_id, scopes=frozenset(scopes)
     )
-    grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic())
+    grant = Grant(principal, account_status, expires_at, resolved_at=time.monotonic(), version=version)
     if not grant.is_for(surface):
         # Not cached: the other surface may have its own grant of this key.
         raise Unauthenticated

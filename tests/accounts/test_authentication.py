@@ -1,6 +1,7 @@
 """An ended key stops working at once if Redis announces it, and within 5 s otherwise."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -86,6 +87,20 @@ def test_storefront_key_revoked_in_another_process_ends_within_a_tenth_of_a_seco
         assert status(shop.storefront) == 401
 
 
+def test_key_revoked_just_after_it_was_resolved_does_not_work(shop, monkeypatch):
+    count = authentication.limits.count
+
+    def revoke_then_count(*args, **kwargs):
+        monkeypatch.undo()
+        with OtherProcess():
+            revoke_all(shop)
+        return count(*args, **kwargs)
+
+    monkeypatch.setattr(authentication.limits, "count", revoke_then_count)
+
+    assert [status(shop.admin), status(shop.admin)] == [401, 401]
+
+
 def test_account_archived_in_another_process_is_gone_with_the_next_request(shop):
     assert status(shop.admin) == 200
 
@@ -108,7 +123,7 @@ def test_key_revoked_in_another_process_without_redis_ends_within_five_seconds(s
 
 
 def aged(grant, *, seconds):
-    return authentication.replace(grant, resolved_at=grant.resolved_at - seconds)
+    return replace(grant, resolved_at=grant.resolved_at - seconds)
 
 
 def test_key_is_remembered_for_less_than_five_seconds():
