@@ -152,6 +152,9 @@ class DiscountAdmin(EditableAdmin):
         when = f" on {format_time(row.archived_at)}" if row.archived_at else ""
         return DiscountArchived(f"Nothing was saved: the discount was archived{when}.")
 
+    def lock_selected(self, ids: list[int]) -> None:
+        operations.lock_to_archive(ids)
+
     @admin.action(description="Archive the selected discounts", permissions=["write"])
     def archive(self, request: HttpRequest, queryset: models.QuerySet[Discount]) -> None:
         now = timezone.now()

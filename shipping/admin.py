@@ -142,6 +142,9 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     def update_row(self, row: ShippingMethod, changes: Mapping[str, object], now: datetime) -> ShippingMethod:
         return operations.update_method(method_id=row.pk, changes=changes, now=now)
 
+    def lock_selected(self, ids: list[int]) -> None:
+        operations.lock_methods_to_delete(ids)
+
     def delete_row(self, row: ShippingMethod, now: datetime) -> None:
         operations.delete_method(method_id=row.pk, now=now)
 

@@ -142,12 +142,20 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         }
         return TemplateResponse(request, "backoffice/history.html", context)
 
+    def lock_selected(self, ids: list[int]) -> None:
+        """Lock what an action on these rows locks, if it is more than the rows themselves.
+
+        Rows acted upon one after another would be locked in the order row, parts, row, parts. Everyone else locks table
+        by table.
+        """
+
     def act_on_each(
         self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], done: str
     ) -> None:
         """Run a list action on each selected row, and log it for each row as `done`."""
         # Operations lock their rows, which everyone does by id.
         rows = list(queryset.order_by("pk"))
+        self.lock_selected([row.pk for row in rows])
         for row in rows:
             act(row)
         record(request, rows, StaffAction.Kind.CHANGED, done)
@@ -240,5 +248,7 @@ class EditableAdmin(AccountModelAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
         now = timezone.now()
         # By id, as everyone locks rows.
-        for row in queryset.order_by("pk"):
+        rows = list(queryset.order_by("pk"))
+        self.lock_selected([row.pk for row in rows])
+        for row in rows:
             self.delete_row(row, now)

@@ -85,6 +85,9 @@ class ProductAdmin(EditableAdmin):
         # Read again, as the operation may change more than the form did: `archived_at`.
         return queries.get_product(row.pk)
 
+    def lock_selected(self, ids: list[int]) -> None:
+        operations.lock_products_to_archive(ids)
+
     @admin.action(description="Archive the selected products", permissions=["write"])
     def archive(self, request: HttpRequest, queryset: QuerySet[Product]) -> None:
         now = timezone.now()

@@ -80,6 +80,11 @@ def lock(
     return rows.select_for_update(no_key=not keys_too, skip_locked=skips_locked, of=of)
 
 
+def lock_now(rows: QuerySet[M]) -> None:
+    """Lock the rows by id, without loading them, for operations on several rows."""
+    list(lock(rows.order_by("pk")).values_list("pk"))
+
+
 def about_to_lock(resource: str, *, waits: bool = True) -> None:
     """Note a lock that the caller's own SQL takes next. Raises if it would break the order."""
     blocks = connection.atomic_blocks

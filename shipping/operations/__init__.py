@@ -1,5 +1,5 @@
 from .choice import choose_option
-from .methods import create_method, delete_method, update_method
+from .methods import create_method, delete_method, lock_methods_to_delete, update_method
 from .rates import create_rate, delete_rate, update_rate
 from .zones import create_zone, delete_zone, update_zone
 
@@ -11,6 +11,7 @@ __all__ = [
     "delete_method",
     "delete_rate",
     "delete_zone",
+    "lock_methods_to_delete",
     "update_method",
     "update_rate",
     "update_zone",

@@ -1,8 +1,9 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from commerce.errors import NotFound, ValidationFailed
+from commerce.tenancy.locks import lock_now
 from shipping.errors import RateModeConflict, RateModeNotAvailable
 from shipping.locks import lock_method, lock_zone
 from shipping.models import LIVE, ShippingMethod, ShippingRate
@@ -51,6 +52,12 @@ def delete_method(*, method_id: int, now: datetime) -> None:
     if not ShippingMethod.objects.filter(LIVE, pk=method_id).update(deleted_at=now):
         raise NotFound
     ShippingRate.objects.filter(LIVE, method_id=method_id).update(deleted_at=now)
+
+
+def lock_methods_to_delete(method_ids: Sequence[int]) -> None:
+    """Lock several methods, then their rates, before each is deleted."""
+    lock_now(ShippingMethod.objects.filter(pk__in=method_ids))
+    lock_now(ShippingRate.objects.filter(method_id__in=method_ids))
 
 
 def _lock_named_zone(fields: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from commerce.catalog.models import Product
+from commerce.catalog.models import Product, Variant
 from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
-from commerce.tenancy.locks import lock
+from commerce.tenancy.locks import lock, lock_now
 
 from .variants import insert_variants
 
@@ -41,3 +41,9 @@ def archive_product(*, product: Product, now: datetime) -> None:
     """Take a product and its variants off sale. Carts and orders still refer to them. Repeated, nothing changes."""
     if product.status != Product.Status.ARCHIVED:
         update_product(product=product, changes={"status": Product.Status.ARCHIVED}, now=now)
+
+
+def lock_products_to_archive(product_ids: Sequence[int]) -> None:
+    """Lock several products, then their variants, before each is archived."""
+    lock_now(Product.objects.filter(pk__in=product_ids))
+    lock_now(Variant.objects.filter(product_id__in=product_ids))
