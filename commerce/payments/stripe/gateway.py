@@ -90,8 +90,25 @@ class StripeCheckout(Gateway):
             "metadata": _make_metadata(payment),
         }
         options = {"idempotency_key": f"{payment.key}-refund"}
-        refund = _call(lambda: self._api.refunds.create(parameters, options))
+        try:
+            refund = _call(lambda: self._api.refunds.create(parameters, options))
+        except GatewayRefused as refused:
+            # By the merchant in Stripe's dashboard, or by an earlier call whose key Stripe has forgotten.
+            if getattr(refused.__cause__, "code", None) != "charge_already_refunded":
+                raise
+            refund = self._find_refund(session)
         return str(refund["id"])
+
+    def _find_refund(self, session: dict[str, Any]) -> dict[str, Any]:
+        """Find the last refund of a session's payment. Raises `OutcomeUnknown` if there is none."""
+        parameters = {"payment_intent": session.get("payment_intent"), "limit": 100}
+        answer = _send(lambda: self._api.refunds.list(parameters))
+        refunds = answer.get("data")
+        # The newest comes first. Those that failed or were cancelled gave nothing back.
+        for refund in refunds if isinstance(refunds, list) else []:
+            if refund.get("status") not in {"failed", "canceled"} and _is_text(refund.get("id")):
+                return refund
+        raise OutcomeUnknown(f"Stripe names no refund of the session {session['id']}, but refuses another.")
 
     @property
     def _api(self) -> Any:
@@ -130,10 +147,18 @@ def _convert_amount(payment: Payment) -> int:
 
 
 def _call(call: Callable[[], Any]) -> dict[str, Any]:
+    """Like `_send`, for calls that are answered with one object, which has an id."""
+    answer = _send(call)
+    if not _is_text(answer.get("id")):
+        raise OutcomeUnknown("Stripe's answer names no object.")
+    return answer
+
+
+def _send(call: Callable[[], Any]) -> dict[str, Any]:
     """Call Stripe, and return its answer as plain data. Raises the `GatewayError` that tells whether the call may have taken effect."""
     try:
         with deadline(TOTAL_TIMEOUT_S):
-            answer = call().to_dict()
+            return call().to_dict()
     except stripe.APIConnectionError as error:
         raise (GatewayUnreachable if _is_unsent(error) else OutcomeUnknown)(str(error)) from error
     # Turned away before anything happened: the account can correct its key, and the limit passes.
@@ -143,9 +168,6 @@ def _call(call: Callable[[], Any]) -> dict[str, Any]:
         raise GatewayRefused(str(error)) from error
     except (stripe.StripeError, AttributeError, TypeError, ValueError) as error:
         raise OutcomeUnknown(f"Stripe gave no usable answer: {error}") from error
-    if not _is_text(answer.get("id")):
-        raise OutcomeUnknown("Stripe's answer names no object.")
-    return answer
 
 
 def _is_text(value: object, *, longest: int = 255) -> bool:

@@ -86,7 +86,7 @@ class StripeDouble:
         """Handle a key like Stripe: it stores the first response and refuses other parameters."""
         if not request.headers.get("Authorization", "").removeprefix("Bearer").strip():
             return _error(401, "invalid_request_error")
-        key, parameters = request.headers.get("Idempotency-Key"), request.form.to_dict()
+        key, parameters = request.headers.get("Idempotency-Key"), request.values.to_dict()
         if request.method == "GET" or key is None:
             return self._do(request.method, request.path, parameters)
         if key in self.keys:
@@ -105,7 +105,7 @@ class StripeDouble:
             ("POST", True, "expire"): lambda: self._expire(name),
         }
         if path == "/v1/refunds":
-            return self._refund(parameters)
+            return self._refund(parameters) if method == "POST" else self._list_refunds(parameters)
         return routes[method, bool(name), action]()
 
     def _create(self, parameters: Parameters) -> Answer:
@@ -138,14 +138,27 @@ class StripeDouble:
         self.sessions[name] |= {"status": "expired", "url": None}
         return 200, self.sessions[name]
 
+    def refund_by_hand(self, reference: str, status: str = "succeeded") -> None:
+        """The merchant refunds the payment in the dashboard."""
+        refund = {"id": reference, "object": "refund", "payment_intent": "pi_1", "status": status}
+        self.refunds.insert(0, refund)
+
+    def _list_refunds(self, parameters: Parameters) -> Answer:
+        found = [each for each in self.refunds if each["payment_intent"] == parameters["payment_intent"]]
+        return 200, {"object": "list", "url": "/v1/refunds", "has_more": False, "data": found}
+
     def _refund(self, parameters: Parameters) -> Answer:
+        for refund in self.refunds:
+            is_good = refund.get("status") != "failed"
+            if is_good and refund["payment_intent"] == parameters["payment_intent"]:
+                return _error(400, "invalid_request_error", code="charge_already_refunded")
         refund = {"id": f"re_{len(self.refunds) + 1}", "object": "refund"}
         self.refunds.append(refund | {"payment_intent": parameters["payment_intent"]})
         return 200, refund
 
 
-def _error(status: int, kind: str) -> Answer:
-    return status, {"error": {"type": kind, "message": "No."}}
+def _error(status: int, kind: str, **more: str) -> Answer:
+    return status, {"error": {"type": kind, "message": "No.", **more}}
 
 
 def _response(status: int, body: Any) -> Response:
