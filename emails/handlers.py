@@ -5,6 +5,7 @@ import time
 from datetime import timedelta
 from functools import partial
 
+from django.conf import settings
 from django.utils import timezone
 
 from commerce.customers.errors import CustomerRedacted
@@ -19,6 +20,7 @@ from emails.errors import TemplateNotFound
 from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
+from emails.own_calls import NoPlace, is_slow
 from emails.paces import Lane, choose_lane, must_wait
 from emails.providers import (
     MessageRefused,
@@ -36,11 +38,11 @@ from emails.sender import ChosenTemplate, Sender, load_sender
 
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
-# The shortest wait for a busy renderer.
-RENDERER_BUSY_S = 2.0
-# The shortest and the longest wait for its slow lane.
-SLOW_LANE_BUSY_S = 5.0
-MAX_SLOW_LANE_BUSY_S = 60.0
+# The shortest wait for a place.
+BUSY_S = 2.0
+# The shortest and the longest wait for a place of the slow.
+SLOW_BUSY_S = 5.0
+MAX_SLOW_BUSY_S = 60.0
 
 
 @handles(SEND_EMAIL, area="emails", shape_payload=hide_secret_variables)
@@ -49,7 +51,7 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
     if dispatch.message is None and must_wait(account_of(dispatch)) and not _is_old(dispatch):
         # Many may be waiting, so this comes before anything is read from the database.
         raise _build_postponed(
-            _choose_wait_s(dispatch), RendererBusy("The slow lane of the renderer is taken.")
+            _choose_wait_s(dispatch, is_slow=True), RendererBusy("The slow lane of the renderer is taken.")
         )
     with open_scope(dispatch):
         # A worker that had died, or lost its lease, may have sent it.
@@ -59,6 +61,9 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
         if customer is not None and not request.may_reach(customer):
             return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_erase_if_redacted, customer.pk))
         sender = load_sender()
+        # Before the server is admitted, as after a rest one message alone is. The place itself is taken at hand-off.
+        if not sender.has_place(among=settings.OUTBOX_THREADS):
+            raise _build_refused_place(dispatch, NoPlace())
         try:
             health = admit(sender.settings, now=timezone.now())
             # A message that an earlier attempt stored is sent again as it was.
@@ -95,20 +100,22 @@ def _render(
         # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
         if _is_old(dispatch):
             raise
-        wait_s = error.left_s if isinstance(error, OwnTemplatesResting) else _choose_wait_s(dispatch)
+        wait_s = _choose_wait_s(dispatch, is_slow=choose_lane(account_of(dispatch)) is Lane.SLOW)
+        if isinstance(error, OwnTemplatesResting):
+            wait_s = error.left_s
         raise _build_postponed(wait_s, error) from error
     with open_scope(dispatch):
         keep_message(dispatch=dispatch, request=request, message=message)
     return message
 
 
-def _choose_wait_s(dispatch: OutboxDispatch) -> float:
-    """How many seconds to wait for the renderer."""
-    if choose_lane(account_of(dispatch)) is Lane.QUICK:
-        return RENDERER_BUSY_S
-    # It grows with the age of the message: many may wait for the slow lane, and each claim costs time.
+def _choose_wait_s(dispatch: OutboxDispatch, *, is_slow: bool) -> float:
+    """How many seconds to wait for a place, at the renderer or for a call of the account's own provider."""
+    if not is_slow:
+        return BUSY_S
+    # It grows with the age of the message: many may wait for the few places of the slow, and each claim costs time.
     age_s = (timezone.now() - dispatch.created_at).total_seconds()
-    return min(max(SLOW_LANE_BUSY_S, age_s / 2), MAX_SLOW_LANE_BUSY_S)
+    return min(max(SLOW_BUSY_S, age_s / 2), MAX_SLOW_BUSY_S)
 
 
 def _hand_off(
@@ -116,15 +123,9 @@ def _hand_off(
 ) -> Outcome:
     began = time.monotonic()
     try:
-        provider_message_id = sender.hand_off(message, dispatch=dispatch)
-    except MessageRefused as error:
-        note_refusal(health)
-        raise PermanentFailure(str(error)) from error
-    except ProviderBusy as error:
-        note_refusal(health)
-        if _is_old(dispatch):
-            raise
-        raise _build_postponed(error.for_s, error) from error
+        provider_message_id = sender.hand_off(message, dispatch=dispatch, among=settings.OUTBOX_THREADS)
+    except NoPlace as error:
+        raise _build_refused_place(dispatch, error) from error
     except ProviderDown as error:
         was_sent = isinstance(error, OutcomeUnknown)
         # Here, as `Outcome.record` only runs after a success.
@@ -134,8 +135,13 @@ def _hand_off(
         if not health.is_shared or was_sent or _is_old(dispatch):
             raise
         raise _build_postponed(FIRST_REST.total_seconds(), error) from error
-    except ProviderUnavailable:
-        note_refusal(health)
+    except (MessageRefused, ProviderUnavailable) as error:
+        with open_scope(dispatch):
+            note_refusal(health, took_s=time.monotonic() - began, now=timezone.now())
+        if isinstance(error, MessageRefused):
+            raise PermanentFailure(str(error)) from error
+        if isinstance(error, ProviderBusy) and not _is_old(dispatch):
+            raise _build_postponed(error.for_s, error) from error
         raise
     took_s, now = time.monotonic() - began, timezone.now()
 
@@ -155,6 +161,13 @@ def _hand_off(
 
 def _is_old(dispatch: OutboxDispatch) -> bool:
     return timezone.now() - dispatch.created_at > PATIENCE
+
+
+def _build_refused_place(dispatch: OutboxDispatch, error: NoPlace) -> Exception:
+    # An old message uses up its attempts, as it does while the renderer is busy.
+    if _is_old(dispatch):
+        return error
+    return _build_postponed(_choose_wait_s(dispatch, is_slow=is_slow(account_of(dispatch))), error)
 
 
 def _build_postponed(for_s: float, error: Exception) -> Postponed:

@@ -23,7 +23,7 @@ from emails.shared_resting import (
     note_shared_failure,
 )
 
-# A server that takes this long to accept a message rests too, once: each message holds a thread.
+# A server that takes this long for its answer rests too: each message holds a thread.
 SLOW_S = 10
 
 # By SQL, as Django's upsert has no condition: of attempts that began together, only the first makes the rest longer.
@@ -85,8 +85,10 @@ def note_answer(health: Health, *, took_s: float, now: datetime) -> None:
         MailServerRest.objects.filter(server=health.server).delete()
 
 
-def note_refusal(health: Health) -> None:
+def note_refusal(health: Health, *, took_s: float, now: datetime) -> None:
     """Note an answer that wasn't acceptance."""
     # It shows that the shared server is up. An account's own server rests until it accepts a message.
     if health.is_shared:
         note_shared_answer(health.server)
+    elif took_s >= SLOW_S:
+        note_failure(health, was_sent=False, now=now)

@@ -1,5 +1,6 @@
 """An account as a sender: what is read while its scope is open, and the calls made after it is closed."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from django.conf import settings as django_settings
@@ -12,6 +13,7 @@ from commerce.outbox.models import KeySpace, OutboxDispatch
 from emails.mail_settings import MailSettings, read_mail_settings
 from emails.messages import Message, Origin
 from emails.origins import choose_origin
+from emails.own_calls import has_place, own_call
 from emails.own_templates.queries import find_current_template
 from emails.providers import MessageRefused, ProviderUnavailable, get_provider
 from emails.renderer_client import TemplateRefused
@@ -72,10 +74,14 @@ class Sender:
             text=rendered.text,
         )
 
-    def hand_off(self, message: Message, *, dispatch: OutboxDispatch) -> str:
+    def has_place(self, *, among: int) -> bool:
+        """Whether one more message may be handed off, in a process that hands off `among` at once."""
+        return not self.settings.is_own or has_place(self.account.pk, among=among)
+
+    def hand_off(self, message: Message, *, dispatch: OutboxDispatch, among: int) -> str:
         """Hand a message to the provider and return the provider's id for it. No transaction may be open.
 
-        Raises `MessageRefused`, `ProviderUnavailable`.
+        Raises `MessageRefused`, `ProviderUnavailable`, `NoPlace`.
         """
         # A key is unique within its space and account, and a provider may serve many accounts.
         space = "" if dispatch.key_space == KeySpace.PRODUCT else f"{dispatch.key_space}:"
@@ -88,7 +94,8 @@ class Sender:
                 message, from_name=origin.name, from_email=origin.email, reply_to=origin.reply_to
             )
         try:
-            return get_provider(self.settings).send(message, idempotency_key=provider_key)
+            with own_call(self.account.pk, among=among) if self.settings.is_own else nullcontext():
+                return get_provider(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
             # The provider's words are kept with the dispatch and shown to clients.
             error.args = (self.settings.remove_credentials(str(error)),)

@@ -14,6 +14,7 @@ one sends and the other is told to wait. The rendered message is stored with the
 - this process dies: the lease runs out, and the outbox takes over.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from datetime import datetime
 from math import ceil
 from typing import TypedDict
 
+from django.conf import settings
 from django.utils import timezone
 
 from commerce.customers.errors import CustomerRedacted
@@ -51,11 +53,12 @@ from emails.errors import (
 from emails.messages import Message
 from emails.models import EmailDelivery
 from emails.operations import keep_message, record_delivery
+from emails.own_calls import NoPlace
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from emails.queries import deliveries
 from emails.renderer_client import RendererBusy, RendererUnavailable, TemplateRefused
 from emails.requests import EmailRequest
-from emails.resting import Health, ProviderResting, admit, note_answer
+from emails.resting import Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import ChosenTemplate, Sender, load_sender
 
 # For renderer and provider together. A worker may take longer, as it blocks no web thread.
@@ -125,9 +128,13 @@ def _accept(idempotency_key: str, fields: SendFields, now: datetime) -> _Job:
     if not request.may_reach(customer):
         raise NotificationDisabled
     sender = load_sender()
+    if not sender.has_place(among=settings.WEB_CALLS[Call.EMAIL]):
+        _refuse_used_key(idempotency_key)
+        raise TooManyOutsideCalls
     try:
         health = admit(sender.settings, now=now)
     except ProviderResting as resting:
+        _refuse_used_key(idempotency_key)
         refusal = EmailProviderResting()
         refusal.headers["Retry-After"] = str(max(1, ceil((resting.until - now).total_seconds())))
         raise refusal from resting
@@ -137,10 +144,18 @@ def _accept(idempotency_key: str, fields: SendFields, now: datetime) -> _Job:
     )
     if dispatch is not None:
         return _Job(request, sender, template, dispatch, health)
+    _refuse_used_key(idempotency_key)
+    # The request that held the key has failed meanwhile, and sent nothing.
+    raise RequestInProgress("An email with this idempotency_key is being sent.")
+
+
+def _refuse_used_key(idempotency_key: str) -> None:
+    """Raises `RequestInProgress` or `EmailKeyGivenUp` if there is a dispatch with this key."""
     used = find_dispatch(idempotency_key, key_space=KeySpace.CALLER)
-    # None if the request that held the key failed meanwhile, and sent nothing. A delivery that has appeared since the
-    # caller looked is found when the client asks again.
-    if used is None or used.status in _UNDER_WAY or find_sent_delivery(idempotency_key):
+    if used is None:
+        return
+    # A delivery that has appeared since the caller looked is found when the client asks again.
+    if used.status in _UNDER_WAY or find_sent_delivery(idempotency_key):
         raise RequestInProgress("An email with this idempotency_key is being sent.")
     raise EmailKeyGivenUp(dispatch_id=used.pk, dispatch_status=used.status)
 
@@ -179,8 +194,12 @@ def _render(job: _Job, scope: Scope) -> Message:
 def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str:
     """Hand the message to the provider and return the provider's id for it. After a failure, the dispatch is let go."""
     failure: Exception
+    began = time.monotonic()
     try:
-        return job.sender.hand_off(message, dispatch=job.dispatch)
+        return job.sender.hand_off(message, dispatch=job.dispatch, among=settings.WEB_CALLS[Call.EMAIL])
+    except NoPlace as error:
+        _drop(job, scope)
+        raise TooManyOutsideCalls from error
     except ProviderDown as error:
         if limit.is_over:
             with scope():
@@ -194,11 +213,21 @@ def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str
         # An unknown fault may have come after the message was sent, so the key isn't given back.
         _reschedule(job, scope, error)
         raise
+    with scope():
+        _note_failure(job.health, failure, took_s=time.monotonic() - began)
     if isinstance(failure, OutcomeUnknown):
         _reschedule(job, scope, failure)
         raise ProviderFailed(str(failure), dispatch_id=job.dispatch.pk) from failure
     _drop(job, scope)
     raise ProviderFailed(str(failure)) from failure
+
+
+def _note_failure(health: Health, failure: Exception, *, took_s: float) -> None:
+    now = timezone.now()
+    if isinstance(failure, ProviderDown):
+        note_failure(health, was_sent=isinstance(failure, OutcomeUnknown), now=now)
+    else:
+        note_refusal(health, took_s=took_s, now=now)
 
 
 def _drop(job: _Job, scope: Scope) -> None:

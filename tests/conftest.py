@@ -12,6 +12,7 @@ from hypothesis import settings
 from accounts import authentication
 from commerce.redis import client
 from commerce.rest import limits
+from emails.own_calls import forget_own_calls
 from emails.paces import forget_paces
 from emails.providers.relay import forget_relays
 from emails.shared_resting import forget_shared
@@ -46,6 +47,7 @@ def _nothing_remembered() -> Iterator[None]:
     limits.forget_counts()
     forget_shared()
     forget_paces()
+    forget_own_calls()
     forget_relays()
     client().flushdb()
 

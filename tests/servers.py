@@ -24,7 +24,7 @@ def dripping_server(first: bytes = b"") -> Iterator[int]:
             while not over.wait(0.05):
                 connection.sendall(b"2")
 
-    with _serving(drip) as port:
+    with serving(drip) as port:
         try:
             yield port
         finally:
@@ -43,7 +43,7 @@ def talking_server(*lines: bytes) -> Iterator[int]:
                 told.readline()
             over.wait()
 
-    with _serving(talk) as port:
+    with serving(talk) as port:
         try:
             yield port
         finally:
@@ -51,7 +51,7 @@ def talking_server(*lines: bytes) -> Iterator[int]:
 
 
 @contextmanager
-def _serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+def serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
     """Yield the port of a server that serves each connection in its own thread."""
     threads: list[threading.Thread] = []
 

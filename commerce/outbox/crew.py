@@ -42,8 +42,9 @@ class _Paces:
     def __init__(self) -> None:
         self._runs: Counter[tuple[int, str]] = Counter()
 
-    def note(self, claim: Claim, seconds: float) -> None:
-        if seconds > QUICK_S:
+    def note(self, claim: Claim, seconds: float, *, was_postponed: bool) -> None:
+        # With more threads, what is postponed would only be claimed and postponed more often.
+        if was_postponed or seconds > QUICK_S:
             self._runs.pop(claim.queue, None)
             return
         if len(self._runs) >= self._MAX_QUEUES:
@@ -55,9 +56,12 @@ class _Paces:
 
 
 class Crew:
-    """Runs dispatches in a pool of threads or, if `threads` is 1, in the caller's thread."""
+    """Runs dispatches in a pool of threads or, if `threads` is 1, in the caller's thread.
 
-    def __init__(self, threads: int, run: Callable[[Claim], None]) -> None:
+    `run` runs one and returns whether it was postponed.
+    """
+
+    def __init__(self, threads: int, run: Callable[[Claim], bool]) -> None:
         self._threads = threads
         self._run_one = run
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outbox") if threads > 1 else None
@@ -139,11 +143,13 @@ class Crew:
         return max(1, int(share * self._threads))
 
     def _run(self, claim: Claim) -> None:
+        was_postponed = False
         try:
-            self._run_one(claim)
+            was_postponed = self._run_one(claim)
         finally:
             with self._lock:
-                self._paces.note(claim, time.monotonic() - self._running.pop(claim))
+                took_s = time.monotonic() - self._running.pop(claim)
+                self._paces.note(claim, took_s, was_postponed=was_postponed)
             self._has_ended.set()
             if self._pool:
                 # Django closes connections after requests only, and each thread has one of its own.

@@ -52,19 +52,19 @@ def _own_crew() -> Crew:
     return _crews.crew
 
 
-def run_dispatch(claim: Claim) -> None:
-    """Run one claimed dispatch and close it. Its errors don't affect other dispatches."""
+def run_dispatch(claim: Claim) -> bool:
+    """Run one claimed dispatch and close it; True if it was postponed. Its errors don't affect other dispatches."""
     if claim.lease_until is None:
         logger.error("%s: given up, as its worker was lost on the last try", claim)
         count_run(task_name=claim.task_name, outcome="dead")
-        return
+        return False
     lease_until = claim.lease_until
     try:
         with account_scope(claim.account_id):
             dispatch = begin_dispatch(claim=claim)
         # The lease may have been renewed, and only its current end proves that it is ours.
         lease_until = dispatch.locked_until or lease_until
-        _run(claim, dispatch)
+        return _run(claim, dispatch)
     except LeaseLost:
         logger.warning("%s: another worker has taken it over", claim)
     except BaseException as error:
@@ -72,9 +72,10 @@ def run_dispatch(claim: Claim) -> None:
         _release(claim, lease_until, error)
         if not isinstance(error, Exception):
             raise
+    return False
 
 
-def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
+def _run(claim: Claim, dispatch: OutboxDispatch) -> bool:
     try:
         with lookups_for(claim.account_id):
             outcome = find_handler(dispatch)(dispatch)
@@ -92,10 +93,12 @@ def _run(claim: Claim, dispatch: OutboxDispatch) -> None:
         logger.warning("%s: left to a newer worker. %s", claim, error)
     except Postponed as error:
         _postpone(claim, dispatch, str(error), until=error.until)
+        return True
     except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
         _fail(claim, dispatch, error)
     else:
         count_run(task_name=dispatch.task_name, outcome=outcome.status)
+    return False
 
 
 def _postpone(claim: Claim, dispatch: OutboxDispatch, reason: str, *, until: datetime) -> None:

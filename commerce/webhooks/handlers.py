@@ -25,7 +25,7 @@ _SKIPPED = Outcome(OutboxDispatch.Status.SKIPPED)
 
 
 # Events that couldn't be delivered are still in the feed, and a ping may be lost.
-@handles("deliver_webhook", share=1 / 2, keeps_dead=False, area="events")
+@handles("deliver_webhook", share=3 / 8, keeps_dead=False, area="events")
 def deliver_webhook(dispatch: OutboxDispatch) -> Outcome:
     """Send an event to an endpoint, unless it has been paused or deleted meanwhile."""
     payload = dispatch.payload

@@ -136,9 +136,9 @@ def test_message_that_is_being_sent_is_recorded_without_the_person(
     dispatch_of(shop, customer)
     hand_off = sender.Sender.hand_off
 
-    def hand_off_while_redacted(self, message, *, dispatch):
+    def hand_off_while_redacted(self, message, *, dispatch, among):
         redact(shop, customer)
-        return hand_off(self, message, dispatch=dispatch)
+        return hand_off(self, message, dispatch=dispatch, among=among)
 
     with shop.scope():
         OutboxDispatch.objects.update(message=None)

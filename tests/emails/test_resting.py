@@ -11,8 +11,9 @@ from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from emails.mail_settings import read_mail_settings
 from emails.models import EmailDelivery, MailServerRest
+from emails.own_calls import own_call
 from emails.resting import Health, ProviderResting, admit, note_answer, note_failure, note_refusal
-from tests.servers import closed_port, dripping_server, silent_server
+from tests.servers import closed_port, dripping_server, silent_server, talking_server
 
 
 @pytest.fixture
@@ -103,6 +104,76 @@ def test_server_that_is_slow_rests_although_it_takes_messages(shop, use_smtp):
     assert (rest.server, rest.failures, rest.rests_until) == (found.server, 1, now + timedelta(seconds=30))
 
 
+def test_server_that_is_slow_to_refuse_rests_longer_each_time(shop, use_smtp):
+    found, now, rests = use_smtp(shop, 2525), timezone.now(), []
+    with shop.scope():
+        note_refusal(admit(found, now=now), took_s=9, now=now)
+        assert not MailServerRest.objects.exists()
+        for _ in range(3):
+            note_refusal(admit(found, now=now), took_s=10, now=now)
+            rests.append((MailServerRest.objects.get().rests_until - now).total_seconds())
+            now = MailServerRest.objects.get().rests_until
+
+    assert rests == [30, 60, 120]
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "attempts"), [(b"450 later", "pending", 1), (b"550 no", "dead", 0)]
+)
+def test_slow_refusal_lets_the_server_rest(
+    shop, renderer, enqueue_email, use_smtp, monkeypatch, reply, status, attempts
+):
+    monkeypatch.setattr("emails.resting.SLOW_S", 0)
+    with talking_server(b"220 ready\r\n", b"250 me\r\n", b"250 ok\r\n", reply + b"\r\n") as port:
+        found = use_smtp(shop, port)
+        enqueue_email(shop, key="a")
+        run_due()
+        enqueue_email(shop, key="b")
+        run_due()
+
+    first, second = dispatch_of(shop, "a"), dispatch_of(shop, "b")
+    rest = rest_of(shop)
+    assert (first.status, first.attempts) == (status, attempts)
+    assert (rest.server, rest.failures) == (found.server, 1)
+    assert (second.status, second.attempts, second.due_at) == ("pending", 0, rest.rests_until)
+
+
+def test_slow_refusal_by_a_provider_that_is_busy_lets_it_rest(
+    shop, renderer, resend, enqueue_email, monkeypatch
+):
+    monkeypatch.setattr("emails.resting.SLOW_S", 0)
+    with shop.scope():
+        change_settings(changes={"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"})
+    resend.answers = [429]
+    enqueue_email(shop, key="a")
+
+    run_due()
+
+    first = dispatch_of(shop, "a")
+    assert (first.status, first.attempts) == ("pending", 0)
+    assert (rest_of(shop).server, rest_of(shop).failures) == ("resend", 1)
+
+
+def test_message_that_finds_no_place_is_neither_rendered_nor_an_attempt(
+    shop, other_shop, renderer, mail_dir, enqueue_email, use_smtp, settings
+):
+    settings.OUTBOX_THREADS = 1
+    use_smtp(shop, 2525)
+    enqueue_email(shop, key="a")
+    enqueue_email(other_shop, key="b")
+
+    with own_call(-1, among=1):
+        run_due()
+
+    waiting = dispatch_of(shop, "a")
+    assert (waiting.status, waiting.attempts) == ("pending", 0)
+    assert waiting.due_at > timezone.now()
+    assert dispatch_of(other_shop, "b").status == "succeeded"
+    assert len(renderer.requests) == 1
+    with shop.scope():
+        assert not MailServerRest.objects.exists()
+
+
 def test_rest_grows_to_ten_minutes(shop, use_smtp):
     found, now, rests = use_smtp(shop, 2525), timezone.now(), []
     for _ in range(8):
@@ -163,7 +234,7 @@ def test_provider_of_the_installation_costs_no_statement(shop, django_assert_num
             health = admit(found, now=timezone.now())
             note_failure(health, was_sent=False, now=timezone.now())
             note_answer(health, took_s=60, now=timezone.now())
-            note_refusal(admit(found, now=timezone.now()))
+            note_refusal(admit(found, now=timezone.now()), took_s=60, now=timezone.now())
 
 
 def test_server_that_refuses_the_message_does_not_rest(shop, renderer, enqueue_email, use_smtp):

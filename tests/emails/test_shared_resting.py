@@ -144,7 +144,7 @@ def test_messages_of_two_shops_that_get_no_answer_are_an_outage(shop, other_shop
     assert rest_of(shop, now) == 30
 
 
-@pytest.mark.parametrize("note", [lambda health: note_answer(health, took_s=15, now=None), note_refusal])
+@pytest.mark.parametrize("note", [note_answer, note_refusal])
 def test_any_answer_ends_it(shop, other_shop, note):
     now = timezone.now()
     fail(shop, now)
@@ -152,7 +152,7 @@ def test_any_answer_ends_it(shop, other_shop, note):
     health = begin(shop, later)
     assert rest_of(other_shop, later) == 40
 
-    note(health)
+    note(health, took_s=15, now=later)
 
     assert rest_of(other_shop, later) == 0
     assert begin(other_shop, later) == Health(health.server, 0, is_shared=True)

@@ -7,8 +7,10 @@ from itertools import count
 from threading import Barrier, Event, Lock
 
 import pytest
+from django.utils import timezone
 
 from commerce.outbox import crew
+from commerce.outbox.errors import Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import finish_running, run_due
@@ -88,6 +90,32 @@ def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, m
 
     assert len(ran) == crew.QUICK_RUNS + 12
     assert meeting.broken is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_account_whose_work_is_postponed_keeps_to_its_share(shop, handle, settings, monkeypatch):
+    """All work counts as quick here, however slow the machine is."""
+    monkeypatch.setattr(crew, "QUICK_S", 1_000)
+    settings.OUTBOX_THREADS = 8
+    running, most, lock = set(), [], Lock()
+
+    def work(dispatch):
+        with lock:
+            running.add(dispatch.pk)
+            most.append(len(running))
+        time.sleep(0.01)
+        with lock:
+            running.discard(dispatch.pk)
+        raise Postponed("Not yet.", until=timezone.now() + timedelta(hours=1))
+
+    ran = handle("example", work)
+    for _ in range(20):
+        make_dispatch(shop, task_name="example")
+
+    assert run_due(within=timedelta(minutes=1)) is True
+
+    assert len(ran) == 20
+    assert max(most) <= 3
 
 
 @pytest.mark.django_db(transaction=True)

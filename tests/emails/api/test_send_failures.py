@@ -8,7 +8,7 @@ from django.utils import timezone
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from emails import sender
-from emails.models import EmailDelivery
+from emails.models import EmailDelivery, MailServerRest
 from tests.emails.api.sending import is_untouched, rows, send, use_resend
 from tests.factories import make_customer
 from tests.problems import problem
@@ -77,6 +77,7 @@ def test_message_whose_acceptance_was_not_heard_of_is_finished_by_the_outbox(
     renderer.answer = renderer.answer | {"html": "<p>Another text</p>"}
     with shop.scope():
         OutboxDispatch.objects.update(due_at=timezone.now())
+        MailServerRest.objects.update(rests_until=timezone.now())
 
     run_due()
 
@@ -96,8 +97,8 @@ def test_request_that_died_is_finished_by_the_outbox(shop, renderer, resend, mon
     customer = make_customer(shop, notification_preferences={"order.confirmation": False})
     hand_off = sender.Sender.hand_off
 
-    def die(self, message, *, dispatch):
-        hand_off(self, message, dispatch=dispatch)
+    def die(self, message, *, dispatch, among):
+        hand_off(self, message, dispatch=dispatch, among=among)
         raise SystemExit
 
     monkeypatch.setattr(sender.Sender, "hand_off", die)

@@ -14,7 +14,7 @@ from emails.models import EmailDelivery, MailServerRest
 from tests.emails.api.sending import is_untouched, rows, send
 from tests.factories import make_customer
 from tests.problems import problem
-from tests.servers import silent_server, talking_server
+from tests.servers import closed_port, silent_server, talking_server
 
 SMTP = [b"220 ready\r\n", b"250 me\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go\r\n"]
 
@@ -76,6 +76,18 @@ def test_message_for_a_server_that_rests_is_refused(shop, customer, renderer, us
     assert 0 < int(refused["Retry-After"]) <= 100
     assert is_untouched(shop)
     assert renderer.requests == []
+
+
+def test_server_that_a_request_could_not_reach_rests(shop, customer, renderer, use_smtp):
+    use_smtp(closed_port())
+
+    failed, refused = send(shop, customer), send(shop, customer)
+
+    assert problem(failed) == (502, "provider_failed")
+    assert problem(refused) == (503, "email_provider_resting")
+    assert is_untouched(shop)
+    assert [rest.failures for rest in rows(shop, MailServerRest)] == [1]
+    assert len(renderer.requests) == 1
 
 
 def test_account_may_have_one_request_that_waits(shop, other_shop, customer, renderer, mail_dir):
