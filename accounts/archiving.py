@@ -10,6 +10,7 @@ from commerce.tenancy.scope import account_scope, current_account_id
 Step = Callable[[datetime], None]
 DebtCheck = Callable[[], bool]
 
+_first_steps: list[Step] = []
 _steps: list[Step] = []
 _debt_checks: list[DebtCheck] = []
 
@@ -22,10 +23,16 @@ _EXCLUDE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 def on_archiving(step: Step) -> Step:
     """Register what archiving ends; apps import the module that does so in their `ready()`.
 
-    Steps run in the account's scope, in the transaction that archives it, after its status has changed. They may be
-    run again for a shop that was archived before.
+    Steps run in the account's scope, in the transaction that archives it, after its status has changed and after its
+    checkouts have ended. So they may lock their app's own tables. They may be run again for a shop that was archived before.
     """
     _steps.append(step)
+    return step
+
+
+def first_on_archiving(step: Step) -> Step:
+    """Register a step that locks tables of the product. It runs before those of `on_archiving`."""
+    _first_steps.append(step)
     return step
 
 
@@ -58,7 +65,7 @@ def _lock(statement: str, account_id: int) -> None:
 def end_business(account_id: int, *, now: datetime) -> None:
     """Run every step for an account that the caller's workspace scope has just archived."""
     with account_scope(account_id):
-        for step in _steps:
+        for step in (*_first_steps, *_steps):
             step(now)
 
 

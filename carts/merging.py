@@ -44,15 +44,26 @@ class Merge:
 
 Step = Callable[[Merge], None]
 
+_first_steps: list[Step] = []
 _steps: list[Step] = []
 
 
 def on_merge(step: Step) -> Step:
     """Register a step of every merge; apps import the registering module in `ready()`.
 
-    Steps run in the merge's transaction, while both carts are locked. If a step raises, the merge is rolled back.
+    Steps run at the end of the merge's transaction, when everything that the product itself changes is locked, so they may
+    lock their app's own tables. If a step raises, the merge is rolled back.
     """
     _steps.append(step)
+    return step
+
+
+def first_on_merge(step: Step) -> Step:
+    """Register a step that locks checkouts or orders, which come before customers in the order of locks.
+
+    It runs while both carts are locked, before their customers are.
+    """
+    _first_steps.append(step)
     return step
 
 
@@ -83,9 +94,11 @@ def merge_carts(*, token: str, source_token: str, now: datetime) -> LoadedCart:
         cursor.execute(_MOVE_LINES, parameters)
         moved_lines = cursor.rowcount
     merge = Merge(source=source, target=target, moved_lines=moved_lines, now=now)
-    for step in _steps:
+    for step in _first_steps:
         step(merge)
     _save_carts(merge)
+    for step in _steps:
+        step(merge)
     # Only now are equal lines joined, so that the lines can be counted.
     return check_limits(get_cart(token), field="source_cart_token")
 

@@ -1,12 +1,12 @@
 """Return a cancelled order's uses of discounts, and the amounts paid by gift cards."""
 
-from commerce.orders.cancellation import Cancellation, on_cancellation
+from commerce.orders.cancellation import Cancellation, first_on_cancellation
 
 from .uses import return_uses
 from .vouchers.holds import reverse_redemptions
 
 
-@on_cancellation
+@first_on_cancellation
 def return_uses_and_amounts(cancelled: Cancellation) -> None:
     # Discounts come before gift cards in the order of locks.
     return_uses(order_id=cancelled.order.pk)

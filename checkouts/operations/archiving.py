@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from accounts.archiving import on_archiving
+from accounts.archiving import first_on_archiving
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
 from checkouts.queries import is_at_gateway
@@ -11,7 +11,7 @@ from commerce.tenancy.locks import lock
 from .abandonment import ENDED_COLUMNS, abandon_checkouts
 
 
-@on_archiving
+@first_on_archiving
 def end_checkouts(now: datetime) -> None:
     """Abandon open checkouts; make those paid at a gateway due, so that the sweeper turns them into orders.
 

@@ -1,6 +1,6 @@
 """End the checkouts of two carts when they are merged."""
 
-from carts.merging import Merge, on_merge
+from carts.merging import Merge, first_on_merge
 from checkouts.errors import CheckoutInPayment
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES, Phase
@@ -10,7 +10,7 @@ from commerce.tenancy.locks import lock
 from .abandonment import abandon_checkouts
 
 
-@on_merge
+@first_on_merge
 def end_open_checkouts(merge: Merge) -> None:
     """Abandon the open checkouts of both carts, because they no longer match their carts.
 

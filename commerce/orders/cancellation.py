@@ -22,20 +22,35 @@ class Cancellation:
 
 Step = Callable[[Cancellation], None]
 
+_first_steps: list[Step] = []
 _steps: list[Step] = []
 
 
 def on_cancellation(step: Step) -> Step:
     """Register a step of every cancellation. Apps import the registering module in their `ready()`.
 
-    Steps run in the transaction of the cancellation, before stock is freed, for whose locks most checkouts wait. They run
-    under the order's lock, so once for each order. If a step raises an exception, everything is rolled back.
+    Steps run in the transaction of the cancellation, once for each order, when everything that the product itself changes
+    is locked, so they may lock their app's own tables. If a step raises an exception, everything is rolled back.
     """
     _steps.append(step)
     return step
 
 
-def run_cancellation_steps(cancellation: Cancellation) -> None:
+def first_on_cancellation(step: Step) -> Step:
+    """Register a step that locks discounts or gift cards, which come before stock in the order of locks.
+
+    It runs under the order's lock, before stock is freed.
+    """
+    _first_steps.append(step)
+    return step
+
+
+def run_first_steps(cancellation: Cancellation) -> None:
+    for step in _first_steps:
+        step(cancellation)
+
+
+def run_steps(cancellation: Cancellation) -> None:
     """Run the steps in the order of INSTALLED_APPS, so that locks are always taken in the same order."""
     for step in _steps:
         step(cancellation)

@@ -8,7 +8,7 @@ from commerce.inventory.reservations import fulfill, restock
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 
-from .cancellation import Cancellation, run_cancellation_steps
+from .cancellation import Cancellation, run_first_steps, run_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
 from .notifications import CANCELLED, SHIPPED, enqueue_notice
@@ -47,11 +47,12 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
         return order
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
-    # In this order, which is that of the locks: order, customer, discounts and gift cards, stock.
+    # In this order, which is that of the locks: order, customer, discounts and gift cards, stock, tables of other apps.
     take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
     cancellation = Cancellation(order=order, actor=actor, now=now)
-    run_cancellation_steps(cancellation)
+    run_first_steps(cancellation)
     restock(checkout_id=order.checkout_id)
+    run_steps(cancellation)
     # What the shop refunds by hand counts as refunded at once. A gateway's refund is recorded once it has been made.
     is_by_hand = order.is_refunded_by_hand and not cancellation.is_refunded_later
     if order.payment_status == PaymentStatus.PAID and is_by_hand:

@@ -4,7 +4,8 @@
 `LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if
 none is open. Rows of one table are locked in order of id. Neither sends a statement of its own.
 
-Tables of other apps, which `Resource` doesn't list, come last: lock at most one of them.
+Tables that `Resource` doesn't list come last, in the order of INSTALLED_APPS and of an app's models. Of names that are no
+tables of models, lock at most one.
 
 A resource that is held may be locked again, as these usually are the same rows. Locks of a savepoint that has ended are
 forgotten, since it may have been rolled back. Key-share locks, which foreign keys take, are not part of the order.
@@ -12,9 +13,12 @@ forgotten, since it may have been rolled back. Key-share locks, which foreign ke
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from django.apps import apps
+from django.conf import settings
 from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.transaction import Atomic
@@ -50,7 +54,6 @@ class Resource(StrEnum):
     ORDER_COUNTER = "order_counters"
 
 
-_RANKS: dict[str, int] = {resource: rank for rank, resource in enumerate(Resource)}
 # What was locked within each open `atomic()` block. An entry disappears with its block, when that ends.
 _held: WeakKeyDictionary[Atomic, set[str]] = WeakKeyDictionary()
 
@@ -93,8 +96,8 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
     held = _list_held(blocks)
     if resource not in held:
         rank = _rank_of(resource)
-        # Tables that aren't listed have no order among themselves, so the second of them always breaks it.
-        later = [other for other in held if _rank_of(other) > rank or other not in _RANKS]
+        # Unknown names have no order among themselves, so the second of them always breaks it.
+        later = [other for other in held if _rank_of(other) > rank or not _is_known(other)]
         # Without waiting, there is no deadlock.
         if waits and later:
             raise LockOrderBroken(f"Lock {resource} before {', '.join(sorted(later, key=_rank_of))}.")
@@ -107,7 +110,20 @@ def held_locks() -> list[str]:
 
 
 def _rank_of(resource: str) -> int:
-    return _RANKS.get(resource, len(_RANKS))
+    ranks = _rank_tables(tuple(settings.INSTALLED_APPS))
+    return ranks.get(resource, len(ranks))
+
+
+def _is_known(resource: str) -> bool:
+    return resource in _rank_tables(tuple(settings.INSTALLED_APPS))
+
+
+# By the setting's value, which tests change.
+@cache
+def _rank_tables(installed_apps: tuple[str, ...]) -> dict[str, int]:
+    """Return every table's place in the order of locks."""
+    others = (model._meta.db_table for model in apps.get_models())
+    return {table: rank for rank, table in enumerate(dict.fromkeys([*Resource, *others]))}
 
 
 def _list_held(blocks: Iterable[Atomic]) -> list[str]:

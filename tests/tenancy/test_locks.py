@@ -10,6 +10,7 @@ from checkouts.models import Checkout
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin
 from commerce.inventory.models import InventoryLevel
+from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.locks import (
     LockOrderBroken,
     NoTransaction,
@@ -18,6 +19,7 @@ from commerce.tenancy.locks import (
     held_locks,
     lock,
 )
+from emails.models import EmailDelivery
 from tests.factories import make_cart
 from tests.tenancy import locking
 
@@ -54,7 +56,7 @@ def test_held_resource_may_be_locked_again(shop):
         about_to_lock(Resource.CART)
 
 
-def test_tables_outside_of_the_order_come_last_and_one_at_a_time(shop):
+def test_names_outside_of_the_order_come_last_and_one_at_a_time(shop):
     with shop.scope():
         about_to_lock(Resource.STOCK_LEVEL)
         about_to_lock("suppliers")
@@ -63,6 +65,21 @@ def test_tables_outside_of_the_order_come_last_and_one_at_a_time(shop):
             with pytest.raises(LockOrderBroken, match=f"{resource} before"):
                 about_to_lock(resource)
         about_to_lock("suppliers")
+
+
+def test_tables_of_other_apps_are_locked_in_the_order_of_installed_apps(shop):
+    # Neither is in `Resource`.
+    first, second = OutboxDispatch._meta.db_table, EmailDelivery._meta.db_table
+    with shop.scope():
+        about_to_lock(Resource.ORDER_COUNTER)
+        about_to_lock(first)
+        about_to_lock(second)
+
+        assert held_locks() == [Resource.ORDER_COUNTER, first, second]
+    with shop.scope():
+        about_to_lock(second)
+        with pytest.raises(LockOrderBroken, match=f"{first} before {second}"):
+            about_to_lock(first)
 
 
 def test_rows_skipped_if_locked_may_be_locked_at_any_time_but_count_as_held(shop):
