@@ -5,10 +5,10 @@ from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column, money_column, rate_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.queries import sum_up
 
 from .models import Cart, CartLineItem
 

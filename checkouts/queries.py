@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
@@ -138,8 +138,7 @@ def payments(
     payment_method: str | None = None,
     status: str | None = None,
 ) -> QuerySet[CheckoutPaymentAttempt]:
-    """Return payment attempts, each with its checkout."""
-    # Selected with their checkouts, because each payment shows its order's id, which only the checkout knows.
+    """Return payment attempts, each with the `order_id` of its checkout."""
     wanted = {
         "checkout_id": checkout_id,
         "checkout__order_id": order_id,
@@ -147,7 +146,7 @@ def payments(
         "status": status,
     }
     filters = {name: value for name, value in wanted.items() if value is not None}
-    return CheckoutPaymentAttempt.objects.select_related("checkout").filter(**filters)
+    return CheckoutPaymentAttempt.objects.filter(**filters).annotate(order_id=F("checkout__order_id"))
 
 
 def get_payment(payment_id: int) -> CheckoutPaymentAttempt:

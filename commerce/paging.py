@@ -2,15 +2,37 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    BooleanField,
+    Count,
+    F,
+    Func,
+    JSONField,
+    Model,
+    OrderBy,
+    Q,
+    QuerySet,
+    Sum,
+    TextField,
+    Window,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import RowNumber
 from django.http import QueryDict
 
 from commerce.errors import ValidationFailed
+from commerce.sizes import KIB, bytes_of
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 250
+# Of the texts and JSON of a page's rows. Otherwise 250 large rows would take hundreds of megabytes.
+MAX_PAGE_BYTES = 4 * 1024 * KIB
+# Columns of any length. All others of a row together are small.
+_LONG_COLUMNS = (TextField, JSONField, ArrayField)
 
 M = TypeVar("M", bound=Model)
 
@@ -51,24 +73,68 @@ class Page(Generic[M]):
         return {name: [shape(row) for row in self.rows], "next_cursor_id": cursor}
 
 
-def newest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
-    """One page of a queryset by falling id, in one statement."""
+def newest_first(rows: QuerySet[M], cursor: Cursor, *, related_bytes: Combinable | None = None) -> Page[M]:
+    """One page of a queryset by falling id, in one statement. `related_bytes` is as in `page_of`."""
     # After an id instead of an offset: rows that are added meanwhile shift no page, and late pages aren't slower.
     if cursor.after_id is not None:
         rows = rows.filter(pk__lt=cursor.after_id)
-    return page_of(rows.order_by("-pk"), cursor)
+    return page_of(rows, cursor, order=F("pk").desc(), related_bytes=related_bytes)
 
 
 def oldest_first(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
     """One page of a queryset by rising id, for feeds that clients poll."""
     if cursor.after_id is not None:
         rows = rows.filter(pk__gt=cursor.after_id)
-    return page_of(rows.order_by("pk"), cursor)
+    return page_of(rows, cursor, order=F("pk").asc())
 
 
-def page_of(rows: QuerySet[M], cursor: Cursor) -> Page[M]:
-    """The first rows of a queryset that is already filtered by the cursor and ordered."""
+def page_of(
+    rows: QuerySet[M], cursor: Cursor, *, order: OrderBy, related_bytes: Combinable | None = None
+) -> Page[M]:
+    """The first rows of a queryset that is already filtered by the cursor: at most `MAX_PAGE_BYTES`, but at least one.
+
+    `related_bytes` is the size of what is prefetched for a row.
+    """
+    untyped: Any = rows
+    if untyped._prefetch_related_lookups and related_bytes is None:  # noqa: SLF001  Django has no other name for it
+        raise ValueError("A list that prefetches rows needs their size.")
+    sizes: list[Any] = [bytes_of(name) for name in _long_columns(rows)]
+    if related_bytes is not None:
+        sizes.append(related_bytes)
     # One row more tells whether there is another page, without counting.
-    found = list(rows[: cursor.limit + 1])
-    shown = found[: cursor.limit]
-    return Page(rows=shown, next_cursor_id=shown[-1].pk if len(found) > len(shown) else None)
+    candidates = rows.order_by(order)[: cursor.limit + 1]
+    if not sizes:
+        found: list[Any] = list(candidates)
+        return _cut(found, cursor.limit, candidates=len(found))
+    # The database adds up the sizes, so that rows that don't fit never leave it.
+    size = sum(sizes[1:], start=sizes[0])
+    is_candidate = _IsAnyOf(F("pk"), ArraySubquery(candidates.values("pk")))
+    weighed = rows.filter(is_candidate).annotate(page_candidates=Window(Count("*")))
+    weighed = weighed.alias(
+        place=Window(RowNumber(), order_by=order), bytes_so_far=Window(Sum(size), order_by=order)
+    )
+    found = list(weighed.filter(Q(place=1) | Q(bytes_so_far__lte=MAX_PAGE_BYTES)).order_by(order))
+    return _cut(found, cursor.limit, candidates=found[0].page_candidates if found else 0)
+
+
+class _IsAnyOf(Func):
+    """Whether a value is in an array. The array is computed once; the subquery of an IN may be run for each row."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
+def _cut(found: list[M], limit: int, *, candidates: int) -> Page[M]:
+    shown = found[:limit]
+    return Page(rows=shown, next_cursor_id=shown[-1].pk if candidates > len(shown) else None)
+
+
+def _long_columns(rows: QuerySet[M]) -> list[str]:
+    """The columns of any length that the queryset reads."""
+    names, are_deferred = rows.query.deferred_loading
+    return [
+        field.name
+        for field in rows.model._meta.concrete_fields
+        if isinstance(field, _LONG_COLUMNS) and (field.name in names) is not are_deferred
+    ]

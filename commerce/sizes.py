@@ -1,7 +1,7 @@
 """Size limits in bytes: of request bodies, and of columns whose type has none, which the database enforces."""
 
 from django.db import models
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 from django.db.models.lookups import LessThanOrEqual
 
 KIB = 1024
@@ -14,7 +14,15 @@ def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckCons
 
     PostgreSQL adds spaces to JSON, which count.
     """
-    size = models.Func(
+    return models.CheckConstraint(condition=LessThanOrEqual(_octets(column), max_bytes), name=name)
+
+
+def bytes_of(column: str) -> Coalesce:
+    """The bytes of a column as UTF-8 text; 0 if it is null."""
+    return Coalesce(_octets(column), 0)
+
+
+def _octets(column: str) -> models.Func:
+    return models.Func(
         Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
     )
-    return models.CheckConstraint(condition=LessThanOrEqual(size, max_bytes), name=name)

@@ -7,11 +7,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import label_column
 from commerce.backoffice.forms import is_saving
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
+from commerce.queries import sum_up
 from commerce.tenancy.locks import lock
 
 from . import operations

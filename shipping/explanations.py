@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commerce.backoffice.annotations import sum_up
+from commerce.queries import sum_up
 
 from . import matching, quotes
 from .matching import Candidate, Method, Objection, Option, Parcel, Rate, Zone

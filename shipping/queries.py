@@ -1,9 +1,10 @@
 from django.db.models import F, Prefetch, QuerySet
+from django.db.models.expressions import Combinable
 
 from accounts.queries import markets
 from commerce.errors import NotFound, ValidationFailed
 from commerce.paging import Cursor, Page, newest_first, page_of
-from commerce.queries import get_or_not_found
+from commerce.queries import get_or_not_found, sum_up
 
 from . import matching, quotes
 from .errors import PickupPointClosed, PickupPointMismatch, PickupPointRequired
@@ -16,6 +17,8 @@ LAST_CHARACTER = "\U0010ffff"
 # Ordering by an expression that no index has, and a range instead of LIKE, leave the planner only the index of
 # postcodes. Otherwise it may walk a million points by id to find a few, depending on how the statement was prepared.
 _NEWEST_FIRST = (F("pk") + 0).desc()
+# The columns of a rate in an answer.
+_RATE_BYTES = 500
 
 
 def quote(parcel: Parcel) -> list[Option]:
@@ -74,7 +77,7 @@ def list_pickup_points(
     if cursor.after_id is not None:
         in_range = in_range.filter(pk__lt=cursor.after_id)
     ids = in_range.order_by(_NEWEST_FIRST).values("pk")[: cursor.limit + 1]
-    return page_of(PickupPoint.objects.filter(pk__in=ids).order_by(_NEWEST_FIRST), cursor)
+    return page_of(PickupPoint.objects.filter(pk__in=ids), cursor, order=_NEWEST_FIRST)
 
 
 def zones() -> QuerySet[ShippingZone]:
@@ -91,6 +94,11 @@ def methods() -> QuerySet[ShippingMethod]:
     # Without an order of their own, rates would change places in answers whenever one of them is updated.
     rates = Prefetch("rates", queryset=ShippingRate.objects.filter(LIVE).order_by("pk"))
     return ShippingMethod.objects.filter(LIVE).prefetch_related(rates)
+
+
+def bytes_of_rates() -> Combinable:
+    """The size of a method's rates in an answer, for each method of a page."""
+    return sum_up(ShippingRate.objects.filter(LIVE), "method") * _RATE_BYTES
 
 
 def get_method(method_id: int) -> ShippingMethod:

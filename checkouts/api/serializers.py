@@ -176,7 +176,7 @@ class PaymentOutput(PaymentAttemptOutput):
     """A payment attempt as merchants see it."""
 
     checkout_id = fields.IdField()
-    order_id = fields.IdField(source="checkout.order_id", allow_null=True)
+    order_id = fields.IdField(allow_null=True)
     paid_late_at = TimestampField(allow_null=True, help_text="Money that arrived too late and is refunded.")
     refunded_at = TimestampField(allow_null=True)
     refund_reference = serializers.CharField(allow_null=True)

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from commerce.backoffice.annotations import sum_up
 from commerce.backoffice.display import format_money, label_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
+from commerce.queries import sum_up
 
 from . import operations, queries
 from .models import Product, Variant, VariantPricing

@@ -1,8 +1,14 @@
-from django.db.models import F, Prefetch, Q, QuerySet
+from django.db.models import F, Prefetch, Q, QuerySet, Sum
+from django.db.models.expressions import Combinable
 
-from commerce.queries import get_or_not_found
+from commerce.queries import get_or_not_found, sum_up
+from commerce.sizes import bytes_of
 
 from .models import Product, Variant, VariantPricing
+
+# The columns in an answer: of a variant without its title, and of a price.
+_VARIANT_BYTES = 400
+_PRICE_BYTES = 100
 
 
 def products(*, status: str | None = None, handle: str | None = None) -> QuerySet[Product]:
@@ -24,13 +30,10 @@ def get_product_with_variants(product_id: int) -> Product:
 
 def offered_products(*, market_id: int | None = None, handle: str | None = None) -> QuerySet[Product]:
     """The products shown in the storefront: active ones, with their prices in one market or in all."""
-    pricing = VariantPricing.objects.all()
-    if market_id is not None:
-        pricing = pricing.filter(market_id=market_id)
     found = Product.objects.filter(status=Product.Status.ACTIVE)
     if handle is not None:
         found = found.filter(handle=handle)
-    return found.prefetch_related(_prefetch_variants(pricing))
+    return found.prefetch_related(_prefetch_variants(_pricing_in(market_id)))
 
 
 def get_offered_product(product_id: int, *, market_id: int | None = None) -> Product:
@@ -43,6 +46,19 @@ def variants_of(product: Product) -> QuerySet[Variant]:
     return _exclude_archived(product.variants.all()).prefetch_related(
         _prefetch_pricing(VariantPricing.objects.all())
     )
+
+
+def bytes_of_variants(*, market_id: int | None = None) -> Combinable:
+    """The size of a product's variants in an answer, for each product of a page; prices in one market or in all."""
+    variants = _exclude_archived(Variant.objects.all())
+    prices = _pricing_in(market_id).filter(_is_listed("variant__"))
+    titles = sum_up(variants, "product", Sum(bytes_of("title") + _VARIANT_BYTES))
+    return titles + sum_up(prices, "variant__product") * _PRICE_BYTES
+
+
+def bytes_of_pricing() -> Combinable:
+    """The size of a variant's prices in an answer, for each variant of a page."""
+    return sum_up(VariantPricing.objects.all(), "variant") * _PRICE_BYTES
 
 
 def get_variant(variant_id: int) -> Variant:
@@ -64,7 +80,19 @@ def get_pricing(*, variant_id: int, market_id: int) -> VariantPricing:
 
 def _exclude_archived(variants: QuerySet[Variant]) -> QuerySet[Variant]:
     """Leave out variants that were archived on their own rather than together with their product."""
-    return variants.filter(Q(archived_at__isnull=True) | Q(archived_at=F("product__archived_at")))
+    return variants.filter(_is_listed())
+
+
+def _is_listed(path: str = "") -> Q:
+    """The condition of `_exclude_archived`, where `path` leads to the variant."""
+    archived_at = f"{path}archived_at"
+    return Q(**{f"{archived_at}__isnull": True}) | Q(**{archived_at: F(f"{path}product__archived_at")})
+
+
+def _pricing_in(market_id: int | None) -> QuerySet[VariantPricing]:
+    """The prices in one market, or in all."""
+    pricing = VariantPricing.objects.all()
+    return pricing if market_id is None else pricing.filter(market_id=market_id)
 
 
 def _prefetch_variants(pricing: QuerySet[VariantPricing]) -> Prefetch:

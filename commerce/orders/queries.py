@@ -1,11 +1,16 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
+from django.db.models.functions import Coalesce
 
-from commerce.queries import get_or_not_found
+from commerce.queries import get_or_not_found, sum_up
+from commerce.sizes import bytes_of
 
-from .models import Order
+from .models import Order, OrderLineItem
+
+# The columns of a line in an answer, without its custom attributes.
+_LINE_BYTES = 500
 
 
 def orders(
@@ -22,6 +27,12 @@ def orders(
     ranges = {"email__iexact": email, "placed_at__gte": placed_at_min, "placed_at__lte": placed_at_max}
     given = {lookup: value for lookup, value in ranges.items() if value is not None}
     return Order.objects.filter(**equal, **given).prefetch_related("line_items")
+
+
+def bytes_of_lines() -> Coalesce:
+    """The size of an order's lines in an answer, for each order of a page."""
+    size = Sum(bytes_of("title") + bytes_of("custom_attributes") + _LINE_BYTES)
+    return sum_up(OrderLineItem.objects.all(), "order", size)
 
 
 def get_order(**lookup: object) -> Order:

@@ -14,7 +14,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 Parameters = list[OpenApiParameter | type[serializers.Serializer]]
 
 PAGE_PARAMETERS: Parameters = [
-    OpenApiParameter("limit", int, description="1 to 250, 50 unless given; larger is taken as 250."),
+    OpenApiParameter(
+        "limit",
+        int,
+        description="1 to 250, 50 unless given; larger is taken as 250. A page of large rows has fewer: "
+        "only a `next_cursor_id` of null means that there are no more.",
+    ),
     OpenApiParameter("cursor_id", int, description="`next_cursor_id` of the page before."),
 ]
 

@@ -45,7 +45,8 @@ class MethodsViewSet(AdminViewSet):
 
     @answers(many("methods", shapes.MethodOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
-        return Response(newest_first(queries.methods(), self.cursor).answer("methods", _shape_method))
+        page = newest_first(queries.methods(), self.cursor, related_bytes=queries.bytes_of_rates())
+        return Response(page.answer("methods", _shape_method))
 
     @answers(one("method", shapes.MethodOutput), request=shapes.MethodInput, status=201)
     def create(self, request: Request) -> Response:

@@ -20,7 +20,8 @@ class ProductsViewSet(AdminViewSet):
     )
     def list(self, request: Request) -> Response:
         products = queries.products(**self.valid_query(serializers.ProductFilter))
-        return Response(newest_first(products, self.cursor).answer("products", shape_product))
+        page = newest_first(products, self.cursor, related_bytes=queries.bytes_of_variants())
+        return Response(page.answer("products", shape_product))
 
     @answers(one("product", serializers.ProductOutput), request=serializers.ProductInput, status=201)
     def create(self, request: Request) -> Response:
@@ -56,7 +57,8 @@ class ProductVariantsViewSet(AdminViewSet):
     @answers(many("variants", serializers.VariantOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request, product_id: int) -> Response:
         variants = queries.variants_of(queries.get_product(product_id))
-        return Response(newest_first(variants, self.cursor).answer("variants", shape_variant))
+        page = newest_first(variants, self.cursor, related_bytes=queries.bytes_of_pricing())
+        return Response(page.answer("variants", shape_variant))
 
     @answers(one("variant", serializers.VariantOutput), request=serializers.VariantInput, status=201)
     def create(self, request: Request, product_id: int) -> Response:

@@ -20,8 +20,10 @@ class StorefrontProductsViewSet(StorefrontViewSet):
         parameters=[*PAGE_PARAMETERS, MARKET, OpenApiParameter("handle", str)],
     )
     def list(self, request: Request) -> Response:
-        products = queries.offered_products(**self.valid_query(serializers.OffersFilter))
-        return Response(newest_first(products, self.cursor).answer("products", shape_offered_product))
+        wanted = self.valid_query(serializers.OffersFilter)
+        size = queries.bytes_of_variants(market_id=wanted.get("market_id"))
+        page = newest_first(queries.offered_products(**wanted), self.cursor, related_bytes=size)
+        return Response(page.answer("products", shape_offered_product))
 
     @answers(one("product", serializers.OfferedProductOutput), parameters=[MARKET])
     def retrieve(self, request: Request, product_id: int) -> Response:

@@ -20,7 +20,8 @@ class OrdersViewSet(AdminViewSet):
     @answers(many("orders", AdminOrderOutput), parameters=[*PAGE_PARAMETERS, OrderFilter])
     def list(self, request: Request) -> Response:
         found = queries.orders(**self.valid_query(OrderFilter))
-        return Response(newest_first(found, self.cursor).answer("orders", shape_admin_order))
+        page = newest_first(found, self.cursor, related_bytes=queries.bytes_of_lines())
+        return Response(page.answer("orders", shape_admin_order))
 
     @answers(_ORDER)
     def retrieve(self, request: Request, order_id: int) -> Response:
