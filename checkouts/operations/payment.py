@@ -30,7 +30,7 @@ from checkouts.queries import (
     require_phase,
 )
 from commerce.errors import FieldError, ValidationFailed, constraint_of
-from commerce.payments.connectors import get_gateway, get_offered_connector, refuse_method
+from commerce.payments.connectors import Connector, Delivery, get_gateway, get_offered_connector
 from commerce.payments.errors import PaymentGatewayFailed
 from commerce.payments.gateway import (
     Gateway,
@@ -72,9 +72,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     Raises `PaymentMethodNotSupported`, and whatever `lock_checkout_for` raises.
     """
     checkout = lock_checkout_for("payment_method", token, now=now)
-    connector = get_offered_connector(payment_method)
-    if not connector.accepts(checkout.shipping_method):
-        refuse_method("This payment method isn't available for the chosen shipping method.")
+    _require_offered(checkout, payment_method)
     loaded = LoadedCheckout(checkout, load_lines(checkout))
     checkout.payment_method = payment_method
     # Later choices keep the prices, because the customer has been promised the total.
@@ -85,6 +83,11 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     checkout.failure_code = None
     checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *PRICED])
     return loaded
+
+
+def _require_offered(checkout: Checkout, payment_method: str) -> Connector:
+    delivery = Delivery(method=checkout.shipping_method, point=checkout.pickup_point)
+    return get_offered_connector(payment_method, delivery)
 
 
 def start_payment(
@@ -244,7 +247,7 @@ def _open_attempt(
 ) -> CheckoutPaymentAttempt:
     """Hold discounts, gift cards and stock, and record the attempt before the gateway is called."""
     checkout = loaded.checkout
-    connector = get_offered_connector(checkout.payment_method or "")
+    connector = _require_offered(checkout, checkout.payment_method or "")
     has_gateway = connector.gateway is not None and checkout.amount_due_cents > 0
     if has_gateway:
         missing = [

@@ -24,6 +24,28 @@ class ChosenMethod(Protocol):
     def is_cod_compatible(self) -> bool: ...
 
 
+class ChosenPoint(Protocol):
+    """The chosen pickup point, as far as payment methods depend on it."""
+
+    @property
+    def is_cod_supported(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """How an order is to be delivered: before the shipping step there is no method, and most methods have no point."""
+
+    method: ChosenMethod | None
+    point: ChosenPoint | None
+
+
+def takes_cash(delivery: Delivery) -> bool:
+    """Whether whoever hands over the parcel collects the money."""
+    if delivery.method is None or not delivery.method.is_cod_compatible:
+        return False
+    return delivery.point is None or delivery.point.is_cod_supported
+
+
 def _always(_: object) -> bool:
     return True
 
@@ -34,8 +56,8 @@ class Connector:
 
     code: str
     charges_cod_fee: bool = False
-    # Whether it is available with the chosen shipping method; before the shipping step there is none.
-    accepts: Callable[[ChosenMethod | None], bool] = _always
+    # Whether it is available with the chosen delivery.
+    accepts: Callable[[Delivery], bool] = _always
     is_offered: Callable[[Settings], bool] = _always
     # Makes the gateway from the account's settings. Import the gateway's library here, so that only processes that
     # use it load it.
@@ -48,11 +70,7 @@ class Connector:
     documents: str | None = None
 
 
-CASH_ON_DELIVERY = Connector(
-    code="cod",
-    charges_cod_fee=True,
-    accepts=lambda method: method is not None and method.is_cod_compatible,
-)
+CASH_ON_DELIVERY = Connector(code="cod", charges_cod_fee=True, accepts=takes_cash)
 BANK_TRANSFER = Connector(code="bank_transfer")
 
 
@@ -88,12 +106,17 @@ def list_cod_fee_methods() -> list[str]:
     return [code for code, connector in load_connectors().items() if connector.charges_cod_fee]
 
 
-def get_offered_connector(code: str) -> Connector:
-    """Return a payment method that the account in scope offers; raises `PaymentMethodNotSupported`."""
+def get_offered_connector(code: str, delivery: Delivery) -> Connector:
+    """Return a payment method that the account in scope offers for this delivery.
+
+    Raises `PaymentMethodNotSupported`, with the methods that it does offer.
+    """
     connector = get_connector(code)
     # Most methods are always offered, and need no statement for the account's settings.
     if connector is None or not (connector.is_offered is _always or connector.is_offered(read_settings())):
-        refuse_method("There is no such payment method.")
+        _refuse_method("There is no such payment method.", delivery)
+    if not connector.accepts(delivery):
+        _refuse_method("This payment method isn't available for the chosen delivery.", delivery)
     return connector
 
 
@@ -109,9 +132,11 @@ def get_gateway(code: str) -> Gateway:
     return connector.gateway(read_settings())
 
 
-def refuse_method(detail: str) -> NoReturn:
-    """Raise `PaymentMethodNotSupported` with the methods that the account offers."""
+def _refuse_method(detail: str, delivery: Delivery) -> NoReturn:
     settings = read_settings()
-    connectors = load_connectors()
-    offered = sorted(code for code, connector in connectors.items() if connector.is_offered(settings))
+    offered = sorted(
+        code
+        for code, connector in load_connectors().items()
+        if connector.is_offered(settings) and connector.accepts(delivery)
+    )
     raise PaymentMethodNotSupported(detail, supported=offered)

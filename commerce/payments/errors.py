@@ -2,7 +2,7 @@ from commerce.errors import Refusal
 
 
 class PaymentMethodNotSupported(Refusal):
-    """Carries `supported`, the codes of the methods that the account offers."""
+    """Carries `supported`, the codes of the methods that the account offers for the chosen delivery."""
 
     status = 422
     code = "payment_method_not_supported"

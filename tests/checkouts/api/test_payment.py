@@ -2,7 +2,7 @@
 
 import pytest
 
-from checkouts.models import CheckoutPaymentAttempt
+from checkouts.models import Checkout, CheckoutPaymentAttempt
 from tests import factories
 from tests.storefront import checkout_in
 
@@ -45,6 +45,48 @@ def test_cash_on_delivery_needs_a_method_that_takes_it(shop):
     answer = put_method(shop, checkout, "cod")
 
     assert (answer.status_code, answer.json()["code"]) == (422, "payment_method_not_supported")
+
+
+@pytest.mark.parametrize("takes_cash", [False, True])
+def test_cash_on_delivery_needs_a_pickup_point_that_takes_it(shop, takes_cash):
+    method = factories.make_method(
+        shop, carrier="dhl", requires_pickup_point=True, is_cod_compatible=True, cod_fee_cents=200
+    )
+    rate = factories.make_rate(shop, method=method)
+    point = factories.make_pickup_point(carrier="dhl", country_code="DE", is_cod_supported=takes_cash)
+    token = checkout_in("address", shop, (factories.make_variant(shop), 1), rate=rate)["token"]
+    body = {"shipping_method_id": method.pk, "shipping_rate_id": rate.pk, "pickup_point_id": point.pk}
+    checkout = shop.storefront.put(f"checkouts/{token}/shipping.json", body).json()["checkout"]
+
+    answer = put_method(shop, checkout, "cod")
+
+    if takes_cash:
+        assert answer.json()["checkout"]["totals"]["cod_fee_cents"] == "200"
+        return
+    assert (answer.status_code, answer.json()["code"]) == (422, "payment_method_not_supported")
+    assert answer.json()["supported"] == ["bank_transfer"]
+    assert shop.storefront.get(f"checkouts/{token}.json").json()["checkout"] == checkout
+    assert put_method(shop, checkout, "bank_transfer").json()["checkout"]["phase"] == "payment"
+
+
+def test_payment_by_a_method_that_the_delivery_does_not_take_is_not_started(shop):
+    """It may have been chosen when an earlier release didn't look at the pickup point."""
+    method = factories.make_method(shop, carrier="dhl", requires_pickup_point=True, is_cod_compatible=True)
+    rate = factories.make_rate(shop, method=method)
+    point = factories.make_pickup_point(carrier="dhl", country_code="DE", is_cod_supported=False)
+    token = checkout_in("address", shop, (factories.make_variant(shop), 1), rate=rate)["token"]
+    body = {"shipping_method_id": method.pk, "shipping_rate_id": rate.pk, "pickup_point_id": point.pk}
+    checkout = shop.storefront.put(f"checkouts/{token}/shipping.json", body).json()["checkout"]
+    put_method(shop, checkout, "bank_transfer")
+    with shop.scope():
+        Checkout.objects.filter(token=token).update(payment_method="cod")
+
+    answer = shop.storefront.post(f"checkouts/{token}/start_payment.json", {})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "payment_method_not_supported")
+    with shop.scope():
+        assert Checkout.objects.get(token=token).phase == "payment"
+        assert not CheckoutPaymentAttempt.objects.exists()
 
 
 def test_payment_is_started_and_confirmed(shop):
