@@ -5,19 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     BooleanField,
     Count,
     F,
     Func,
-    JSONField,
     Model,
     OrderBy,
     Q,
     QuerySet,
     Sum,
-    TextField,
     Window,
 )
 from django.db.models.expressions import Combinable
@@ -25,14 +22,12 @@ from django.db.models.functions import RowNumber
 from django.http import QueryDict
 
 from commerce.errors import ValidationFailed
-from commerce.sizes import KIB, bytes_of
+from commerce.sizes import KIB, bytes_of, long_columns
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 250
 # Of the texts and JSON of a page's rows. Otherwise 250 large rows would take hundreds of megabytes.
 MAX_PAGE_BYTES = 4 * 1024 * KIB
-# Columns of any length. All others of a row together are small.
-_LONG_COLUMNS = (TextField, JSONField, ArrayField)
 
 M = TypeVar("M", bound=Model)
 
@@ -98,7 +93,7 @@ def page_of(
     untyped: Any = rows
     if untyped._prefetch_related_lookups and related_bytes is None:  # noqa: SLF001  Django has no other name for it
         raise ValueError("A list that prefetches rows needs their size.")
-    sizes: list[Any] = [bytes_of(name) for name in _long_columns(rows)]
+    sizes: list[Any] = [bytes_of(name) for name in long_columns(rows)]
     if related_bytes is not None:
         sizes.append(related_bytes)
     # One row more tells whether there is another page, without counting.
@@ -128,13 +123,3 @@ class _IsAnyOf(Func):
 def _cut(found: list[M], limit: int, *, candidates: int) -> Page[M]:
     shown = found[:limit]
     return Page(rows=shown, next_cursor_id=shown[-1].pk if candidates > len(shown) else None)
-
-
-def _long_columns(rows: QuerySet[M]) -> list[str]:
-    """The columns of any length that the queryset reads."""
-    names, are_deferred = rows.query.deferred_loading
-    return [
-        field.name
-        for field in rows.model._meta.concrete_fields
-        if isinstance(field, _LONG_COLUMNS) and (field.name in names) is not are_deferred
-    ]

@@ -1,5 +1,6 @@
 """Size limits in bytes: of request bodies, and of columns whose type has none, which the database enforces."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Cast, Coalesce
 from django.db.models.lookups import LessThanOrEqual
@@ -7,6 +8,8 @@ from django.db.models.lookups import LessThanOrEqual
 KIB = 1024
 # Of a request's body.
 MAX_BODY_BYTES = 1024 * KIB
+# Columns of any length. All others of a row together are small.
+_LONG = (models.TextField, models.JSONField, ArrayField)
 
 
 def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckConstraint:
@@ -20,6 +23,16 @@ def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckCons
 def bytes_of(column: str) -> Coalesce:
     """The bytes of a column as UTF-8 text; 0 if it is null."""
     return Coalesce(_octets(column), 0)
+
+
+def long_columns(rows: models.QuerySet) -> list[str]:
+    """The columns of any length that the queryset reads."""
+    names, are_deferred = rows.query.deferred_loading
+    return [
+        field.name
+        for field in rows.model._meta.concrete_fields
+        if isinstance(field, _LONG) and (field.name in names) is not are_deferred
+    ]
 
 
 def _octets(column: str) -> models.Func:

@@ -5,14 +5,27 @@ from dataclasses import is_dataclass
 
 import orjson
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, QuerySet, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+
+from commerce.errors import ValidationFailed
+from commerce.sizes import KIB, bytes_of, long_columns
+
+MAX_EXPORT_BYTES = 32 * 1024 * KIB
+# All columns of a row but the long ones.
+_ROW_BYTES = 500
 
 
 @admin.action(description="Export the selected rows as CSV", permissions=["view"])
 def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
-    """Export every field of the table in the API's units: cents, basis points, UTC."""
+    """Export every field of the table in the API's units: cents, basis points, UTC.
+
+    Raises `ValidationFailed` if the rows are too large together.
+    """
+    # The columns that a list defers are exported too, and would otherwise be loaded by a statement for each row.
+    rows = queryset.select_related(None).defer(None)
+    _check_size(rows)
     name = f"{queryset.model._meta.db_table}-{timezone.now():%Y-%m-%d}.csv"
     response = HttpResponse(
         content_type="text/csv; charset=utf-8",
@@ -21,10 +34,18 @@ def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset:
     writer = csv.writer(response)
     writer.writerow(list_columns(queryset.model))
     # Built in full, because a streamed response would be read after the account's scope has ended.
-    # The columns that a list defers are exported too, and would otherwise be loaded by a statement for each row.
-    rows = queryset.select_related(None).defer(None).iterator(chunk_size=1000)
-    writer.writerows(map(read_cells, rows))
+    writer.writerows(map(read_cells, rows.iterator(chunk_size=1000)))
     return response
+
+
+def _check_size(rows: QuerySet) -> None:
+    size = sum(map(bytes_of, long_columns(rows)), start=Value(_ROW_BYTES))
+    # That many rows are too large in any case, so the rest needn't be read.
+    counted = rows.order_by("pk").annotate(export_bytes=size)[: MAX_EXPORT_BYTES // _ROW_BYTES + 1]
+    if (counted.aggregate(total=Sum("export_bytes"))["total"] or 0) > MAX_EXPORT_BYTES:
+        raise ValidationFailed(
+            f"The rows have more than {MAX_EXPORT_BYTES // (1024 * KIB)} MiB together. Select fewer, with the filters."
+        )
 
 
 def list_columns(model: type[Model]) -> list[str]:

@@ -3,8 +3,10 @@
 import csv
 
 import orjson
+from django.contrib.messages import get_messages
 
 from checkouts.models import Checkout
+from commerce.backoffice import export
 from tests import factories
 from tests.storefront import checkout_in
 
@@ -24,9 +26,35 @@ def test_export_has_plain_values_and_no_formulas(shop, owner):
 def test_export_takes_one_statement_for_any_number_of_rows(shop, owner, django_assert_num_queries):
     for more in (1, 2):
         deliveries = [factories.make_delivery(shop).pk for _ in range(more)]
-        # Session, user, membership; five savepoints and settings; the count of the list, and the rows.
-        with django_assert_num_queries(11):
+        # Session, user, membership; five savepoints and settings; the count of the list, the size of the rows,
+        # and the rows.
+        with django_assert_num_queries(12):
             owner.act("emails/emaildelivery/", "export_as_csv", *deliveries)
+
+
+def test_export_of_rows_that_are_too_large_is_refused(shop, owner, monkeypatch):
+    # The text of a delivery has 9 bytes, its `ctx` 18.
+    deliveries = [factories.make_delivery(shop, html="x" * 10_000, subject="") for _ in range(2)]
+    monkeypatch.setattr(export, "MAX_EXPORT_BYTES", 2 * (500 + 10_000 + 9 + 18))
+    ids = [delivery.pk for delivery in deliveries]
+    fitting = owner.act("emails/emaildelivery/", "export_as_csv", *ids)
+    assert len(list(csv.DictReader(fitting.content.decode().splitlines()))) == 2
+
+    monkeypatch.setattr(export, "MAX_EXPORT_BYTES", 2 * (500 + 10_000 + 9 + 18) - 1)
+    refused = owner.act("emails/emaildelivery/", "export_as_csv", *ids)
+
+    assert refused.status_code == 302
+    assert [str(message) for message in get_messages(refused.wsgi_request)] == [
+        "The rows have more than 0 MiB together. Select fewer, with the filters."
+    ]
+
+
+def test_export_of_too_many_rows_is_refused(shop, owner, monkeypatch):
+    ids = [factories.make_zone(shop).pk for _ in range(3)]
+    monkeypatch.setattr(export, "MAX_EXPORT_BYTES", 1200)
+
+    assert owner.act("shipping/shippingzone/", "export_as_csv", *ids).status_code == 302
+    assert owner.act("shipping/shippingzone/", "export_as_csv", ids[0]).status_code == 200
 
 
 def test_exported_and_shown_snapshots_of_a_sale_are_json(shop, owner):
