@@ -118,7 +118,7 @@ def record_refund(*, attempt_id: int, reference: str, now: datetime) -> None:
     order_id = attempt.checkout.order_id
     # Money that came too late belongs to no order, even if another attempt of the checkout led to one.
     if attempt.status == Status.SUCCEEDED and order_id is not None:
-        mark_order_refunded(order_id=order_id, now=now)
+        mark_order_refunded(order_id=order_id, actor=f"payment:{attempt_id}", now=now)
 
 
 @on_cancellation

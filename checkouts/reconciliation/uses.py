@@ -39,9 +39,11 @@ _HELD = """
       JOIN checkouts k ON k.account_id = h.account_id AND k.id = h.checkout_id
      WHERE h.account_id = %(account)s AND k.phase = 'processing'
 """
-# A cancelled order has returned everything it took, also at a till; any other order has returned nothing.
+# A cancelled order has returned everything it took, also at a till, and a refunded one what it took from gift cards. Any
+# other order has returned nothing.
 _GIVEN_BACK = """
-    SELECT o.id, o.status, r.used_id, r.taken, r.returned
+    SELECT o.id, CASE WHEN o.status = 'closed' AND o.payment_status = 'refunded' THEN 'refunded' ELSE o.status END,
+           r.used_id, r.taken, r.returned
       FROM orders o
       JOIN (SELECT p.order_id, p.{used} AS used_id,
                    COALESCE(sum(abs(p.amount_cents)) FILTER (WHERE p.kind = 'redeem'), 0) AS taken,
@@ -49,7 +51,7 @@ _GIVEN_BACK = """
               FROM {ledger} p
              WHERE p.account_id = %(account)s AND p.kind IN ('redeem', 'reversal') AND p.order_id IS NOT NULL
              GROUP BY p.order_id, p.{used}) r ON r.order_id = o.id
-     WHERE o.account_id = %(account)s AND r.returned <> CASE o.status WHEN 'cancelled' THEN r.taken ELSE 0 END
+     WHERE o.account_id = %(account)s AND r.returned <> CASE WHEN {is_returned} THEN r.taken ELSE 0 END
      ORDER BY o.id, r.used_id
 """
 _ORDERS_OF_ENTRIES = """
@@ -145,11 +147,17 @@ CHECKS = (
     ),
     Check(
         "order {} is {}: gift card {} paid {} for it and got back {}",
-        _GIVEN_BACK.format(ledger="voucher_redemptions", used="voucher_id"),
+        _GIVEN_BACK.format(
+            ledger="voucher_redemptions",
+            used="voucher_id",
+            is_returned="o.status = 'cancelled' OR o.payment_status = 'refunded'",
+        ),
     ),
     Check(
         "order {} is {}: discount {} took off {} and was given back for {}",
-        _GIVEN_BACK.format(ledger="discount_redemptions", used="discount_id"),
+        _GIVEN_BACK.format(
+            ledger="discount_redemptions", used="discount_id", is_returned="o.status = 'cancelled'"
+        ),
     ),
     Check(
         "gift card entry {} is of order {}, whose checkout is {}, but names checkout {}",

@@ -204,12 +204,15 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @dialog_action(
         "Mark as refunded",
-        description="The customer of a cancelled or returned order has been refunded.",
+        description="The customer of a cancelled or returned order has been refunded. "
+        "What gift cards paid goes back to them now; send back the rest first.",
         submit="Mark as refunded",
         icon="undo",
     )
     def mark_refunded(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
-        operations.mark_order_refunded(order_id=order.pk, now=timezone.now())
+        operations.mark_order_refunded(
+            order_id=order.pk, actor=f"staff:{request.user.get_username()}", now=timezone.now()
+        )
         return "The order is refunded."
 
     @dialog_action(

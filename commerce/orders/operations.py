@@ -12,7 +12,7 @@ from .cancellation import Cancellation, run_first_steps, run_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
 from .models import Order
 from .notifications import CANCELLED, SHIPPED, enqueue_notice
-from .refunding import check_refund
+from .refunding import Refund, check_refund, run_refund_steps
 from .rules import CANCELLATION, PARCEL
 
 Status = Order.Status
@@ -79,14 +79,19 @@ def mark_order_paid(*, order_id: int, now: datetime) -> Order:
     return order
 
 
-def mark_order_refunded(*, order_id: int, now: datetime) -> Order:
-    """Record that the customer was refunded. Raises `NotFound`, `OrderNotPaid`, `OrderStillOpen`, `RefundUnderWay`."""
+def mark_order_refunded(*, order_id: int, actor: str = "refund", now: datetime) -> Order:
+    """Record that the customer was refunded, and return to gift cards what they paid.
+
+    Raises `NotFound`, `OrderNotPaid`, `OrderStillOpen`, `RefundUnderWay`.
+    """
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PENDING:
         raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
     # An open order would still be shipped.
     if order.status == Status.OPEN:
         raise OrderStillOpen("Cancel the order first.")
+    # Also for an order that is refunded already: earlier releases returned nothing to gift cards.
+    run_refund_steps(Refund(order=order, actor=actor, now=now))
     if order.payment_status == PaymentStatus.PAID:
         check_refund(order)
         _note_refund(order, now=now)

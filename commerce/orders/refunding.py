@@ -1,12 +1,40 @@
-"""A hook by which apps above orders keep staff from marking an order refunded that would be refunded twice."""
+"""Hooks for orders about to be marked as refunded: what else is given back then, and what keeps one from being marked."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 
 from commerce.orders.models import Order
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refund:
+    """An order that is marked as refunded. `actor` is written to ledgers."""
+
+    order: Order
+    actor: str
+    now: datetime
+
+
+Step = Callable[[Refund], None]
 Check = Callable[[Order], None]
 
+_steps: list[Step] = []
 _checks: list[Check] = []
+
+
+def on_refund(step: Step) -> Step:
+    """Register a step of every refund that is recorded. Apps import the registering module in their `ready()`.
+
+    Steps run under the order's lock, again if a refund is recorded again. They may lock discounts and gift cards.
+    """
+    _steps.append(step)
+    return step
+
+
+def run_refund_steps(refund: Refund) -> None:
+    for step in _steps:
+        step(refund)
 
 
 def register_refund_check(check: Check) -> Check:

@@ -251,7 +251,7 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
 
 
 def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
-    """Return to gift cards what a cancelled order took from them, at checkout or later, exactly once.
+    """Return to gift cards what a cancelled or refunded order took from them, at checkout or later, exactly once.
 
     The caller holds the order's lock. A depleted gift card becomes active again.
     """

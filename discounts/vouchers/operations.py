@@ -120,7 +120,7 @@ def redeem_voucher(
     `OrderNotOpen`, `CurrencyMismatch` and `InsufficientBalance`.
     """
     REDEMPTION.check({"code": code, "amount_cents": amount_cents})
-    # The order is locked first, like when it is cancelled, which returns the amounts taken.
+    # The order is locked first, like when it is cancelled or refunded, which returns the amounts taken.
     order = None
     if order_id is not None:
         order = lock(Order.objects.filter(pk=order_id)).first()
@@ -132,6 +132,8 @@ def redeem_voucher(
         _require_active(voucher, now)
         if order is not None and order.status == Order.Status.CANCELLED:
             raise OrderNotOpen("The order is cancelled.", order_status=order.status)
+        if order is not None and order.payment_status == Order.PaymentStatus.REFUNDED:
+            raise OrderNotOpen("The order is refunded.", order_status=order.status)
         if order is not None and order.currency != voucher.currency:
             raise CurrencyMismatch(currency=order.currency, voucher_currency=voucher.currency)
         # Not the balance: what open checkouts hold is promised to their payments.

@@ -125,8 +125,9 @@ class Books:
             assert found == (units - gone[variant_id], reserved[variant_id], committed[variant_id])
 
     def assert_gift_cards(self) -> None:
-        """Assert that gift cards are held by checkouts in payment and charged by orders that aren't cancelled."""
-        held, taken = _card_cents(self._paying()), _card_cents(self._standing())
+        """Assert that gift cards are held by checkouts in payment, and charged by orders neither cancelled nor refunded."""
+        kept = [order for order in self._standing() if order.payment_status != "refunded"]
+        held, taken = _card_cents(self._paying()), _card_cents(kept)
         at_the_till: Counter[int] = Counter()
         for entry in VoucherRedemption.objects.filter(kind="redeem", checkout_id=None):
             at_the_till[entry.voucher_id] -= entry.amount_cents

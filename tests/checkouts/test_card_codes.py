@@ -15,7 +15,7 @@ from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from emails.models import EmailDelivery
 from tests import factories
-from tests.checkouts.reconciliation.command import found
+from tests.checkouts.reconciliation.command import reconcile
 from tests.storefront import enter_checkout, take_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def test_text_of_a_gift_card_email_takes_the_scope_of_vouchers(shop):
 
 
 def test_books_agree_on_an_order_with_a_gift_card(sale):
-    assert found(sale.shop) == []
+    assert reconcile(sale.shop) == []
 
 
 def test_migration_masks_what_was_stored_before(sale):
@@ -147,7 +147,7 @@ def test_migration_masks_what_was_stored_before(sale):
         assert Event.objects.get(type="checkout.completed").data == data
         assert EmailDelivery.objects.get(pk=delivery.pk).ctx == ctx
         assert EmailDelivery.objects.get(pk=other.pk).ctx == {"order": {}}
-    assert found(sale.shop) == []
+    assert reconcile(sale.shop) == []
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
         owner.execute("SELECT set_config('commerce.account_id', %s, false)", [str(sale.shop.id)])
         with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
