@@ -96,9 +96,12 @@ def test_order_that_is_not_refunded_returns_nothing(shop, card, order_id):
     with shop.scope():
         Order.objects.update(payment_status="pending", paid_at=None, status="open")
 
-    answer = make_staff(shop).confirm(f"orders/order/{order_id}/mark_refunded/")
+    staff = make_staff(shop)
+    staff.confirm(f"orders/order/{order_id}/mark_refunded/")
 
-    assert "No money has come for the order." in answer.content.decode()
+    page = staff.get(f"orders/order/{order_id}/change/").content.decode()
+    assert "No money has come for the order." in page
     assert [entry[0] for entry in ledger(shop)] == ["redeem"]
     with shop.scope():
         assert Voucher.objects.get().balance_cents == 0
+        assert Order.objects.get().payment_status == "pending"
