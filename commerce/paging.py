@@ -22,7 +22,7 @@ from django.db.models.functions import RowNumber
 from django.http import QueryDict
 
 from commerce.errors import ValidationFailed
-from commerce.sizes import KIB, bytes_of, long_columns
+from commerce.sizes import KIB, BytesOf, long_columns
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 250
@@ -93,7 +93,8 @@ def page_of(
     untyped: Any = rows
     if untyped._prefetch_related_lookups and related_bytes is None:  # noqa: SLF001  Django has no other name for it
         raise ValueError("A list that prefetches rows needs their size.")
-    sizes: list[Any] = [bytes_of(name) for name in long_columns(rows)]
+    columns = long_columns(rows)
+    sizes: list[Any] = [BytesOf(*columns)] if columns else []
     if related_bytes is not None:
         sizes.append(related_bytes)
     # One row more tells whether there is another page, without counting.

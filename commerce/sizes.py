@@ -2,7 +2,7 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast
 from django.db.models.lookups import LessThanOrEqual
 
 KIB = 1024
@@ -20,9 +20,13 @@ def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckCons
     return models.CheckConstraint(condition=LessThanOrEqual(_octets(column), max_bytes), name=name)
 
 
-def bytes_of(column: str) -> Coalesce:
-    """The bytes of a column as UTF-8 text; 0 if it is null."""
-    return Coalesce(_octets(column), 0)
+class BytesOf(models.Func):
+    """The bytes of columns as UTF-8 text, added up; null has none."""
+
+    # A single expression: Django copies and hashes every part of a statement many times.
+    template = "(COALESCE(octet_length(%(expressions)s::text), 0))"
+    arg_joiner = "::text), 0) + COALESCE(octet_length("
+    output_field = models.IntegerField()
 
 
 def long_columns(rows: models.QuerySet) -> list[str]:

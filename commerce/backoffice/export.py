@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from commerce.errors import ValidationFailed
-from commerce.sizes import KIB, bytes_of, long_columns
+from commerce.sizes import KIB, BytesOf, long_columns
 
 MAX_EXPORT_BYTES = 32 * 1024 * KIB
 # All columns of a row but the long ones.
@@ -39,7 +39,8 @@ def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset:
 
 
 def _check_size(rows: QuerySet) -> None:
-    size = sum(map(bytes_of, long_columns(rows)), start=Value(_ROW_BYTES))
+    columns = long_columns(rows)
+    size = BytesOf(*columns) + _ROW_BYTES if columns else Value(_ROW_BYTES)
     # That many rows are too large in any case, so the rest needn't be read.
     counted = rows.order_by("pk").annotate(export_bytes=size)[: MAX_EXPORT_BYTES // _ROW_BYTES + 1]
     if (counted.aggregate(total=Sum("export_bytes"))["total"] or 0) > MAX_EXPORT_BYTES:

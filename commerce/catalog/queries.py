@@ -2,7 +2,7 @@ from django.db.models import F, Prefetch, Q, QuerySet, Sum
 from django.db.models.expressions import Combinable
 
 from commerce.queries import get_or_not_found, sum_up
-from commerce.sizes import bytes_of
+from commerce.sizes import BytesOf
 
 from .models import Product, Variant, VariantPricing
 
@@ -52,7 +52,7 @@ def bytes_of_variants(*, market_id: int | None = None) -> Combinable:
     """The size of a product's variants in an answer, for each product of a page; prices in one market or in all."""
     variants = _exclude_archived(Variant.objects.all())
     prices = _pricing_in(market_id).filter(_is_listed("variant__"))
-    titles = sum_up(variants, "product", Sum(bytes_of("title") + _VARIANT_BYTES))
+    titles = sum_up(variants, "product", Sum(BytesOf("title") + _VARIANT_BYTES))
     return titles + sum_up(prices, "variant__product") * _PRICE_BYTES
 
 

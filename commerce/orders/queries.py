@@ -5,7 +5,7 @@ from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from commerce.queries import get_or_not_found, sum_up
-from commerce.sizes import bytes_of
+from commerce.sizes import BytesOf
 
 from .models import Order, OrderLineItem
 
@@ -31,7 +31,7 @@ def orders(
 
 def bytes_of_lines() -> Coalesce:
     """The size of an order's lines in an answer, for each order of a page."""
-    size = Sum(bytes_of("title") + bytes_of("custom_attributes") + _LINE_BYTES)
+    size = Sum(BytesOf("title", "custom_attributes") + _LINE_BYTES)
     return sum_up(OrderLineItem.objects.all(), "order", size)
 
 
