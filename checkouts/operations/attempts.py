@@ -143,7 +143,7 @@ def require_no_refund_under_way(order: Order) -> None:
             detail = (
                 "Wait for the refund. If you refund the customer in another way, first cancel its dispatch."
             )
-            raise RefundUnderWay(detail, dispatch_id=str(dispatch.pk))
+            raise RefundUnderWay(detail, dispatch_id=dispatch.pk)
 
 
 def _find_paid_at_gateway(order: Order) -> QuerySet[CheckoutPaymentAttempt]:
