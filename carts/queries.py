@@ -9,11 +9,13 @@ from django.db import connection
 from carts.errors import CurrencyMismatch, PricingNotFound, VariantNotFound
 from commerce.errors import NotFound
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared
 
 from .totals import LinePrice, price_line
 
 # Lines are ordered as they were added. Variants that are no longer on sale keep their lines, which checkout refuses.
-_CART = """
+_CART = Prepared(
+    """
     SELECT c.id, c.token, c.market_id, c.customer_id, c.currency, c.locale, c.prices_include_tax,
            CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
            to_char(c.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
@@ -28,7 +30,9 @@ _CART = """
       LEFT JOIN products p ON p.account_id = v.account_id AND p.id = v.product_id
      WHERE c.account_id = %s AND c.token = %s
      ORDER BY l.id
-"""
+    """,
+    reads=True,
+)
 
 # The current offer of a variant in a market. No row if the variant is unknown, archived or not yet published. A tax class
 # without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.

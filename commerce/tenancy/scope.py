@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from .postgresql.transactions import transaction_beginning_with
+
 _account_id: ContextVar[int | None] = ContextVar("account_id", default=None)
 _workspace_id: ContextVar[UUID | None] = ContextVar("workspace_id", default=None)
 
@@ -88,11 +90,19 @@ def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[No
 
     SET takes no parameters, and Citus forwards `SET LOCAL` to its shards, but not `set_config()`.
     """
+    if not connection.in_atomic_block:
+        with transaction_beginning_with(_set_local(settings)):
+            yield
+        return
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
-        cursor.execute("; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items()))
+        cursor.execute(_set_local(settings))
         yield
     # A transaction that has to be rolled back accepts no statement, and its settings go with it.
-    if connection.in_atomic_block and not connection.needs_rollback:
-        # An enclosing transaction (of a workspace scope or a test) goes on, and would keep the setting.
+    if not connection.needs_rollback:
+        # The enclosing transaction (of a workspace scope or a test) goes on, and would keep the setting.
         with connection.cursor() as cursor:
-            cursor.execute("; ".join(f"SET LOCAL {name} = ''" for name in settings))
+            cursor.execute(_set_local(dict.fromkeys(settings, "")))
+
+
+def _set_local(settings: dict[str, str]) -> str:
+    return "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items())

@@ -6,6 +6,7 @@ from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from psycopg import Connection
 
+from .connections import ScopedConnection, ScopedCursor
 from .pool import FailFastPool
 
 _BITS = {"Small": 16, "Integer": 32, "Big": 64}
@@ -34,6 +35,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Django's own attribute, missing in its stubs.
     _connection_pools: dict[str, FailFastPool]
     _configure_connection: Callable[[Connection[Any]], None]
+    # What the next transaction begins with: `SET LOCAL` statements, or nothing.
+    next_settings = ""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        return super().get_connection_params() | {"cursor_factory": ScopedCursor}
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        if isinstance(connection, ScopedConnection):
+            # One that was closed inside a transaction comes back from the pool as it was left.
+            connection.close_transaction()
+        return connection
+
+    def _start_transaction_under_autocommit(self) -> None:
+        """Django's hook for databases that begin transactions explicitly. The connection stays in autocommit mode."""
+        if isinstance(self.connection, ScopedConnection):
+            self.connection.open_transaction(self.next_settings)
+        else:
+            self.connection.execute("BEGIN")
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        super()._set_autocommit(autocommit)
+        if isinstance(self.connection, ScopedConnection):
+            self.connection.close_transaction()
 
     @property
     def pool(self) -> FailFastPool | None:

@@ -8,6 +8,8 @@ from typing import Any
 from psycopg import Connection, OperationalError
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from .connections import ScopedConnection
+
 CHECK_INTERVAL_S = 1.0
 # How long no connection is tried after a failure.
 REST_S = 0.5
@@ -85,7 +87,7 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
 def _make_reporting_class(note: Callable[[bool], None]) -> type[Connection[Any]]:
     """A connection class that reports the result of each attempt to connect."""
 
-    class Reporting(Connection[Any]):
+    class Reporting(ScopedConnection):
         @classmethod
         def connect(cls, *arguments: Any, **options: Any) -> Any:
             try:

@@ -1,0 +1,218 @@
+"""What a scope sends to PostgreSQL, message by message."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
+
+import pytest
+from django.db import DataError, connection, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.models import Market
+from commerce.tenancy.scope import account_scope
+from commerce.tenancy.statements import Prepared
+from tests.threads import run_threads
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+READ = Prepared("SELECT id FROM markets WHERE account_id = %s", reads=True)
+SETTING = Prepared("SELECT current_setting('commerce.account_id', true)", reads=True)
+RENAME = Prepared(
+    "UPDATE markets SET name = %(name)s WHERE account_id = %(account)s RETURNING name || %(name)s"
+)
+HALF = Prepared("SELECT 100 / %s", reads=True)
+NAME = Prepared("SELECT name FROM markets WHERE account_id = %s", reads=True)
+EVERY_MARKET = Prepared("SELECT id FROM markets", reads=True)
+VALUES = Prepared(
+    "SELECT %s::text, %s::bigint, %s::boolean, %s::timestamptz, %s::text[], %s::bytea, %s::uuid", reads=True
+)
+
+
+# Of a prepared statement. They are numbered.
+_NAME = re.compile(r"\bcommerce_\d+")
+
+
+@contextmanager
+def messages() -> Iterator[list[str]]:
+    """Collect the messages that the test's connection sends: SQL texts, and `bound` for a statement with parameters."""
+    connection.ensure_connection()
+    libpq = connection.connection.pgconn
+    sent: list[str] = []
+    with tempfile.TemporaryFile("w+") as trace:
+        libpq.trace(trace.fileno())
+        yield sent
+        libpq.untrace()
+        trace.seek(0)
+        for line in trace:
+            _, sender, _, kind, *rest = [*line.rstrip("\n").split("\t"), "", "", ""]
+            if sender == "F" and kind == "Query":
+                sent.append(_NAME.sub("name", rest[0].strip().strip('"')))
+            elif sender == "F" and kind == "Execute":
+                sent.append("bound")
+
+
+def rows(sql, *parameters):
+    with connection.cursor() as cursor:
+        cursor.execute(sql, *parameters)
+        return cursor.fetchall()
+
+
+@pytest.fixture
+def setting(shop):
+    """The text that binds a transaction to the shop. The test has a connection on which nothing is prepared."""
+    connection.close()
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+    connection.connection.forget_statements()
+    return f"SET LOCAL commerce.account_id = '{shop.id}'"
+
+
+def test_scope_that_does_nothing_sends_nothing(shop, setting):
+    with messages() as sent, account_scope(shop.id):
+        pass
+
+    assert sent == []
+
+
+def test_transaction_opens_in_one_message(shop, setting):
+    with messages() as sent, account_scope(shop.id):
+        rows("SELECT 1")
+        rows("SELECT %s::int", [2])
+
+    assert sent == [f"BEGIN; {setting}", "SELECT 1", "bound", "COMMIT"]
+
+
+def test_transaction_without_a_scope_opens_with_its_first_statement(setting):
+    with messages() as sent, transaction.atomic():
+        rows("SELECT 1")
+
+    assert sent == ["BEGIN", "SELECT 1", "COMMIT"]
+
+
+def test_reads_before_anything_else_take_one_message_each(shop, setting):
+    with messages() as sent, account_scope(shop.id):
+        assert rows(READ, [shop.id]) == rows(READ, [shop.id]) == [(shop.market.id,)]
+        assert rows(SETTING) == [(str(shop.id),)]
+
+    first = READ.replace("%s", "$1")
+    assert sent == [
+        f"PREPARE name AS {first}; {setting}; EXECUTE name({shop.id})",
+        f"{setting}; EXECUTE name({shop.id})",
+        f"PREPARE name AS {SETTING}; {setting}; EXECUTE name",
+    ]
+
+
+def test_write_opens_the_transaction_in_its_own_message(shop, setting):
+    with messages() as sent, account_scope(shop.id):
+        assert rows(RENAME, {"account": shop.id, "name": "A"}) == [("AA",)]
+        # Inside the transaction now, so it sees what was written.
+        assert rows(NAME, [shop.id]) == [("A",)]
+
+    update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
+    assert sent == [
+        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', {shop.id})",
+        f"PREPARE name AS {NAME.replace('%s', '$1')}; EXECUTE name({shop.id})",
+        "COMMIT",
+    ]
+
+
+def test_refused_write_is_rolled_back_and_statements_are_prepared_again(shop, setting):
+    rename = {"account": shop.id, "name": "B"}
+    # psycopg deallocates all statements after a rollback, once it has prepared one of its own.
+    with account_scope(shop.id):
+        for _ in range(10):
+            rows("SELECT %s::int", [1])
+        before = rows(NAME, [shop.id])
+
+    def fail():
+        with account_scope(shop.id):
+            rows(RENAME, rename)
+            rows(HALF, [0])
+
+    with pytest.raises(DataError):
+        fail()
+    with account_scope(shop.id):
+        assert rows(NAME, [shop.id]) == before != [("B",)]
+        assert rows(HALF, [50]) == [(2,)]
+        assert rows(RENAME, rename) == [("BB",)]
+
+
+def test_read_that_fails_leaves_nothing_behind(shop, setting):
+    with account_scope(shop.id):
+        with pytest.raises(DataError), connection.cursor() as cursor:
+            cursor.execute(HALF, [0])
+        assert rows(HALF, [10]) == [(10,)]
+        assert rows(SETTING) == [(str(shop.id),)]
+
+    assert rows(SETTING) == [("",)]
+
+
+def test_reads_of_shops_in_turn_on_one_connection_see_their_own_rows(shop, make_shop, setting):
+    other = make_shop()
+
+    for _ in range(3):
+        for one in (shop, other):
+            with account_scope(one.id):
+                assert rows(EVERY_MARKET) == [(one.market.id,)]
+    # Without a scope there is nothing to see.
+    assert rows(EVERY_MARKET) == []
+
+
+def test_threads_read_their_own_shops(shop, make_shop):
+    shops = [shop, *(make_shop() for _ in range(3))]
+
+    def read(index):
+        seen = set()
+        for number in range(40):
+            one = shops[(index + number) % 4]
+            with account_scope(one.id):
+                seen.add(rows(EVERY_MARKET) == [(one.market.id,)])
+        return seen
+
+    assert run_threads(8, read) == [{True}] * 8
+
+
+def test_connection_that_is_closed_inside_a_scope_comes_back_outside_of_it(shop, setting):
+    def fail():
+        with account_scope(shop.id):
+            connection.close()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert rows(EVERY_MARKET) == []
+    assert rows(SETTING) == [("",)]
+
+
+def test_rows_are_fetched_in_parts_while_they_are_locked(shop):
+    with account_scope(shop.id):
+        found = list(Market.objects.select_for_update().iterator(chunk_size=1))
+
+    assert [market.id for market in found] == [shop.market.id]
+
+
+@given(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+    st.integers(-(2**63), 2**63 - 1),
+    st.none() | st.booleans(),
+    st.datetimes(timezones=st.just(UTC)),
+    st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=3),
+    st.binary(max_size=20),
+    st.uuids(),
+)
+def test_values_arrive_as_they_were_sent(text, number, truth, time, texts, data, uuid):
+    values = [text, number, truth, time, texts, data, uuid]
+
+    assert rows(VALUES, values) == [tuple(values)]
+
+
+def test_statement_knows_its_parameters():
+    statement = Prepared("SELECT %(b)s, %(a)s, %(b)s, 5 %% 3")
+
+    assert (statement.sql, statement.names) == (b"SELECT $1, $2, $1, 5 % 3", ["b", "a"])
+    assert statement.values({"a": 1, "b": 2}) == [2, 1]
+    assert Prepared("SELECT %s, %s").sql == b"SELECT $1, $2"
