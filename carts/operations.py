@@ -1,7 +1,7 @@
 """Write to carts. Each operation starts with one UPDATE that locks the cart, checks it and extends its life."""
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from django.db import connection
@@ -9,11 +9,12 @@ from django.db import connection
 from carts.attributes import hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
-from carts.queries import LoadedCart, get_cart, get_offer
+from carts.queries import LoadedCart, cart_query, get_cart, offer_query, read_cart, read_offer
 from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Call, Prepared, Result, send
 from commerce.tokens import generate_token
 
 # From the latest change on.
@@ -24,22 +25,22 @@ MAX_QUANTITY = 9_999
 MAX_ATTRIBUTES_BYTES = 256 * 1024
 
 # Copies from the market and checks that it is active in one statement, so that it can't be deactivated in between.
-_CREATE = """
+_CREATE = Prepared("""
     INSERT INTO carts (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
                        expires_at, created_at, updated_at)
     SELECT account_id, id, currency, locale, prices_include_tax, 'active', %s::bigint, %s, %s::jsonb, %s, %s::timestamptz, %s::timestamptz,
            %s::timestamptz
       FROM markets WHERE account_id = %s AND id = %s AND status = 'active'
-"""
+""")
 
-_LOCK_AND_EXTEND = """
+_LOCK_AND_EXTEND = Prepared("""
     UPDATE carts SET updated_at = %s, expires_at = %s
      WHERE account_id = %s AND token = %s AND status = 'active' AND expires_at > %s
-    RETURNING id, market_id, customer_id, currency
-"""
+    RETURNING id
+""")
 
 # Adding to an equal line is one statement, so that concurrent additions add up.
-_PUT_LINE = """
+_PUT_LINE = Prepared("""
     INSERT INTO cart_line_items (account_id, cart_id, variant_id, quantity, custom_attributes,
                                  custom_attributes_hash, unit_price_cents, tax_rate_bp, price_includes_tax, created_at,
                                  updated_at)
@@ -48,7 +49,7 @@ _PUT_LINE = """
     SET quantity = cart_line_items.quantity + EXCLUDED.quantity, unit_price_cents = EXCLUDED.unit_price_cents,
         tax_rate_bp = EXCLUDED.tax_rate_bp, price_includes_tax = EXCLUDED.price_includes_tax,
         updated_at = EXCLUDED.updated_at
-"""
+""")
 
 # A merged cart stays merged: its checkout can still be completed.
 _CONVERT = """
@@ -63,13 +64,6 @@ _LOCK_CUSTOMER = """
 """
 
 
-class LockedCart(NamedTuple):
-    id: int
-    market_id: int
-    customer_id: int | None
-    currency: str
-
-
 def create_cart(
     *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
 ) -> LoadedCart:
@@ -77,11 +71,10 @@ def create_cart(
     _require_customer(customer_id)
     token = generate_token()
     cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
-    with connection.cursor() as cursor:
-        cursor.execute(_CREATE, [*cart, current_account_id(), market_id])
-        if not cursor.rowcount:
-            raise ValidationFailed.unknown("market_id")
-    return get_cart(token)
+    created, found = send(_CREATE.call([*cart, current_account_id(), market_id]), cart_query(token))
+    if not created.count:
+        raise ValidationFailed.unknown("market_id")
+    return read_cart(found)
 
 
 def add_line(
@@ -92,34 +85,28 @@ def add_line(
     The attributes must be normalised. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
     `CartLimitExceeded`, `TooLarge`.
     """
-    cart = _lock_and_extend(token, now=now)
-    offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
+    locked, offered = send(_lock_call(token, now=now), offer_query(token, variant_id))
+    cart_id = _read_lock(locked, token, now=now)
+    offer = read_offer(offered)
     _require_quantity(quantity)
-    account_id = current_account_id()
-    values: list[Any] = [
-        account_id,
-        cart.id,
-        variant_id,
-        quantity,
-        orjson.dumps(custom_attributes).decode(),
-        hash_attributes(custom_attributes),
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(_PUT_LINE, [*values, *offer, now, now])
+    attributes = [orjson.dumps(custom_attributes).decode(), hash_attributes(custom_attributes)]
+    line = [current_account_id(), cart_id, variant_id, quantity, *attributes, *offer, now, now]
+    _, found = send(_PUT_LINE.call(line), cart_query(token))
     # After the write: only the database knows whether the units made a new line or were added to an equal one.
-    return check_limits(get_cart(token), field="custom_attributes")
+    return check_limits(read_cart(found), field="custom_attributes")
 
 
 def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> LoadedCart:
     """Set a line's quantity and refresh its price; 0 removes it. Raises `NotFound`, and whatever `add_line` raises."""
     if quantity == 0:
         return remove_line(token=token, line_id=line_id, now=now)
-    cart = _lock_and_extend(token, now=now)
-    lines = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id)
+    cart_id = _lock_and_extend(token, now=now)
+    lines = CartLineItem.objects.filter(cart_id=cart_id, pk=line_id)
     variant_id = lines.values_list("variant_id", flat=True).first()
     if variant_id is None:
         raise NotFound
-    offer = get_offer(variant_id=variant_id, market_id=cart.market_id, currency=cart.currency)
+    (offered,) = send(offer_query(token, variant_id))
+    offer = read_offer(offered)
     _require_quantity(quantity)
     # The cart's lock also protects its lines: nobody else can change this one in between.
     lines.update(
@@ -134,8 +121,8 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> L
 
 
 def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
-    cart = _lock_and_extend(token, now=now)
-    deleted, _ = CartLineItem.objects.filter(cart_id=cart.id, pk=line_id).delete()
+    cart_id = _lock_and_extend(token, now=now)
+    deleted, _ = CartLineItem.objects.filter(cart_id=cart_id, pk=line_id).delete()
     if not deleted:
         raise NotFound
     return get_cart(token)
@@ -143,9 +130,9 @@ def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
 
 def set_customer(*, token: str, customer_id: int | None, now: datetime) -> LoadedCart:
     """Assign the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown customer."""
-    cart = _lock_and_extend(token, now=now)
+    cart_id = _lock_and_extend(token, now=now)
     _require_customer(customer_id)
-    Cart.objects.filter(pk=cart.id).update(customer_id=customer_id)
+    Cart.objects.filter(pk=cart_id).update(customer_id=customer_id)
     return get_cart(token)
 
 
@@ -161,14 +148,21 @@ def convert_cart(*, subquery: str, parameters: list[Any], now: datetime) -> None
             raise NotFound
 
 
-def _lock_and_extend(token: str, *, now: datetime) -> LockedCart:
-    """Lock an active cart and extend its life. Raises `NotFound`, `CartNotActive`."""
+def _lock_and_extend(token: str, *, now: datetime) -> int:
+    """Lock an active cart, extend its life, and return its id. Raises `NotFound`, `CartNotActive`."""
+    (locked,) = send(_lock_call(token, now=now))
+    return _read_lock(locked, token, now=now)
+
+
+def _lock_call(token: str, *, now: datetime) -> Call:
     about_to_lock(Resource.CART)
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_AND_EXTEND, [now, now + LIFETIME, current_account_id(), token, now])
-        row = cursor.fetchone()
-    if row is not None:
-        return LockedCart._make(row)
+    return _LOCK_AND_EXTEND.call([now, now + LIFETIME, current_account_id(), token, now])
+
+
+def _read_lock(locked: Result, token: str, *, now: datetime) -> int:
+    """Return the id of the cart that was locked. Raises `NotFound`, `CartNotActive`."""
+    if locked.rows:
+        return locked.rows[0][0]
     # Only a refusal needs a second statement, to tell which of the conditions failed.
     cart = get_or_not_found(Cart.objects, token=token)
     raise CartNotActive(cart_status=cart.effective_status(now))

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
-from django.db import connection
 
 from carts.errors import CurrencyMismatch, PricingNotFound, VariantNotFound
 from commerce.errors import NotFound
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared
+from commerce.tenancy.statements import Call, Prepared, Result, send
 
 from .totals import LinePrice, price_line
 
@@ -34,18 +33,22 @@ _CART = Prepared(
     reads=True,
 )
 
-# The current offer of a variant in a market. No row if the variant is unknown, archived or not yet published. A tax class
+# The current offer of a variant in the cart's market. No row if the variant is unknown, archived or not yet published. A tax class
 # without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.
-_OFFER = """
-    SELECT p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
-      FROM variants v
+_OFFER = Prepared(
+    """
+    SELECT c.currency, p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
+      FROM carts c
+      JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
+      JOIN variants v ON v.account_id = c.account_id AND v.id = %(variant_id)s AND v.archived_at IS NULL
       JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
-      JOIN markets m ON m.account_id = v.account_id AND m.id = %s
       LEFT JOIN variant_pricing p ON p.account_id = v.account_id AND p.variant_id = v.id AND p.market_id = m.id
       LEFT JOIN tax_rates t ON t.account_id = v.account_id AND t.country_code = m.country_code
            AND t.tax_class = v.tax_class
-     WHERE v.account_id = %s AND v.id = %s AND v.archived_at IS NULL
-"""
+     WHERE c.account_id = %(account_id)s AND c.token = %(token)s
+    """,
+    reads=True,
+)
 
 
 class LineRow(NamedTuple):
@@ -107,33 +110,42 @@ class Offer(NamedTuple):
 
 
 def get_cart(token: str) -> LoadedCart:
-    """Load the cart with this token in the account in scope, in one statement; raises `NotFound`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CART, [current_account_id(), token])
-        rows = cursor.fetchall()
-    if not rows:
+    """Load the cart with this token in the account in scope; raises `NotFound`."""
+    (found,) = send(cart_query(token))
+    return read_cart(found)
+
+
+def cart_query(token: str) -> Call:
+    return _CART.call([current_account_id(), token])
+
+
+def read_cart(found: Result) -> LoadedCart:
+    """Read the result of `cart_query`; raises `NotFound`."""
+    if not found.rows:
         raise NotFound
     width = len(CartRow._fields)
     # An empty cart is one row, whose columns of the line are null.
-    lines = [LineRow._make(row[width:]) for row in rows if row[width] is not None]
-    return LoadedCart(CartRow._make(rows[0][:width]), [(line, _price(line)) for line in lines])
+    lines = [LineRow._make(row[width:]) for row in found.rows if row[width] is not None]
+    return LoadedCart(CartRow._make(found.rows[0][:width]), [(line, _price(line)) for line in lines])
 
 
-def get_offer(*, variant_id: int, market_id: int, currency: str) -> Offer:
-    """Return a variant's current price for a cart. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OFFER, [market_id, current_account_id(), variant_id])
-        row = cursor.fetchone()
-    if row is None:
+def offer_query(token: str, variant_id: int) -> Call:
+    """Ask for a variant's current price for a cart."""
+    return _OFFER.call({"account_id": current_account_id(), "token": token, "variant_id": variant_id})
+
+
+def read_offer(found: Result) -> Offer:
+    """Read the result of `offer_query`. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
+    if not found.rows:
         raise VariantNotFound
-    price_currency, price_cents, tax_rate_bp, includes_tax = row
+    [(cart_currency, price_currency, price_cents, tax_rate_bp, includes_tax)] = found.rows
     if price_cents is None:
         raise PricingNotFound
     # The market's currency may have changed since the cart was created. A price can't be converted.
-    if price_currency != currency:
+    if price_currency != cart_currency:
         raise CurrencyMismatch(
-            f"The variant is priced in {price_currency}, the cart is in {currency}.",
-            cart_currency=currency,
+            f"The variant is priced in {price_currency}, the cart is in {cart_currency}.",
+            cart_currency=cart_currency,
             pricing_currency=price_currency,
         )
     return Offer(price_cents, tax_rate_bp, includes_tax)

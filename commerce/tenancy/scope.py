@@ -95,14 +95,14 @@ def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[No
             yield
         return
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
-        cursor.execute(_set_local(settings))
+        cursor.execute("; ".join(_set_local(settings)))
         yield
     # A transaction that has to be rolled back accepts no statement, and its settings go with it.
     if not connection.needs_rollback:
         # The enclosing transaction (of a workspace scope or a test) goes on, and would keep the setting.
         with connection.cursor() as cursor:
-            cursor.execute(_set_local(dict.fromkeys(settings, "")))
+            cursor.execute("; ".join(_set_local(dict.fromkeys(settings, ""))))
 
 
-def _set_local(settings: dict[str, str]) -> str:
-    return "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items())
+def _set_local(settings: dict[str, str]) -> list[str]:
+    return [f"SET LOCAL {name} = '{value}'" for name, value in settings.items()]

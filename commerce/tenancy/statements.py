@@ -1,8 +1,10 @@
-"""Statements that are run often."""
+"""Statements that run often: each connection prepares them once, and sends them in as few messages as possible."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+from django.db import connection
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -10,11 +12,11 @@ _PLACEHOLDER = re.compile(r"%(?:s|\((\w+)\)s|%)")
 
 
 class Prepared(str):  # noqa: SLOT000  str has no room for slots that aren't empty
-    """The text of a statement, with psycopg's placeholders. Each connection prepares it once, when it first runs it.
+    """The text of a statement, with psycopg's placeholders, for `cursor.execute()` or `send()`.
 
-    It is sent in one message with the statements that open its transaction. `reads` says that it neither writes nor
-    locks. Each statement sees a snapshot of its own under READ COMMITTED, so the reads of a scope that has done nothing
-    else yet need no BEGIN and COMMIT: each is a transaction of its own.
+    It is sent together with the statements that open its transaction. `reads` says that it neither writes nor locks.
+    Each statement sees a snapshot of its own under READ COMMITTED, so the reads of a scope that has done nothing else
+    yet need no BEGIN and COMMIT: each is a transaction of its own.
     """
 
     # In the form of PREPARE, with numbered parameters, and their names. An unnamed one has the name "".
@@ -38,8 +40,43 @@ class Prepared(str):  # noqa: SLOT000  str has no room for slots that aren't emp
         self.names.append(name)
         return f"${len(self.names)}"
 
-    def values(self, parameters: Parameters) -> list[Any]:
-        """The parameters in the order of the numbers."""
+    def call(self, parameters: Parameters = ()) -> "Call":
+        """The statement with its parameters in the order of their numbers."""
         if isinstance(parameters, Mapping):
-            return [parameters[name] for name in self.names]
-        return list(parameters)
+            return Call(self, [parameters[name] for name in self.names])
+        return Call(self, parameters)
+
+
+class Call(NamedTuple):
+    statement: Prepared
+    values: Sequence[Any]
+
+
+class Message(str):  # noqa: SLOT000  as above
+    """Calls to send together. As a text, the statements one after another."""
+
+    calls: Sequence[Call]
+
+    def __new__(cls, calls: Sequence[Call]) -> Self:
+        message = super().__new__(cls, ";".join(call.statement for call in calls))
+        message.calls = calls
+        return message
+
+
+class Result(NamedTuple):
+    """`count` is the number of rows that were written or returned."""
+
+    rows: list[tuple[Any, ...]]
+    count: int
+
+
+def send(*calls: Call) -> list[Result]:
+    """Run the statements in one message, in order. Each sees what those before it wrote."""
+    results = []
+    with connection.cursor() as cursor:
+        cursor.execute(Message(calls))
+        for _ in calls:
+            rows = cursor.fetchall() if cursor.description else []
+            results.append(Result(rows, cursor.rowcount))
+            cursor.nextset()
+    return results

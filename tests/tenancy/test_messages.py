@@ -8,12 +8,12 @@ from datetime import UTC
 
 import pytest
 from django.db import DataError, connection, transaction
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Market
 from commerce.tenancy.scope import account_scope
-from commerce.tenancy.statements import Prepared
+from commerce.tenancy.statements import Prepared, send
 from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -195,6 +195,38 @@ def test_rows_are_fetched_in_parts_while_they_are_locked(shop):
     assert [market.id for market in found] == [shop.market.id]
 
 
+def test_statements_that_are_sent_together_see_each_others_work(shop, setting):
+    with messages() as sent, account_scope(shop.id):
+        renamed, named, none = send(
+            RENAME.call({"account": shop.id, "name": "D"}), NAME.call([shop.id]), NAME.call([shop.id + 1])
+        )
+
+    assert renamed == ([("DD",)], 1)
+    assert named == ([("D",)], 1)
+    assert none == ([], 0)
+    assert [text.count("EXECUTE") for text in sent] == [3, 0]
+    assert sent[1] == "COMMIT"
+
+
+def test_reads_that_are_sent_together_need_no_transaction(shop, setting):
+    with account_scope(shop.id):
+        send(NAME.call([shop.id]), SETTING.call())
+    with messages() as sent, account_scope(shop.id):
+        named, bound = send(NAME.call([shop.id]), SETTING.call())
+
+    assert (named.rows, bound.rows) == ([("Germany",)], [(str(shop.id),)])
+    assert sent == [f"{setting}; EXECUTE name({shop.id}); EXECUTE name"]
+
+
+def test_failure_of_one_undoes_all_that_are_sent_with_it(shop, setting):
+    with account_scope(shop.id), pytest.raises(DataError):
+        send(RENAME.call({"account": shop.id, "name": "E"}), HALF.call([0]))
+
+    with account_scope(shop.id):
+        assert rows(NAME, [shop.id]) == [("Germany",)]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
     st.integers(-(2**63), 2**63 - 1),
@@ -214,5 +246,5 @@ def test_statement_knows_its_parameters():
     statement = Prepared("SELECT %(b)s, %(a)s, %(b)s, 5 %% 3")
 
     assert (statement.sql, statement.names) == (b"SELECT $1, $2, $1, 5 % 3", ["b", "a"])
-    assert statement.values({"a": 1, "b": 2}) == [2, 1]
+    assert statement.call({"a": 1, "b": 2}).values == [2, 1]
     assert Prepared("SELECT %s, %s").sql == b"SELECT $1, $2"

@@ -5,12 +5,18 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
+from commerce.tenancy.statements import Message
 from tests.tenancy import locking, ownership, reading, sharding
 
 # Gets a statement and the frame that sent it; answers with what is wrong. Fast for statements that are fine.
 Rule = Callable[[str, FrameType], Iterable[str]]
 
 RULES: tuple[Rule, ...] = (sharding.check, ownership.check, reading.check, locking.check)
+
+
+def statements_of(sql: str) -> list[str]:
+    """The statements of a message, or the text itself."""
+    return [call.statement for call in sql.calls] if isinstance(sql, Message) else [sql]
 
 
 class Watch:
@@ -27,5 +33,8 @@ class Watch:
     def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
         if isinstance(sql, str):
             frame = sys._getframe(1)
-            self.found += [f"{problem}: {sql}" for rule in self.rules for problem in rule(sql, frame)]
+            for statement in statements_of(sql):
+                self.found += [
+                    f"{problem}: {statement}" for rule in self.rules for problem in rule(statement, frame)
+                ]
         return execute(sql, params, many, context)

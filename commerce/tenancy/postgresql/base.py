@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.backends.base.base import NO_DB_ALIAS
@@ -35,8 +35,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Django's own attribute, missing in its stubs.
     _connection_pools: dict[str, FailFastPool]
     _configure_connection: Callable[[Connection[Any]], None]
-    # What the next transaction begins with: `SET LOCAL` statements, or nothing.
-    next_settings = ""
+    # What the next transaction begins with: `SET LOCAL` statements.
+    next_settings: Sequence[str] = ()
 
     def get_connection_params(self) -> dict[str, Any]:
         return super().get_connection_params() | {"cursor_factory": ScopedCursor}

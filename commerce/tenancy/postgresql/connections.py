@@ -1,5 +1,6 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import psycopg
@@ -8,8 +9,9 @@ from psycopg import errors, generators
 from psycopg.abc import PQGen, Query
 from psycopg.adapt import Transformer
 from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
 
-from commerce.tenancy.statements import Parameters, Prepared
+from commerce.tenancy.statements import Call, Message, Prepared
 
 _FAILED = {ExecStatus.FATAL_ERROR, ExecStatus.NONFATAL_ERROR, ExecStatus.BAD_RESPONSE}
 
@@ -23,45 +25,44 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # The settings of the open transaction, as SQL; None while no transaction is open.
-        self._settings: bytes | None = None
+        self._is_open = False
+        # The settings of the open transaction, each as a statement.
+        self._settings: list[bytes] = []
         # Whether BEGIN has still to be sent.
         self._has_to_begin = False
         # The names under which this connection has prepared its statements.
         self._names: dict[Prepared, bytes] = {}
         self._named = 0
 
-    def open_transaction(self, settings: str) -> None:
-        """Begin a transaction with the next statement. `settings` are `SET LOCAL` statements, or nothing."""
-        self._settings, self._has_to_begin = settings.encode(), True
+    def open_transaction(self, settings: Iterable[str]) -> None:
+        """Begin a transaction with the next statement. `settings` are `SET LOCAL` statements."""
+        self._settings = [setting.encode() for setting in settings]
+        self._is_open = self._has_to_begin = True
 
     def close_transaction(self) -> None:
         """Forget a transaction that was committed, rolled back, or never sent."""
-        self._settings, self._has_to_begin = None, False
+        self._is_open = self._has_to_begin = False
+        self._settings = []
 
     @property
     def autocommit(self) -> bool:
         """Whether the next statement commits by itself."""
-        return self._settings is None and self._autocommit
+        return self._autocommit and not self._is_open
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
         self.set_autocommit(value)
 
-    def _take_opening(self) -> bytes:
+    def _take_opening(self) -> list[bytes]:
         if not self._has_to_begin:
-            return b""
+            return []
         self._has_to_begin = False
-        return b"BEGIN; " + self._settings if self._settings else b"BEGIN"
+        return [b"BEGIN", *self._settings]
 
     def _start_query(self) -> PQGen[None]:
-        """Called before everything that a cursor sends."""
+        """Called before everything else that a cursor sends."""
         if opening := self._take_opening():
-            self._check_connection_ok()
-            self.pgconn.send_query(opening)
-            for result in (yield from generators.execute(self.pgconn)):
-                if result.status in _FAILED:
-                    raise errors.error_from_result(result)
+            yield from self._exchange(opening)
         yield from super()._start_query()
 
     def _deallocate(self, name: bytes | None) -> PQGen[None]:
@@ -73,52 +74,61 @@ class ScopedConnection(psycopg.Connection[Any]):
     def forget_statements(self) -> None:
         self._names.clear()
 
-    def message_for(self, statement: Prepared, parameters: Parameters) -> bytes:
-        """What to send to run the statement: prepare it if it isn't yet, open the transaction, execute."""
-        parts = []
-        name = self._names.get(statement)
-        if name is None:
-            # Never reused: whether a message that failed had prepared its statement isn't known.
-            self._named += 1
-            name = f"commerce_{self._named}".encode()
-            parts.append(b"PREPARE %b AS %b" % (name, statement.sql))
-        if statement.reads and self._has_to_begin:
-            parts.append(self._settings or b"")
+    def run_gen(self, calls: Sequence[Call]) -> PQGen[list[PGresult]]:
+        """Run the calls in one message, which also prepares and opens what has to be. Return the results of the calls."""
+        # A name is never given twice: whether a message that failed had prepared its statement isn't known.
+        new = {}
+        for statement, _ in calls:
+            if statement not in self._names and statement not in new:
+                self._named += 1
+                new[statement] = f"commerce_{self._named}".encode()
+        parts = [b"PREPARE %b AS %b" % (name, statement.sql) for statement, name in new.items()]
+        if self._has_to_begin and all(statement.reads for statement, _ in calls):
+            parts += self._settings
         else:
-            parts.append(self._take_opening())
-        literals = Transformer.from_context(self)
-        arguments = b", ".join(map(literals.as_literal, statement.values(parameters)))
-        parts.append(b"EXECUTE %b(%b)" % (name, arguments) if arguments else b"EXECUTE %b" % name)
-        return b"; ".join(filter(None, parts))
+            parts += self._take_opening()
+        results_before = len(parts)
+        names = self._names | new if new else self._names
+        literal = Transformer.from_context(self).as_literal
+        for statement, values in calls:
+            arguments = b", ".join(map(literal, values))
+            parts.append(
+                b"EXECUTE %b(%b)" % (names[statement], arguments)
+                if values
+                else b"EXECUTE " + names[statement]
+            )
+        results = yield from self._exchange(parts)
+        self._names.update(new)
+        return results[results_before:]
 
-    def keep_name(self, statement: Prepared) -> None:
-        """Remember that the message went through, which has prepared the statement."""
-        self._names.setdefault(statement, f"commerce_{self._named}".encode())
+    def _exchange(self, parts: list[bytes]) -> PQGen[list[PGresult]]:
+        """Send the statements in one message. Raises if one of them fails, which undoes all of them."""
+        self._check_connection_ok()
+        self.pgconn.send_query(b"; ".join(parts))
+        results = yield from generators.execute(self.pgconn)
+        for result in results:
+            if result.status in _FAILED:
+                raise errors.error_from_result(result, encoding=self.pgconn._encoding)  # noqa: SLF001
+        return results
 
 
 class ScopedCursor(base.ServerBindingCursor):
-    """Runs `Prepared` statements. psycopg prepares others once they are frequent, if they have parameters."""
+    """Runs `Prepared` statements and `Message`s. psycopg prepares others once they are frequent, if they have parameters."""
 
     def execute(self, query: Query, params: Any = None, **options: Any) -> Self:
-        connection = self.connection
-        if isinstance(query, Prepared) and isinstance(connection, ScopedConnection):
-            with connection.lock:
-                connection.wait(self._send_gen(connection.message_for(query, params or ())))
-            connection.keep_name(query)
+        if isinstance(query, Prepared | Message) and isinstance(self.connection, ScopedConnection):
+            calls = query.calls if isinstance(query, Message) else [query.call(params or ())]
+            with self.connection.lock:
+                self.connection.wait(self._run_gen(self.connection, calls))
             return self
         if params is None:
             # Several statements in one string can't be prepared, and texts such as SET LOCAL differ by account.
             options["prepare"] = False
         return super().execute(query, params, **options)
 
-    def _send_gen(self, message: bytes) -> PQGen[None]:
-        """Send a message, and select the result of its last statement, which is EXECUTE.
-
-        psycopg's own `execute` would also count the message, which is never the same, among the frequent statements.
-        """
+    def _run_gen(self, connection: ScopedConnection, calls: Sequence[Call]) -> PQGen[None]:
+        """psycopg's own `execute` would also count the texts, which are never the same, among the frequent statements."""
         self._reset()
         self._tx = Transformer(self)
-        self._pgconn.send_query(message)
-        results = yield from generators.execute(self._pgconn)
-        self._check_results(results)
-        self._set_results(results[-1:])
+        results = yield from connection.run_gen(calls)
+        self._set_results(results)

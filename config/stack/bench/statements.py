@@ -41,12 +41,14 @@ def _send(request: Request) -> tuple[Answer, int]:
     from django.db import connection
     from django.test import Client
 
+    from commerce.tenancy.statements import Message
+
     statements = 0
 
-    def count(execute: Any, *args: Any) -> object:
+    def count(execute: Any, sql: str, *args: Any) -> object:
         nonlocal statements
-        statements += 1
-        return execute(*args)
+        statements += len(sql.calls) if isinstance(sql, Message) else 1
+        return execute(sql, *args)
 
     with connection.execute_wrapper(count):
         response = Client().generic(
