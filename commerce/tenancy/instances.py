@@ -1,13 +1,16 @@
-"""Model instances from the rows of prepared statements."""
+"""Model instances, read and written by prepared statements."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Expression, Model
+from django.db.models import Expression
 
-M = TypeVar("M", bound=Model)
+from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.statements import Call, Prepared
+
+M = TypeVar("M", bound=AccountOwned)
 
 
 class Columns(Generic[M]):
@@ -49,3 +52,20 @@ class Columns(Generic[M]):
             if converters:
                 found.append((place, expression, converters))
         return found
+
+
+class Update(Generic[M]):
+    """Writes columns of a row, like `save(update_fields=...)`, whose text Django makes anew each time."""
+
+    def __init__(self, model: type[M], names: Iterable[str]) -> None:
+        self._fields = [model._meta.get_field(name) for name in names]
+        columns = ", ".join(f"{field.column} = %s" for field in self._fields)
+        self._statement = Prepared(
+            f"UPDATE {model._meta.db_table} SET {columns} WHERE account_id = %s AND id = %s"
+        )
+
+    def call(self, instance: M) -> Call:
+        values = [
+            field.get_db_prep_save(field.pre_save(instance, add=False), connection) for field in self._fields
+        ]
+        return self._statement.call([*values, instance.account_id, instance.pk])

@@ -1,0 +1,50 @@
+"""Instances made from a statement's rows are what Django makes of them."""
+
+import pytest
+from django.apps import apps
+from django.db.models import Value
+
+from commerce.tenancy.instances import Columns
+from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.statements import Prepared, send
+
+MODELS = [model for model in apps.get_models() if issubclass(model, AccountOwned)]
+
+
+def values_of(instance):
+    return {name: value for name, value in vars(instance).items() if name != "_state"}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
+def test_instances_of_every_model_are_djangos(world, model):
+    columns = Columns(model, "t", answer="40 + 2")
+    select = Prepared(
+        f"SELECT {columns.sql} FROM {model._meta.db_table} t WHERE account_id = %s ORDER BY id", reads=True
+    )
+
+    with world.shop.scope():
+        expected = list(model.objects.annotate(answer=Value(42)).order_by("pk"))
+        (found,) = send(select.call([world.shop.id]))
+        made = columns.read(found.rows)
+
+    assert made == expected
+    assert [values_of(one) for one in made] == [values_of(one) for one in expected]
+    assert {(one._state.db, one._state.adding) for one in made} <= {("default", False)}
+
+
+def test_every_model_has_rows(world):
+    with world.shop.scope():
+        assert [model for model in MODELS if not model.objects.exists()] == []
+
+
+def test_instances_can_be_saved(world):
+    columns = Columns(world.shop.market.__class__, "m")
+    select = Prepared(f"SELECT {columns.sql} FROM markets m WHERE account_id = %s")
+
+    with world.shop.scope():
+        (market,) = columns.read(send(select.call([world.shop.id]))[0].rows)
+        market.name = "Renamed"
+        market.save(update_fields=["name"])
+        market.refresh_from_db()
+
+    assert market.name == "Renamed"
