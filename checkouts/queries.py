@@ -10,23 +10,40 @@ from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
 from commerce.queries import get_or_not_found
+from commerce.tenancy.instances import Columns
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, Result, send
 from shipping.matching import Parcel
 
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
 
-# Constant SQL: the ORM would rebuild a statement of a hundred columns in every step of a checkout.
-_CHECKOUT = """
-    SELECT k.*, c.token AS cart_token, o.token AS order_token, s.vat_number AS seller_vat_number
+_COLUMNS = Columns(
+    Checkout, "k", {"cart_token": "c.token", "order_token": "o.token", "seller_vat_number": "s.vat_number"}
+)
+_LINE_COLUMNS = Columns(CheckoutLineItem, "l")
+
+_FIND = f"""
+    SELECT {_COLUMNS.sql}
       FROM checkouts k
       JOIN accounts s ON s.id = k.account_id
       JOIN carts c ON c.account_id = k.account_id AND c.id = k.cart_id
       LEFT JOIN orders o ON o.account_id = k.account_id AND o.id = k.order_id
      WHERE k.account_id = %s AND k.token = %s
-"""
-_LINES = "SELECT * FROM checkout_line_items WHERE account_id = %s AND checkout_id = %s ORDER BY position"
+"""  # noqa: S608  the columns are constant
+_READ = Prepared(_FIND, reads=True)
+_LOCK = Prepared(f"{_FIND} FOR NO KEY UPDATE OF k")
+_LINES = Prepared(
+    f"""
+    SELECT {_LINE_COLUMNS.sql}
+      FROM checkouts k
+      JOIN checkout_line_items l ON l.account_id = k.account_id AND l.checkout_id = k.id
+     WHERE k.account_id = %s AND k.token = %s
+     ORDER BY l.position
+    """,  # noqa: S608  the columns are constant
+    reads=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +61,27 @@ class LoadedCheckout:
 
 def get_checkout(token: str) -> LoadedCheckout:
     """Load the checkout with this token in the account in scope, with its lines; raises `NotFound`."""
-    checkout = find_checkout(token)
-    return LoadedCheckout(checkout, load_lines(checkout))
+    which = [current_account_id(), token]
+    found, lines = send(_READ.call(which), _LINES.call(which))
+    return LoadedCheckout(_read(found), _LINE_COLUMNS.read(lines.rows))
 
 
 def find_checkout(token: str) -> Checkout:
     """Load the checkout without its lines; raises `NotFound`."""
-    return _fetch(_CHECKOUT, token)
+    (found,) = send(_READ.call([current_account_id(), token]))
+    return _read(found)
 
 
 def load_lines(checkout: Checkout) -> list[CheckoutLineItem]:
-    return list(CheckoutLineItem.objects.raw(_LINES, [checkout.account_id, checkout.pk]))
+    (found,) = send(_LINES.call([current_account_id(), checkout.token]))
+    return _LINE_COLUMNS.read(found.rows)
 
 
 def lock_checkout(token: str) -> Checkout:
     """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
     about_to_lock(Resource.CHECKOUT)
-    return _fetch(_CHECKOUT + " FOR NO KEY UPDATE OF k", token)
+    (found,) = send(_LOCK.call([current_account_id(), token]))
+    return _read(found)
 
 
 def lock_checkout_for(operation: str, token: str, *, now: datetime) -> Checkout:
@@ -154,8 +175,7 @@ def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
     return get_or_not_found(payments(), pk=payment_id)
 
 
-def _fetch(sql: str, token: str) -> Checkout:
-    checkout = next(iter(Checkout.objects.raw(sql, [current_account_id(), token])), None)
-    if checkout is None:
+def _read(found: Result) -> Checkout:
+    if not found.rows:
         raise NotFound
-    return checkout
+    return _COLUMNS.read(found.rows)[0]

@@ -1,6 +1,6 @@
 """Model instances, read and written by prepared statements."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +19,7 @@ class Columns(Generic[M]):
     Does what `Model.objects.raw()` does, which finds out anew with each query which column belongs to which field.
     """
 
-    def __init__(self, model: type[M], alias: str, **further: str) -> None:
+    def __init__(self, model: type[M], alias: str, further: Mapping[str, str] = {}) -> None:
         self._model = model
         self._further = tuple(further)
         self._names = [field.attname for field in model._meta.concrete_fields]
@@ -60,9 +60,8 @@ class Update(Generic[M]):
     def __init__(self, model: type[M], names: Iterable[str]) -> None:
         self._fields = [model._meta.get_field(name) for name in names]
         columns = ", ".join(f"{field.column} = %s" for field in self._fields)
-        self._statement = Prepared(
-            f"UPDATE {model._meta.db_table} SET {columns} WHERE account_id = %s AND id = %s"
-        )
+        table = model._meta.db_table
+        self._statement = Prepared(f"UPDATE {table} SET {columns} WHERE account_id = %s AND id = %s")  # noqa: S608
 
     def call(self, instance: M) -> Call:
         values = [

@@ -17,7 +17,7 @@ def values_of(instance):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 def test_instances_of_every_model_are_djangos(world, model):
-    columns = Columns(model, "t", answer="40 + 2")
+    columns = Columns(model, "t", {"answer": "40 + 2"})
     select = Prepared(
         f"SELECT {columns.sql} FROM {model._meta.db_table} t WHERE account_id = %s ORDER BY id", reads=True
     )
