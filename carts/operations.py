@@ -72,7 +72,7 @@ def create_cart(
     token = generate_token()
     cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
     created, found = send(_CREATE.call([*cart, current_account_id(), market_id]), cart_query(token))
-    if not created.count:
+    if not created.row_count:
         raise ValidationFailed.unknown("market_id")
     return read_cart(found)
 

@@ -40,9 +40,9 @@ class Columns(Generic[M]):
         return instance
 
     @cached_property
-    def _converters(self) -> list[tuple[int, Expression, list[Callable[..., Any]]]]:
+    def _converters(self) -> list[tuple[int, Expression, Sequence[Callable[..., Any]]]]:
         """The fields whose values are stored in another form, such as JSON, by their place."""
-        found = []
+        found: list[tuple[int, Expression, Sequence[Callable[..., Any]]]] = []
         for place, field in enumerate(self._model._meta.concrete_fields):
             expression = field.get_col(field.model._meta.db_table)
             converters = [
@@ -58,7 +58,9 @@ class Update(Generic[M]):
     """Writes columns of a row, like `save(update_fields=...)`, whose text Django makes anew each time."""
 
     def __init__(self, model: type[M], names: Iterable[str]) -> None:
-        self._fields = [model._meta.get_field(name) for name in names]
+        by_name = {field.name: field for field in model._meta.concrete_fields}
+        by_name |= {field.attname: field for field in model._meta.concrete_fields}
+        self._fields = [by_name[name] for name in names]
         columns = ", ".join(f"{field.column} = %s" for field in self._fields)
         table = model._meta.db_table
         self._statement = Prepared(f"UPDATE {table} SET {columns} WHERE account_id = %s AND id = %s")  # noqa: S608

@@ -64,10 +64,10 @@ class Message(str):  # noqa: SLOT000  as above
 
 
 class Result(NamedTuple):
-    """`count` is the number of rows that were written or returned."""
+    """`row_count` is the number of rows that were written or returned."""
 
     rows: list[tuple[Any, ...]]
-    count: int
+    row_count: int
 
 
 def send(*calls: Call) -> list[Result]:
@@ -76,7 +76,8 @@ def send(*calls: Call) -> list[Result]:
     with connection.cursor() as cursor:
         cursor.execute(Message(calls))
         for _ in calls:
-            rows = cursor.fetchall() if cursor.description else []
+            # `description` would tell it too, but makes an object for each column.
+            rows = cursor.fetchall() if cursor.rownumber is not None else []
             results.append(Result(rows, cursor.rowcount))
             cursor.nextset()
     return results

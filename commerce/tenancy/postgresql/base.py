@@ -56,7 +56,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.connection.execute("BEGIN")
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        super()._set_autocommit(autocommit)
+        super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing in Django's stubs
         if isinstance(self.connection, ScopedConnection):
             self.connection.close_transaction()
 

@@ -1,7 +1,7 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import psycopg
 from django.db.backends.postgresql import base
@@ -112,7 +112,7 @@ class ScopedConnection(psycopg.Connection[Any]):
         return results
 
 
-class ScopedCursor(base.ServerBindingCursor):
+class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):
     """Runs `Prepared` statements and `Message`s. psycopg prepares others once they are frequent, if they have parameters."""
 
     def execute(self, query: Query, params: Any = None, **options: Any) -> Self:
@@ -124,7 +124,7 @@ class ScopedCursor(base.ServerBindingCursor):
         if params is None:
             # Several statements in one string can't be prepared, and texts such as SET LOCAL differ by account.
             options["prepare"] = False
-        return super().execute(query, params, **options)
+        return super().execute(cast("str", query), params, **options)
 
     def _run_gen(self, connection: ScopedConnection, calls: Sequence[Call]) -> PQGen[None]:
         """psycopg's own `execute` would also count the texts, which are never the same, among the frequent statements."""
