@@ -8,6 +8,7 @@ import orjson
 from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared
 
 from .evaluation import COLUMNS, CONFIG_COLUMNS, Rule, build_rule
 from .registry import get_mechanic
@@ -17,14 +18,17 @@ _COLUMNS = ", ".join(COLUMNS)
 # The number of automatic discounts that a trial evaluates.
 MAX_TRIED = 200
 # Two parts, so that each uses its own index, however many codes there are.
-_IN_FORCE = f"""
+_IN_FORCE = Prepared(
+    f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND code IS NULL AND status = 'active'
        AND (starts_at IS NULL OR starts_at <= %(now)s) AND (ends_at IS NULL OR ends_at > %(now)s)
      UNION ALL
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND id = ANY(%(entered_ids)s) AND code IS NOT NULL
-"""  # noqa: S608  the columns are constant
+    """,  # noqa: S608  the columns are constant
+    reads=True,
+)
 # The newest, because those are what staff try; in any state but archived, because the trial explains the state.
 _ON_TRIAL = f"""
    (SELECT {_COLUMNS} FROM discounts
@@ -71,8 +75,7 @@ def find_rule_by_code(code: str) -> Rule | None:
 def _fetch(sql: str, **parameters: Any) -> list[Rule]:
     with connection.cursor() as cursor:
         cursor.execute(sql, {"account_id": current_account_id(), **parameters})
-        names = [column.name for column in cursor.description]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cursor.fetchall()]
     for row in rows:
         for name in CONFIG_COLUMNS:
             # Django has the driver return JSON as text, for its own fields to decode.

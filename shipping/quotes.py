@@ -8,6 +8,7 @@ from django.db import connection
 
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared
 
 from .matching import Candidate, Method, Option, Parcel, Rate, Zone, list_matching_patterns
 
@@ -31,8 +32,9 @@ _METHOD_AT, _RATE_AT = 4, 15
 # Rows that can't become an option are left out here; `matching` decides about the rest. A free method needs its rates
 # in every currency, because any rate of its own rules automatic ones out. `IS NOT FALSE` passes open bounds. Patterns
 # beyond ASCII are left to `matching`, because Python's upper() differs from that of the collation "C".
-_NARROWED = _CANDIDATES.format(
-    which_rates="""
+_NARROWED = Prepared(
+    _CANDIDATES.format(
+        which_rates="""
            AND (m.rate_mode = 'free'
                 OR (r.currency = %(currency)s
                     AND (r.min_weight_grams <= %(weight_grams)s::bigint) IS NOT FALSE
@@ -42,7 +44,7 @@ _NARROWED = _CANDIDATES.format(
                     AND (r.min_quantity <= %(quantity)s::bigint) IS NOT FALSE
                     AND (r.max_quantity >= %(quantity)s::bigint) IS NOT FALSE))
     """,
-    which="""
+        which="""
        AND z.country_codes @> ARRAY[%(country_code)s]::varchar[]
        AND (%(market_id)s::bigint IS NULL OR z.market_id IS NULL OR z.market_id = %(market_id)s::bigint)
        AND (z.zip_patterns = '{}' OR EXISTS (
@@ -52,6 +54,8 @@ _NARROWED = _CANDIDATES.format(
        AND (%(method_id)s::bigint IS NULL OR m.id = %(method_id)s::bigint)
        AND (m.rate_mode = 'free' OR r.id IS NOT NULL)
     """,
+    ),
+    reads=True,
 )
 _OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
 

@@ -12,6 +12,7 @@ from checkouts.queries import LoadedCheckout, load_lines, lock_checkout_for
 from commerce.errors import Refusal
 from commerce.formats import text_id
 from commerce.orders.snapshots import AppliedCode
+from commerce.tenancy.instances import update_columns
 from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
 from discounts.in_force import find_rule_by_code, load_rules_in_force
@@ -105,7 +106,7 @@ def _lock_and_load(token: str, *, now: datetime) -> LoadedCheckout:
 
 def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckout:
     reprice(loaded.checkout, loaded.lines, now=now)
-    loaded.checkout.save(update_fields=[*PRICED, "updated_at"])
+    update_columns(loaded.checkout, [*PRICED, "updated_at"])
     return loaded
 
 

@@ -18,6 +18,7 @@ from commerce.orders.models import Order
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.orders.operations import make_event_data as make_order_event_data
 from commerce.orders.placement import copy_lines, place_order
+from commerce.tenancy.instances import update_columns
 from commerce.tenancy.scope import current_account_id
 
 from .holds import lock_gift_cards, redeem_holds
@@ -92,7 +93,7 @@ def _replay_completion(checkout: Checkout, key: str | None) -> LoadedCheckout:
         if key is None or checkout.completion_key is not None:
             raise CheckoutAlreadyCompleted(order_id=checkout.order_id)
         checkout.completion_key = key
-        checkout.save(update_fields=["completion_key"])
+        update_columns(checkout, ["completion_key"])
     return LoadedCheckout(checkout, load_lines(checkout), is_replayed)
 
 
@@ -130,9 +131,7 @@ def _save_completed(checkout: Checkout, order: Order, *, now: datetime) -> None:
     checkout.order_token = order.token
     checkout.phase = Phase.COMPLETED
     checkout.completed_at = now
-    checkout.save(
-        update_fields=["customer", "order", "phase", "completed_at", "completion_key", "updated_at"]
-    )
+    update_columns(checkout, ["customer", "order", "phase", "completed_at", "completion_key", "updated_at"])
 
 
 def _event_data(checkout: Checkout, order: Order) -> dict[str, object]:

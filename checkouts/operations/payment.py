@@ -42,6 +42,7 @@ from commerce.payments.gateway import (
     State,
 )
 from commerce.rest.errors import IdempotencyKeyReused
+from commerce.tenancy.instances import update_columns
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
@@ -81,7 +82,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     price(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None
-    checkout.save(update_fields=["payment_method", "phase", "failure_code", "updated_at", *PRICED])
+    update_columns(checkout, ["payment_method", "phase", "failure_code", "updated_at", *PRICED])
     return loaded
 
 
@@ -260,7 +261,7 @@ def _open_attempt(
     hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
     checkout.uses_gateway = has_gateway
-    checkout.save(update_fields=["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
+    update_columns(checkout, ["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
     return CheckoutPaymentAttempt.objects.create(
         checkout=checkout,
         payment_method=connector.code,

@@ -10,6 +10,7 @@ from checkouts.phases import Phase
 from checkouts.queries import LoadedCheckout, build_parcel, load_lines, lock_checkout_for
 from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
+from commerce.tenancy.instances import update_columns
 from shipping.matching import Option
 from shipping.models import PickupPoint
 from shipping.operations import choose_option
@@ -66,7 +67,7 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     loaded = LoadedCheckout(checkout, load_lines(checkout))
     # Another email may belong to another customer, who is entitled to other discounts.
     reprice(checkout, loaded.lines, now=now)
-    checkout.save(update_fields=_ADDRESS_COLUMNS)
+    update_columns(checkout, _ADDRESS_COLUMNS)
     return loaded
 
 
@@ -86,7 +87,7 @@ def set_shipping(
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
     reprice(checkout, loaded.lines, now=now)
-    checkout.save(update_fields=_SHIPPING_COLUMNS)
+    update_columns(checkout, _SHIPPING_COLUMNS)
     return loaded
 
 

@@ -8,6 +8,7 @@ from checkouts.queries import LoadedCheckout, find_checkout, load_lines, lock_ch
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import parse_vat_number
+from commerce.tenancy.instances import update_columns
 from commerce.tenancy.scope import current_account_id
 
 from .pricing import PRICED, reprice
@@ -48,5 +49,5 @@ def set_vat_number(
         loaded = LoadedCheckout(checkout, load_lines(checkout))
         checkout.vat = vat
         reprice(checkout, loaded.lines, now=now)
-        checkout.save(update_fields=["updated_at", *PRICED])
+        update_columns(checkout, ["updated_at", *PRICED])
         return loaded

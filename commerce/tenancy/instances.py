@@ -1,14 +1,14 @@
 """Model instances, read and written by prepared statements."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Expression
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
+from django.db.models import Expression, Field
 
-from commerce.tenancy.models import AccountOwned
-from commerce.tenancy.statements import Call, Prepared
+from commerce.tenancy.models import AccountOwned, account_of
+from commerce.tenancy.statements import Prepared, send
 
 M = TypeVar("M", bound=AccountOwned)
 
@@ -54,19 +54,24 @@ class Columns(Generic[M]):
         return found
 
 
-class Update(Generic[M]):
-    """Writes columns of a row, like `save(update_fields=...)`, whose text Django makes anew each time."""
+def update_columns(row: AccountOwned, names: Sequence[str]) -> None:
+    """Write columns of one row, like `save(update_fields=...)`, which composes its text anew each time.
 
-    def __init__(self, model: type[M], names: Iterable[str]) -> None:
-        by_name = {field.name: field for field in model._meta.concrete_fields}
-        by_name |= {field.attname: field for field in model._meta.concrete_fields}
-        self._fields = [by_name[name] for name in names]
-        columns = ", ".join(f"{field.column} = %s" for field in self._fields)
-        table = model._meta.db_table
-        self._statement = Prepared(f"UPDATE {table} SET {columns} WHERE account_id = %s AND id = %s")  # noqa: S608
+    Raises `DatabaseError` if the row is gone, like Django.
+    """
+    statement, fields = _compose_update(type(row), tuple(names))
+    values = [field.get_db_prep_save(field.pre_save(row, add=False), connection) for field in fields]
+    (written,) = send(statement.call([*values, account_of(row), row.pk]))
+    if not written.row_count:
+        raise DatabaseError(f"There is no such row of {row._meta.db_table} any more.")
 
-    def call(self, instance: M) -> Call:
-        values = [
-            field.get_db_prep_save(field.pre_save(instance, add=False), connection) for field in self._fields
-        ]
-        return self._statement.call([*values, instance.account_id, instance.pk])
+
+@cache
+def _compose_update(
+    model: type[AccountOwned], names: tuple[str, ...]
+) -> "tuple[Prepared, list[Field[Any, Any]]]":
+    by_name = {name: field for field in model._meta.concrete_fields for name in (field.name, field.attname)}
+    fields = [by_name[name] for name in names]
+    columns = ", ".join(f"{field.column} = %s" for field in fields)
+    table = model._meta.db_table
+    return Prepared(f"UPDATE {table} SET {columns} WHERE account_id = %s AND id = %s"), fields  # noqa: S608

@@ -9,6 +9,7 @@ from django.db import connection
 from accounts import authentication
 from tests import factories
 from tests.storefront import EMAIL, cart_with, take_step
+from tests.tenancy.watching import statements_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,9 +33,9 @@ class Counter:
     def of(self, step, send):
         self.counts[step] = 0
 
-        def counted(execute, *args):
-            self.counts[step] += 1
-            return execute(*args)
+        def counted(execute, sql, *args):
+            self.counts[step] += len(statements_of(sql))
+            return execute(sql, *args)
 
         with connection.execute_wrapper(counted):
             return send()

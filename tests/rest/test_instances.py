@@ -2,9 +2,12 @@
 
 import pytest
 from django.apps import apps
+from django.db import DatabaseError
 from django.db.models import Value
+from django.utils import timezone
 
-from commerce.tenancy.instances import Columns
+from checkouts.models import Checkout
+from commerce.tenancy.instances import Columns, update_columns
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.statements import Prepared, send
 
@@ -35,6 +38,29 @@ def test_instances_of_every_model_are_djangos(world, model):
 def test_every_model_has_rows(world):
     with world.shop.scope():
         assert [model for model in MODELS if not model.objects.exists()] == []
+
+
+def test_columns_of_one_row_are_written(world):
+    now = timezone.now()
+    with world.shop.scope():
+        checkout = Checkout.objects.latest("pk")
+        checkout.email, checkout.vat, checkout.updated_at = "new@example.com", None, now
+        before = {**values_of(Checkout.objects.get(pk=checkout.pk)), "email": "new@example.com", "vat": None}
+        checkout.locale = "xx-XX"  # not among the columns
+
+        update_columns(checkout, ["email", "vat", "updated_at"])
+
+        after = values_of(Checkout.objects.get(pk=checkout.pk))
+    assert after.pop("updated_at") >= now > before.pop("updated_at")
+    assert after == before
+
+
+def test_row_that_is_gone_is_not_written(world):
+    with world.shop.scope():
+        checkout = Checkout.objects.latest("pk")
+        checkout.pk += 1_000
+        with pytest.raises(DatabaseError):
+            update_columns(checkout, ["email"])
 
 
 def test_instances_can_be_saved(world):

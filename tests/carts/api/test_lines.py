@@ -252,8 +252,8 @@ def test_adding_a_line_takes_a_fixed_number_of_statements(shop, django_assert_nu
     cart = factories.make_cart(shop, [(variant, 1) for variant in variants])
     shop.storefront.get(f"carts/{cart.token}.json")
 
-    # SET LOCAL, the touch, the offer, the upsert, the cart; the test's transaction adds three.
-    with django_assert_num_queries(8):
+    # Two messages: the lock and the offer, the upsert and the cart. The test's transaction adds four statements.
+    with django_assert_num_queries(6):
         answer = add(shop, cart.token, variants[0])
 
     assert answer.status_code == 200
