@@ -19,6 +19,7 @@ from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
 from commerce.inventory.reservations import release, reserve
 from commerce.taxes.queries import STANDARD, rates_for
+from commerce.tenancy.instances import insert_rows
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
@@ -66,10 +67,10 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     # Priced before anything is saved, so that the rows are inserted with their amounts.
     reprice(checkout, lines, now=now)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
-    checkout.save(force_insert=True)
+    insert_rows([checkout])
     for line in lines:
         line.checkout_id = checkout.pk
-    CheckoutLineItem.objects.bulk_create(lines)
+    insert_rows(lines)
     if checkout.is_stock_reserved:
         # Releases the older checkout's units under the same locks, so that nobody else gets them in between.
         reserve(checkout_id=checkout.pk, wanted=count_units(lines), instead_of=older, now=now)

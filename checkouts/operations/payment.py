@@ -42,7 +42,7 @@ from commerce.payments.gateway import (
     State,
 )
 from commerce.rest.errors import IdempotencyKeyReused
-from commerce.tenancy.instances import update_columns
+from commerce.tenancy.instances import insert_rows, update_columns
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
@@ -262,7 +262,7 @@ def _open_attempt(
     checkout.phase = Phase.PROCESSING
     checkout.uses_gateway = has_gateway
     update_columns(checkout, ["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
-    return CheckoutPaymentAttempt.objects.create(
+    attempt = CheckoutPaymentAttempt(
         checkout=checkout,
         payment_method=connector.code,
         amount_cents=checkout.amount_due_cents,
@@ -271,6 +271,8 @@ def _open_attempt(
         gateway_key=generate_token() if has_gateway else None,
         start_key=key,
     )
+    insert_rows([attempt])
+    return attempt
 
 
 def _settle_and_load(

@@ -9,6 +9,7 @@ from commerce.events.models import Event
 from commerce.events.types import EventType
 from commerce.formats import as_text
 from commerce.metrics import count_events
+from commerce.tenancy.instances import insert_rows
 
 
 def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  # noqa: A002  the field's name
@@ -16,7 +17,8 @@ def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  
 
     Events are stored as clients read them: ids and cents become text here.
     """
-    event = Event.objects.create(type=EventType(type).value, data=as_text(data), occurred_at=now)
+    event = Event(type=EventType(type).value, data=as_text(data), occurred_at=now)
+    insert_rows([event])
     # An event of a transaction that is rolled back has never happened.
     transaction.on_commit(partial(count_events, {type: 1}))
     return event
@@ -24,8 +26,9 @@ def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  
 
 def publish_many(*, occurrences: Iterable[tuple[str, Mapping[str, object]]], now: datetime) -> list[Event]:
     """Add events, given as (type, data), in this order and in one statement."""
-    events = Event.objects.bulk_create(
+    events = [
         Event(type=EventType(name).value, data=as_text(data), occurred_at=now) for name, data in occurrences
-    )
+    ]
+    insert_rows(events)
     transaction.on_commit(partial(count_events, Counter(event.type for event in events)))
     return events

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection
 
 from commerce.customers.models import Customer
+from commerce.tenancy.instances import insert_rows
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
@@ -34,7 +35,7 @@ def place_order(
     """Create an order from what its checkout has frozen. It is numbered, which locks the account's counter."""
     # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)
-    return Order.objects.create(
+    order = Order(
         token=generate_token(),
         customer=customer,
         payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
@@ -44,6 +45,8 @@ def place_order(
         discount_codes=[applied.mask() for applied in discount_codes],
         **frozen,
     )
+    insert_rows([order])
+    return order
 
 
 def copy_lines(

@@ -2,12 +2,12 @@
 
 import pytest
 from django.apps import apps
-from django.db import DatabaseError
-from django.db.models import Value
+from django.db import DatabaseError, connection
+from django.db.models import BinaryField, Value
 from django.utils import timezone
 
 from checkouts.models import Checkout
-from commerce.tenancy.instances import Columns, update_columns
+from commerce.tenancy.instances import Columns, encode_rows, update_columns
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.statements import Prepared, send
 
@@ -33,6 +33,36 @@ def test_instances_of_every_model_are_djangos(world, model):
     assert made == expected
     assert [values_of(one) for one in made] == [values_of(one) for one in expected]
     assert {(one._state.db, one._state.adding) for one in made} <= {("default", False)}
+
+
+# JSON has no bytes.
+MODELS_WITHOUT_BYTES = [
+    model
+    for model in MODELS
+    if not any(isinstance(field, BinaryField) for field in model._meta.concrete_fields)
+]
+
+
+@pytest.mark.parametrize("model", MODELS_WITHOUT_BYTES, ids=lambda model: model._meta.label)
+def test_values_of_every_model_arrive_as_they_are_stored(world, model):
+    # Without those that are set to now.
+    set_to_now = {"auto_now", "auto_now_add"}
+    fields = [
+        field
+        for field in model._meta.concrete_fields
+        if not any(vars(field).get(name) for name in set_to_now)
+    ]
+    names = ", ".join(field.column for field in fields)
+    table = model._meta.db_table
+
+    with world.shop.scope(), connection.cursor() as cursor:
+        cursor.execute(f"SELECT {names} FROM {table} ORDER BY id")
+        stored = cursor.fetchall()
+        encoded = encode_rows(model.objects.order_by("pk"), fields)
+        cursor.execute(
+            f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json) ORDER BY id", [encoded]
+        )
+        assert cursor.fetchall() == stored
 
 
 def test_every_model_has_rows(world):
