@@ -83,8 +83,8 @@ def _compose_insert(model: type[AccountOwned]) -> _Insert:
     fields = model._meta.concrete_fields
     filled = [field for field in fields if field.primary_key or _is_filled_by_database(field)]
     written = [field for field in fields if field not in filled]
-    columns = ", ".join(field.column for field in written)
-    returned = ", ".join(field.column for field in filled)
+    columns = ", ".join(str(field.column) for field in written)
+    returned = ", ".join(str(field.column) for field in filled)
     table = model._meta.db_table
     text = f"""
         INSERT INTO {table} ({columns})
