@@ -41,13 +41,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         return super().get_connection_params() | {"cursor_factory": ScopedCursor}
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        connection = super().get_new_connection(conn_params)
-        if isinstance(connection, ScopedConnection):
-            # One that was closed inside a transaction comes back from the pool as it was left.
-            connection.close_transaction()
-        return connection
-
     def _start_transaction_under_autocommit(self) -> None:
         """Django's hook for databases that begin transactions explicitly. The connection stays in autocommit mode."""
         if isinstance(self.connection, ScopedConnection):

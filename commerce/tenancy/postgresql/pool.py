@@ -51,6 +51,8 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
             # No connection is made until one is needed.
             reconnect_timeout=0,
             check=check_once_a_second,
+            # A connection that was closed inside a transaction comes back as it was left.
+            reset=ScopedConnection.close_transaction,
             **options,
         )
 
