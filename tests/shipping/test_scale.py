@@ -72,8 +72,8 @@ def test_quote_of_a_checkout_in_a_large_account_takes_three_statements(shop, dja
     checkout = checkout_in("address", shop, (make_variant(shop, price_cents=2000, weight_grams=700), 2))
     fill(shop)
 
-    # The checkout, its lines, the quote, and the four as above.
-    with django_assert_num_queries(7):
+    # The checkout with its lines in one message, the quote, and the four as above.
+    with django_assert_num_queries(6):
         quotes = shop.storefront.get(f"checkouts/{checkout['token']}/shipping_quote.json").json()["quotes"]
 
     assert [quote["price_cents"] for quote in quotes] == ["301"] * METHODS_A_ZONE + ["490"]

@@ -176,6 +176,12 @@ def test_threads_read_their_own_shops(shop, make_shop):
     assert run_threads(8, read) == [{True}] * 8
 
 
+def status_of_a_connection():
+    """Of the one that the thread gets from the pool."""
+    connection.ensure_connection()
+    return connection.connection.info.transaction_status
+
+
 def test_connection_that_is_closed_inside_a_scope_comes_back_outside_of_it(shop, setting):
     def fail():
         with account_scope(shop.id):
