@@ -51,8 +51,6 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
             # No connection is made until one is needed.
             reconnect_timeout=0,
             check=check_once_a_second,
-            # A connection that was closed inside a transaction comes back as it was left.
-            reset=ScopedConnection.close_transaction,
             **options,
         )
 
@@ -68,6 +66,12 @@ class FailFastPool(ConnectionPool[Connection[Any]]):
             return self._wait_for_one(timeout)
         finally:
             self._is_trying.release()
+
+    def putconn(self, conn: Connection[Any]) -> None:
+        # One that was closed inside a transaction comes back as it was left. `reset` would do this in another thread.
+        if isinstance(conn, ScopedConnection):
+            conn.close_transaction()
+        super().putconn(conn)
 
     def _wait_for_one(self, timeout: float | None) -> Connection[object]:
         began = time.monotonic()
