@@ -56,7 +56,7 @@ def without_redis(monkeypatch):
 def test_key_is_resolved_once_while_it_is_remembered(shop, django_assert_num_queries):
     assert status(shop.admin) == 200
 
-    with django_assert_num_queries(4):  # begin, scope, the markets, commit: no key
+    with django_assert_num_queries(2):  # the markets, commit: no key
         status(shop.admin)
 
 
@@ -246,7 +246,7 @@ def test_key_of_the_other_surface_is_not_remembered_and_its_own_surface_still_kn
     assert status(ApiClient.storefront(secret)) == 401
 
     assert authentication._cache == before
-    with django_assert_num_queries(4):  # begin, scope, the markets, commit: no key
+    with django_assert_num_queries(2):  # the markets, commit: no key
         assert status(shop.storefront) == 200
 
 

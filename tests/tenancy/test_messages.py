@@ -62,11 +62,8 @@ def rows(sql, *parameters):
 
 @pytest.fixture
 def setting(shop):
-    """The text that binds a transaction to the shop. The test has a connection on which nothing is prepared."""
-    connection.close()
+    """The text that binds a transaction to the shop. The test's connection has to prepare its statements."""
     connection.ensure_connection()
-    with connection.cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")
     connection.connection.forget_statements()
     return f"SET LOCAL commerce.account_id = '{shop.id}'"
 

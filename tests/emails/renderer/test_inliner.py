@@ -117,7 +117,7 @@ def test_processor_time_of_the_inliner_counts():
         "            time.sleep(0.1)\n"
         "    except Problem as problem: return problem.code\n"
         "    return 'done'\n"
-        "print(end_of('0.3'), end_of('60'), end_of('0.6', '0.6'))\n"
+        "print(end_of('0.3'), end_of('60'), end_of('0.9', '0.9'))\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=120
