@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from datetime import UTC
 
 import pytest
-from django.db import DataError, connection, transaction
+from django.db import DataError, OperationalError, connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Market
+from commerce.tenancy.postgresql.pool import FailFastPool
 from commerce.tenancy.scope import account_scope
 from commerce.tenancy.statements import Prepared, send
 from tests.threads import run_threads
@@ -171,6 +172,21 @@ def test_threads_read_their_own_shops(shop, make_shop):
         return seen
 
     assert run_threads(8, read) == [{True}] * 8
+
+
+def test_scope_that_could_not_open_leaves_nothing_to_the_next_transaction(shop, setting, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OperationalError
+
+    connection.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(FailFastPool, "getconn", refuse)
+        with pytest.raises(OperationalError), account_scope(shop.id):
+            pass
+
+    with transaction.atomic():
+        assert rows(EVERY_MARKET) == []
+        assert rows(SETTING) == [("",)]
 
 
 def status_of_a_connection():

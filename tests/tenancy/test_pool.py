@@ -28,7 +28,7 @@ def pool_at(port, **options):
         "dbname": database["NAME"],
     }
     pool = FailFastPool(
-        kwargs=keywords, open=False, min_size=1, max_size=4, **({"timeout": FOR_EVER_S} | options)
+        kwargs=keywords, open=False, min_size=1, **({"timeout": FOR_EVER_S, "max_size": 4} | options)
     )
     pool.open()
     with closing(pool):
@@ -143,7 +143,8 @@ def test_connections_that_died_with_the_server_are_not_handed_out(monkeypatch):
     monkeypatch.setattr(module, "CHECK_INTERVAL_S", 0)
     monkeypatch.setattr(module, "REST_S", 0)
     port = closed_port()
-    with pool_at(port) as pool:
+    # No more than the test ends below.
+    with pool_at(port, max_size=3) as pool:
         with forwarded(port):
             connections = [pool.getconn() for _ in range(3)]
             for connection in connections:

@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import cast
 
 from django.db import connections, transaction
@@ -11,7 +11,11 @@ from .base import DatabaseWrapper
 def transaction_beginning_with(settings: list[str]) -> Iterator[None]:
     """The outermost transaction of the serving role's connection, with `SET LOCAL` statements in its first message."""
     wrapper = cast("DatabaseWrapper", connections["default"])
-    wrapper.next_settings = settings
-    with transaction.atomic(durable=True):
-        wrapper.next_settings = []
+    with ExitStack() as stack:
+        wrapper.next_settings = settings
+        try:
+            stack.enter_context(transaction.atomic(durable=True))
+        finally:
+            # Also if the database can't be reached: otherwise the next transaction would begin with this account.
+            wrapper.next_settings = []
         yield
