@@ -27,8 +27,11 @@ class Measurement:
 
     latencies: list[float] = field(default_factory=list)
     elapsed: float = 0
-    # Seconds of processor time used by the generator itself.
+    # The part of `elapsed` after the last answer.
+    finish_time: float = 0
+    # Seconds of processor time used by the generator itself, and by each kind of the stack's processes.
     own_time: float = 0
+    cpu: dict[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -40,16 +43,22 @@ class Measurement:
         ordered = sorted(self.latencies)
         return ordered[(len(ordered) - 1) * percent // 100] if ordered else 0
 
+    def cpu_ms(self, kind: str) -> float:
+        """Milliseconds of processor time that a kind of processes used per answer."""
+        return self.cpu.get(kind, 0) / max(len(self.latencies), 1) * 1000
+
 
 class _Connection:
     """A client and its persistent connection, with one request at a time."""
+
+    # The latest one; there is none before `send_next`.
+    request: Request
 
     def __init__(self, address: tuple[str, int], client: Client) -> None:
         self.socket = socket.create_connection(address, timeout=_TIMEOUT_SECONDS)
         # Otherwise a small request may wait for the acknowledgement of the one before, which would be measured.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client = client
-        self.request: Request | None = None
         self.sent_at = 0.0
         self._received = b""
 
@@ -78,9 +87,7 @@ class _Connection:
             return None
         answer = Answer(int(self._received[9:12]), self._received[end_of_head + 4 :])
         self._received = b""
-        if not 200 <= answer.status < 300:
-            raise StackError(f"{self.request} was answered {answer.status}: {answer.body.decode()}")
-        return answer
+        return self.request.check(answer)
 
 
 def drive(address: tuple[str, int], clients: Sequence[Client], *, seconds: float) -> Measurement:

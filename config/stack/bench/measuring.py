@@ -8,12 +8,12 @@ from typing import NamedTuple
 from . import shopping as operations
 from .load import Client, Measurement, drive
 from .messages import Request
-from .shopping import LINES_OF_JOURNEY, Shopping, journey
+from .shopping import LINES_OF_JOURNEY, Shopping
+from .usage import Usage, subtract
 
-JOURNEY = "a whole journey, from cart to order"
 _LINES_OF_READ_CART = 10
-# Journeys still running at the end don't count. With several turns, few are lost.
-_TURNS_OF_JOURNEYS = 3
+# Filling a cart takes three requests, so few would be filled in the time of one operation.
+_TURNS_OF_FILLING = 3
 
 
 class Row(NamedTuple):
@@ -24,15 +24,29 @@ class Row(NamedTuple):
 class Bench:
     """Sends requests to one address: each operation for a number of seconds, by concurrent clients."""
 
-    def __init__(self, address: tuple[str, int], *, seconds: float, clients: int) -> None:
+    def __init__(self, address: tuple[str, int], usage: Usage, *, seconds: float, clients: int) -> None:
         self.address = address
+        self.usage = usage
         self.seconds = seconds
         self.clients = clients
 
-    def run(self, make_client: Callable[[], Client], *, turns: int = 1) -> Measurement:
-        """Run all clients for the time of `turns` operations."""
+    def run(
+        self,
+        make_client: Callable[[], Client],
+        *,
+        turns: int = 1,
+        finish: Callable[[], None] = lambda: None,
+    ) -> Measurement:
+        """Run all clients for the time of `turns` operations. What `finish` does belongs to the measurement too."""
         clients = [make_client() for _ in range(self.clients)]
-        return drive(self.address, clients, seconds=self.seconds * turns)
+        before = self.usage.read_seconds()
+        measurement = drive(self.address, clients, seconds=self.seconds * turns)
+        began = perf_counter()
+        finish()
+        measurement.finish_time = perf_counter() - began
+        measurement.elapsed += measurement.finish_time
+        measurement.cpu = subtract(self.usage.read_seconds(), before)
+        return measurement
 
     def repeated(self, operation: str, make: Callable[[], Request]) -> Row:
         """Measure an operation that can be repeated without limit."""
@@ -52,7 +66,9 @@ class Bench:
         return Row(operation, self.run(client)), tokens
 
 
-def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
+def measure_operations(bench: Bench, shopping: Shopping) -> Iterator[Row]:
+    """Measure each operation on its own. The first is the one that does nothing."""
+    yield bench.repeated(operations.NOTHING, shopping.do_nothing)
     yield bench.repeated(operations.HEALTH, shopping.check_health)
     yield bench.repeated(operations.MARKETS, shopping.list_markets)
     yield bench.repeated(operations.ADMIN_QUOTE, shopping.quote_as_admin)
@@ -61,13 +77,21 @@ def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
     row, carts = bench.each(operations.CREATE_CART, starmap(shopping.create_cart, repeat(())))
     yield row
     carts = _fill_carts(bench, shopping, carts)
-    any_cart = cycle(carts)
-    yield bench.repeated(operations.ADD_LINE, lambda: shopping.add_line(next(any_cart)))
-    row, checkouts = bench.each(operations.ENTER_CHECKOUT, map(shopping.enter_checkout, carts))
+    third = len(carts) // 3
+    # Once to each cart, so that all have three lines, and to other carts than those that enter checkout.
+    row, _ = bench.each(operations.ADD_LINE, map(shopping.add_line, carts[:third]))
+    yield row
+    row, checkouts = bench.each(operations.ENTER_CHECKOUT, map(shopping.enter_checkout, carts[third:]))
     yield row
     # Each step is measured with all checkouts before the next step.
     row, checkouts = bench.each(operations.SET_ADDRESS, map(shopping.set_address, checkouts))
     yield row
+    half = len(checkouts) // 2
+    row, discounted = bench.each(operations.APPLY_CODE, map(shopping.apply_code, checkouts[:half]))
+    yield row
+    # The further steps are measured without a discount.
+    _, restored = bench.each("remove the code", map(shopping.remove_code, discounted))
+    checkouts = [*restored, *checkouts[half:]]
     any_checkout = cycle(checkouts)
     yield bench.repeated(operations.CHECKOUT_QUOTE, lambda: shopping.quote(next(any_checkout)))
     for operation, step in (
@@ -79,7 +103,6 @@ def measure(bench: Bench, shopping: Shopping) -> Iterator[Row]:
     ):
         row, checkouts = bench.each(operation, map(step, checkouts))
         yield row
-    yield _measure_journeys(bench, shopping)
 
 
 def _fill_cart(bench: Bench, shopping: Shopping) -> str:
@@ -96,7 +119,7 @@ def _fill_cart(bench: Bench, shopping: Shopping) -> str:
 
 
 def _fill_carts(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[str]:
-    """Add lines to the carts. Returns those that got all their lines within the time of one operation."""
+    """Add lines to the carts. Returns those that got all their lines in time."""
     empty = iter(carts)
     filled: list[str] = []
 
@@ -106,19 +129,5 @@ def _fill_carts(bench: Bench, shopping: Shopping, carts: Iterable[str]) -> list[
                 yield shopping.add_line(cart)
             filled.append(cart)
 
-    bench.run(client)
+    bench.run(client, turns=_TURNS_OF_FILLING)
     return filled
-
-
-def _measure_journeys(bench: Bench, shopping: Shopping) -> Row:
-    """Run one journey after another with each client. The row counts orders, not requests."""
-    latencies: list[float] = []
-
-    def client() -> Client:
-        while True:
-            began = perf_counter()
-            yield from journey(shopping)
-            latencies.append(perf_counter() - began)
-
-    whole = bench.run(client, turns=_TURNS_OF_JOURNEYS)
-    return Row(JOURNEY, Measurement(latencies, whole.elapsed, whole.own_time))

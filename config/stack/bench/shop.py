@@ -1,5 +1,7 @@
-"""Creates a separate shop for the measurements, with more stock than they can sell."""
+"""Creates separate shops for the measurements, with more stock than they can sell."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -24,9 +26,21 @@ class Shop:
     variant_ids: list[int]
     method_id: int
     rate_id: int
+    discount_code: str
 
 
-def open_shop(stack: RunningStack) -> Shop:
+@contextmanager
+def opened_shops(stack: RunningStack, number: int) -> Iterator[list[Shop]]:
+    """Create shops, each in an account of its own, and archive them at the end. Their orders are kept."""
+    with ExitStack() as archived:
+        shops = []
+        for _ in range(number):
+            shops.append(_open_shop(stack))
+            archived.callback(_close_shop, stack, shops[-1])
+        yield shops
+
+
+def _open_shop(stack: RunningStack) -> Shop:
     """Create the account and its data over the admin API."""
     directory, workspace_key = _find_directory(stack)
     # A new one each time, as the handle of an archived shop stays taken.
@@ -49,11 +63,11 @@ def open_shop(stack: RunningStack) -> Shop:
         variant_ids=_stock_variants(admin, market_id),
         method_id=method_id,
         rate_id=rate_id,
+        discount_code=_offer_discount(admin),
     )
 
 
-def close_shop(stack: RunningStack, shop: Shop) -> None:
-    """Archive the account. Its orders are kept, as for any account."""
+def _close_shop(stack: RunningStack, shop: Shop) -> None:
     directory, _ = _find_directory(stack)
     directory.delete(f"accounts/{shop.handle}.json")
 
@@ -79,6 +93,19 @@ def _offer_shipping(admin: ApiClient) -> tuple[int, int]:
     method_id = _read_id(admin.post("shipping/methods.json", method), "method")
     rate = admin.post(f"shipping/methods/{method_id}/rates.json", {"price_cents": 490, "currency": "EUR"})
     return method_id, _read_id(rate, "rate")
+
+
+def _offer_discount(admin: ApiClient) -> str:
+    """Create a discount of 10 % off the order, and return its code."""
+    discount = {
+        "type": "discount_code",
+        "code": "TEN",
+        "title": "10 % off",
+        "value_mode": "percentage",
+        "value_amount": 1000,
+    }
+    code: str = admin.post("discounts.json", discount)["discount"]["code"]
+    return code
 
 
 def _stock_variants(admin: ApiClient, market_id: int) -> list[int]:

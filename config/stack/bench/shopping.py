@@ -1,15 +1,16 @@
 """The measured requests, with valid data, and a whole journey made of them."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from itertools import count
 
 from config.versions import CURRENT_VERSION
 
 from .load import Client
-from .messages import Request
+from .messages import Answer, Request
 from .shop import Shop
 
-HEALTH = "GET /healthz, which does nothing"
+NOTHING = "nothing: a request without a key"
+HEALTH = "GET /healthz, without Django"
 MARKETS = "list of markets: key, scope, one row"
 CREATE_CART = "create a cart"
 ADD_LINE = "add a line to a cart of 3"
@@ -17,6 +18,7 @@ READ_CART = "read a cart of 10 lines"
 ADMIN_QUOTE = "shipping quote of the admin API"
 ENTER_CHECKOUT = "create a checkout of 3 lines"
 SET_ADDRESS = "set the address"
+APPLY_CODE = "apply a discount code"
 CHECKOUT_QUOTE = "shipping quote of a checkout"
 SET_SHIPPING = "set the shipping"
 CHOOSE_PAYMENT = "choose the payment method"
@@ -64,6 +66,14 @@ class Shopping:
         self._strict = {"Host": host, "Prefer": "handling=strict"}
         self._numbers = count()
 
+    def do_nothing(self) -> Request:
+        """Ask the storefront for a version that doesn't exist.
+
+        Such a request passes the server, all middleware and the URLs, and gets a short answer. It needs no key, opens
+        no scope and sends no statement.
+        """
+        return Request.make(NOTHING, "GET /storefront/none/carts.json", headers=self._strict, refusal=404)
+
     def check_health(self) -> Request:
         return Request.make(HEALTH, "GET /healthz", headers=self._common)
 
@@ -94,6 +104,14 @@ class Shopping:
     def set_address(self, token: str) -> Request:
         body = {"shipping_address": _ADDRESS, "same_as_shipping": True}
         return self._storefront(SET_ADDRESS, f"PUT checkouts/{token}/address.json", body)
+
+    def apply_code(self, token: str) -> Request:
+        body = {"code": self.shop.discount_code}
+        return self._storefront(APPLY_CODE, f"POST checkouts/{token}/discount.json", body)
+
+    def remove_code(self, token: str) -> Request:
+        path = f"checkouts/{token}/discount/{self.shop.discount_code}.json"
+        return self._storefront("remove a discount code", f"DELETE {path}")
 
     def quote(self, token: str) -> Request:
         return self._storefront(CHECKOUT_QUOTE, f"GET checkouts/{token}/shipping_quote.json")
@@ -132,11 +150,7 @@ class Shopping:
 
 def journey(shopping: Shopping) -> Client:
     """Shop from an empty cart to an order."""
-    cart = (yield shopping.create_cart()).token
-    for _ in range(LINES_OF_JOURNEY):
-        yield shopping.add_line(cart)
-    token = (yield shopping.enter_checkout(cart)).token
-    yield shopping.set_address(token)
+    token = yield from _enter_checkout(shopping)
     yield shopping.quote(token)
     yield shopping.set_shipping(token)
     yield shopping.choose_payment(token)
@@ -147,6 +161,7 @@ def journey(shopping: Shopping) -> Client:
 
 def one_of_each(shopping: Shopping) -> Client:
     """Run every measured operation at least once, in the state in which it is measured."""
+    yield shopping.do_nothing()
     yield shopping.check_health()
     yield shopping.list_markets()
     yield shopping.quote_as_admin()
@@ -154,4 +169,17 @@ def one_of_each(shopping: Shopping) -> Client:
     for _ in range(10):
         yield shopping.add_line(cart)
     yield shopping.read_cart(cart)
+    token = yield from _enter_checkout(shopping)
+    yield shopping.apply_code(token)
+    # Last, so that its steps are counted without a discount.
     yield from journey(shopping)
+
+
+def _enter_checkout(shopping: Shopping) -> Generator[Request, Answer, str]:
+    """Shop from an empty cart to a checkout with an address, and return its token."""
+    cart = (yield shopping.create_cart()).token
+    for _ in range(LINES_OF_JOURNEY):
+        yield shopping.add_line(cart)
+    token = (yield shopping.enter_checkout(cart)).token
+    yield shopping.set_address(token)
+    return token

@@ -78,6 +78,26 @@ def test_refusal_ends_the_run(serve):
         drive(serve(REFUSAL), [client()], seconds=5)
 
 
+def test_refusal_that_is_meant_to_come_is_an_answer(serve):
+    tokens: list[str] = []
+
+    def client() -> Client:
+        tokens.append((yield request(refusal=409)).token)
+
+    measured = drive(serve(REFUSAL), [client()], seconds=5)
+
+    assert tokens == [""]
+    assert len(measured.latencies) == 1
+
+
+def test_success_instead_of_a_refusal_ends_the_run(serve):
+    def client() -> Client:
+        yield request(refusal=409)
+
+    with pytest.raises(StackError, match="GET /x was answered 200"):
+        drive(serve(WITH_LENGTH), [client()], seconds=5)
+
+
 def test_connection_that_is_closed_ends_the_run(serve):
     def client() -> Client:
         yield request()
@@ -86,14 +106,15 @@ def test_connection_that_is_closed_ends_the_run(serve):
         drive(serve(b""), [client()], seconds=0.1)
 
 
-def test_measurement_gives_rate_and_percentiles():
-    measured = Measurement(latencies=[0.004, 0.001, 0.003, 0.002, 0.010], elapsed=2)
+def test_measurement_gives_rate_percentiles_and_processor_time():
+    measured = Measurement(latencies=[0.004, 0.001, 0.003, 0.002, 0.010], elapsed=2, cpu={"web": 0.04})
 
     assert measured.rate == 2.5
+    assert measured.cpu_ms("web") == 8
     assert measured.percentile(50) == 0.003
     assert measured.percentile(99) == 0.004
     assert measured.percentile(100) == 0.010
 
 
-def request() -> Request:
-    return Request.make("something", "GET /x", headers={"Host": "localhost"})
+def request(*, refusal: int | None = None) -> Request:
+    return Request.make("something", "GET /x", headers={"Host": "localhost"}, refusal=refusal)
