@@ -8,7 +8,7 @@ from config.stack.errors import StackError
 from .load import Measurement
 
 HEADER = ("Operation", "per second", "p50 ms", "p99 ms", "SQL", "web ms", "PG ms", "of limit", "share")
-OF_PROCESSES = ("Processes", "MB", "emails sent", "8 accounts", "paused", "8, paused")
+OF_PROCESSES = ("Processes", "MB", "journey ms", "8 accounts", "paused", "8, paused")
 
 Cells = tuple[str, ...]
 

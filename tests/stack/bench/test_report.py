@@ -68,7 +68,7 @@ def test_block_is_replaced_and_the_rest_kept(tmp_path):
 
     assert document.read_text() == (
         f"# Before\n\n{BEGIN}\n"
-        "| Processes | MB | emails sent | 8 accounts | paused | 8, paused |\n"
+        "| Processes | MB | journey ms | 8 accounts | paused | 8, paused |\n"
         "|---|---:|---:|---:|---:|---:|\n"
         "| web | 1 | 2 | 3 | 4 | 5 |\n"
         f"{END}\n\nAfter\n"
