@@ -58,7 +58,10 @@ class TemplateRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderRequest:
-    """Liquid templates and their variables. `ctx` is JSON; its keys are the top-level variables."""
+    """Liquid templates and their variables. `ctx` is JSON; its keys are the top-level variables.
+
+    A trusted body is the platform's own. The MJML is checked only if `wants_warnings`.
+    """
 
     body_source: str
     subject_template: str
@@ -67,6 +70,8 @@ class RenderRequest:
     preheader_template: str | None = None
     body_text_template: str | None = None
     source_format: str = "mjml"
+    is_trusted: bool = False
+    wants_warnings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,7 @@ def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account
         body_text_template=source.text,
         ctx={"account": variables} | ctx,
         locale=source.locale,
+        is_trusted=is_of_platform(source),
     )
 
 

@@ -4,6 +4,7 @@ import logging
 import random
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 from django.conf import settings
 
@@ -51,7 +52,7 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
     is_platforms = is_of_platform(source)
     if not is_platforms:
         _check_rest(account)
-    message = prepare_rendering(source, ctx, account=account)
+    message = replace(prepare_rendering(source, ctx, account=account), wants_warnings=True)
     try:
         with waiting_call(Call.PREVIEW, account.pk, within_s=WITHIN_S) as limit:
             rendered = _render_when_free(message, limit)

@@ -13,7 +13,10 @@ _LOCALE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Templates and the variables they are rendered with. `locale` is a language tag such as `cs-CZ`."""
+    """Templates and the variables they are rendered with. `locale` is a language tag such as `cs-CZ`.
+
+    `is_trusted` says that the body is the platform's own, apart from its variables.
+    """
 
     body_source: str
     subject_template: str
@@ -21,6 +24,8 @@ class Message:
     locale: str
     preheader_template: str | None
     body_text_template: str | None
+    is_trusted: bool
+    wants_warnings: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ def parse_message(document: dict[str, object]) -> Message:
         locale=reader.read_locale("locale"),
         preheader_template=reader.read_optional_text("preheader_template"),
         body_text_template=reader.read_optional_text("body_text_template"),
+        is_trusted=reader.read_flag("is_trusted", default=False),
+        wants_warnings=reader.read_flag("wants_warnings", default=True),
     )
     if reader.errors:
         raise InvalidRequest(errors=tuple(reader.errors))
@@ -89,6 +96,13 @@ class _FieldReader:
         if not isinstance(value, dict):
             self._refuse(name, "invalid", "Must be an object.")
             return {}
+        return value
+
+    def read_flag(self, name: str, *, default: bool) -> bool:
+        value = self._document.get(name, default)
+        if not isinstance(value, bool):
+            self._refuse(name, "invalid", "Must be true or false.")
+            return default
         return value
 
     def read_locale(self, name: str) -> str:

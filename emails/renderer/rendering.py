@@ -28,7 +28,12 @@ def render_message(message: Message) -> RenderedMessage:
     # Liquid before MJML, so that loops and conditions may hold whole sections.
     source = render_html(message.body_source, variables, field="body_source")
     # HTML has no NUL, and PostgreSQL doesn't store it. A filter can decode one from `%00`.
-    body = compile_mjml(source.replace("\0", ""), preheader=lines.get("preheader"))
+    body = compile_mjml(
+        source.replace("\0", ""),
+        preheader=lines.get("preheader"),
+        is_trusted=message.is_trusted,
+        wants_warnings=message.wants_warnings,
+    )
     if message.body_text_template is None:
         text = extract_text(body.html)
     else:

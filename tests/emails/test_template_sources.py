@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
+from accounts.models import Account
 from emails.errors import TemplateNotFound
-from emails.template_sources import find_template, list_locales
+from emails.template_sources import find_template, list_locales, prepare_rendering
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,17 @@ def test_template_is_found_in_the_nearest_locale(locale, default_locale, found):
     assert source.subject
     assert source.preheader
     assert source.text
+
+
+@pytest.mark.parametrize("part", ["body", "subject", "preheader", "text"])
+def test_renderer_trusts_only_the_platforms_templates(part):
+    account = Account(name="Hats", default_locale="en-US", default_timezone="UTC")
+    platforms = find_template("order.confirmation", locale="en", default_locale="en-US")
+    own = replace(platforms, **{part: f"{getattr(platforms, part)} "})
+
+    trusted = [prepare_rendering(source, {}, account=account).is_trusted for source in (platforms, own)]
+
+    assert trusted == [True, False]
 
 
 @pytest.mark.parametrize("template_key", ["unheard.of", "", "..", "order.confirmation/en"])

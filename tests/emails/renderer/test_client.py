@@ -66,6 +66,8 @@ def test_request_carries_every_field(httpserver):
         "locale": "en",
         "preheader_template": None,
         "body_text_template": None,
+        "is_trusted": False,
+        "wants_warnings": False,
     }
 
 

@@ -45,6 +45,7 @@ def test_every_wrong_field_is_named(post):
         ctx=[],
         preheader_template=1,
         locale="../en",
+        is_trusted=1,
     )
 
     assert response.status_code == 422
@@ -57,6 +58,7 @@ def test_every_wrong_field_is_named(post):
         ("ctx", "invalid"),
         ("locale", "invalid"),
         ("preheader_template", "invalid"),
+        ("is_trusted", "invalid"),
     ]
 
 

@@ -1,8 +1,8 @@
-"""Inlines CSS in a process of its own, which may die without taking the worker with it.
+"""Runs native code in a process of its own, which may die without taking the worker with it.
 
-The inliner is native code: no signal interrupts it, and it aborts its process when memory or stack runs out. A short
-document is enough for that. By the rules of HTML, formatting tags that were never closed are opened again in every
-following block, with all their attributes: 2,000 of them before 2,000 paragraphs make four million elements.
+No signal interrupts the MJML compiler and the CSS inliner, and they abort their process when memory or stack runs out.
+A short document is enough for that. By the rules of HTML, formatting tags that were never closed are opened again in
+every following block, with all their attributes: 2,000 of them before 2,000 paragraphs make four million elements.
 """
 
 import os
@@ -10,17 +10,9 @@ import resource
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-from css_inline import CSSInliner
-
-from emails.renderer.limits import (
-    MAX_HTML_CHARACTERS,
-    TOO_MUCH_HTML,
-    ProcessorTimeIsUp,
-    charge_processor_time,
-)
-from emails.renderer.problems import RendererBusy, TemplateLimitExceeded
+from emails.renderer.limits import ProcessorTimeIsUp, charge_processor_time
+from emails.renderer.problems import RendererBusy
 
 # Some kernels count in ticks and end a timer a third too early. What is used too much is charged afterwards.
 _TIMER_TOLERANCE = 1.5
@@ -29,22 +21,11 @@ _FAILED = b"-"
 _DONE = b"+"
 
 
-class ForkingInliner:
-    """Takes the place of `css_inline.CSSInliner`."""
+def run_in_child(work: Callable[[], str]) -> str:
+    """Run `work` in a forked process and return its text.
 
-    def __init__(self, **options: Any) -> None:
-        self._inliner = CSSInliner(**options)
-
-    def inline(self, html: str) -> str:
-        """Raises `ValueError` for bad CSS, `MemoryError` if the inliner died, and what ends a rendering."""
-        # One character more than a message may have tells that there are more. The worker's memory is limited too.
-        inlined = _run_in_child(lambda: self._inliner.inline(html)[: MAX_HTML_CHARACTERS + 1])
-        if len(inlined) > MAX_HTML_CHARACTERS:
-            raise TemplateLimitExceeded(TOO_MUCH_HTML)
-        return inlined
-
-
-def _run_in_child(work: Callable[[], str]) -> str:
+    Raises `ValueError` with the text of the child's error, `MemoryError` if the child died, and what ends a rendering.
+    """
     left_s, _ = signal.getitimer(signal.ITIMER_PROF)
     reader, writer = os.pipe()
     try:
@@ -89,7 +70,7 @@ def _work_and_exit(work: Callable[[], str], writer: int, left_s: float) -> None:
             answer = _DONE + work().encode()
         except MemoryError:
             answer = b""
-        # A panic of the inliner is no `Exception`.
+        # A panic of native code is no `Exception`.
         except BaseException as error:  # noqa: BLE001
             answer = _FAILED + str(error).encode(errors="replace")
         with os.fdopen(writer, "wb") as pipe:

@@ -1,4 +1,4 @@
-"""What the CSS inliner can't survive costs its own process and not the worker."""
+"""What native code can't survive costs a process of its own and not the worker."""
 
 import errno
 import faulthandler
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from emails.renderer.inliner import ForkingInliner
+from emails.renderer import mjml_compiler
+from emails.renderer.children import run_in_child
 from emails.renderer.mjml_compiler import compile_mjml
 from emails.renderer.problems import RendererBusy
 from tests.emails.renderer.conftest import MJML
@@ -60,10 +61,22 @@ def worker_ids(service):
     return set(listed.stdout.split())
 
 
-def test_usual_document_is_inlined():
-    inliner = ForkingInliner(extra_css="b { color: red }", load_remote_stylesheets=False)
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_only_what_is_not_trusted_is_compiled_in_a_child(monkeypatch, is_trusted):
+    own_id = os.getpid()
+    monkeypatch.setattr(mjml_compiler, "_compile", lambda _document: str(os.getpid() == own_id))
 
-    assert '<b style="color: red' in inliner.inline("<p><b>x</b></p>")
+    assert compile_mjml(MJML.format("x"), preheader=None, is_trusted=is_trusted).html == str(is_trusted)
+
+
+def test_child_gives_the_same_html():
+    in_child, here = (
+        compile_mjml(inlined("<b>Á</b>"), preheader="x", is_trusted=is_trusted).html
+        for is_trusted in (False, True)
+    )
+
+    assert in_child == here
+    assert '<b style="color: red;">Á</b>' in here
 
 
 @pytest.mark.parametrize(
@@ -75,49 +88,48 @@ def test_usual_document_is_inlined():
         (signal.SIGKILL, RendererBusy),
     ],
 )
-def test_inliner_that_dies_says_whose_fault_it_is(number, error):
-    inliner = ForkingInliner()
-    inliner._inliner = Dying(number)
+def test_child_that_dies_says_whose_fault_it_is(number, error):
+    def die():
+        faulthandler.disable()
+        os.kill(os.getpid(), number)
 
     with pytest.raises(error):
-        inliner.inline("<p>x</p>")
+        run_in_child(die)
 
     assert_no_dead_child_is_left()
 
 
-def test_error_of_the_inliner_is_passed_on():
-    inliner = ForkingInliner()
-    inliner._inliner = Failing()
+@pytest.mark.parametrize("kind", [RuntimeError, BaseException])
+def test_error_of_a_child_is_passed_on(kind):
+    def fail():
+        raise kind("The rule is odd")
 
     with pytest.raises(ValueError, match="The rule is odd"):
-        inliner.inline("<p>x</p>")
+        run_in_child(fail)
 
     assert_no_dead_child_is_left()
 
 
-def test_processor_time_of_the_inliner_counts():
+def test_processor_time_of_a_child_counts():
     """In a process of its own, because pytest uses signals itself."""
     script = (
         "import time\n"
         "from emails.renderer import limits\n"
-        "from emails.renderer.inliner import ForkingInliner\n"
+        "from emails.renderer.children import run_in_child\n"
         "from emails.renderer.problems import Problem\n"
-        "class Slow:\n"
-        "    def inline(self, html):\n"
-        "        until = time.process_time() + float(html)\n"
-        "        while time.process_time() < until: pass\n"
-        "        return 'x' * 3\n"
-        "inliner = ForkingInliner()\n"
-        "inliner._inliner = Slow()\n"
+        "def work(seconds):\n"
+        "    until = time.process_time() + seconds\n"
+        "    while time.process_time() < until: pass\n"
+        "    return 'x' * 3\n"
         "limits.MAX_SECONDS = 100\n"
         "def end_of(*parts):\n"
         "    try:\n"
         "        with limits.limit_resources():\n"
-        "            for part in parts: inliner.inline(part)\n"
+        "            for part in parts: run_in_child(lambda: work(part))\n"
         "            time.sleep(0.1)\n"
         "    except Problem as problem: return problem.code\n"
         "    return 'done'\n"
-        "print(end_of('0.3'), end_of('60'), end_of('0.9', '0.9'))\n"
+        "print(end_of(0.3), end_of(60), end_of(0.9, 0.9))\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=120
@@ -137,20 +149,6 @@ def test_message_waits_while_the_machine_allows_no_further_process(monkeypatch):
         compile_mjml(inlined("<b>x</b>"), preheader=None)
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
-class Dying:
-    def __init__(self, number):
-        self.number = number
-
-    def inline(self, html):
-        faulthandler.disable()
-        os.kill(os.getpid(), self.number)
-
-
-class Failing:
-    def inline(self, html):
-        raise RuntimeError("The rule is odd")
 
 
 def assert_no_dead_child_is_left():
