@@ -35,12 +35,12 @@ def opened_shops(stack: RunningStack, number: int) -> Iterator[list[Shop]]:
     with ExitStack() as archived:
         shops = []
         for _ in range(number):
-            shops.append(_open_shop(stack))
+            shops.append(open_shop(stack))
             archived.callback(_close_shop, stack, shops[-1])
         yield shops
 
 
-def _open_shop(stack: RunningStack) -> Shop:
+def open_shop(stack: RunningStack) -> Shop:
     """Create the account and its data over the admin API."""
     directory, workspace_key = _find_directory(stack)
     # A new one each time, as the handle of an archived shop stays taken.
