@@ -4,14 +4,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from .environment import env
 
-# In seconds; 0 means no limit. Unset, the database role's own limit applies (config/stack/roles.py).
-_DATABASE_TIMEOUTS = {
-    "statement_timeout": env.int("DATABASE_STATEMENT_TIMEOUT_S", default=None),
-    "transaction_timeout": env.int("DATABASE_TRANSACTION_TIMEOUT_S", default=None),
-    "lock_timeout": env.int("DATABASE_LOCK_TIMEOUT_S", default=None),
-    "idle_in_transaction_session_timeout": env.int("DATABASE_IDLE_TIMEOUT_S", default=None),
-}
-
 
 def _database(name: str, *, pool_size: int) -> dict[str, object]:
     config = env.db_url(name)
@@ -24,9 +16,7 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     options |= {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
     # In milliseconds. Keepalives alone aren't enough: none are sent while data waits to be acknowledged.
     options |= {"tcp_user_timeout": 25_000}
-    timeouts = [
-        f"-c {name}={seconds}s" for name, seconds in _DATABASE_TIMEOUTS.items() if seconds is not None
-    ]
+    timeouts = [f"-c {name}={seconds}s" for name, seconds in _read_timeouts().items() if seconds is not None]
     if timeouts:
         options["options"] = " ".join([*filter(None, [options.get("options")]), *timeouts])
     if pool_size:
@@ -38,11 +28,26 @@ def _database(name: str, *, pool_size: int) -> dict[str, object]:
     }
 
 
-# The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.
-DATABASES = {
-    "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
-    "owner": _database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
-}
+def _read_timeouts() -> dict[str, int | None]:
+    """In seconds; 0 means no limit. Unset, the database role's own limit applies (config/stack/roles.py)."""
+    return {
+        "statement_timeout": env.int("DATABASE_STATEMENT_TIMEOUT_S", default=None),
+        "transaction_timeout": env.int("DATABASE_TRANSACTION_TIMEOUT_S", default=None),
+        "lock_timeout": env.int("DATABASE_LOCK_TIMEOUT_S", default=None),
+        "idle_in_transaction_session_timeout": env.int("DATABASE_IDLE_TIMEOUT_S", default=None),
+    }
+
+
+def read_databases() -> dict[str, dict[str, object]]:
+    """Read them from the environment. A program may have got another one since it loaded the settings."""
+    # The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.
+    return {
+        "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
+        "owner": _database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
+    }
+
+
+DATABASES = read_databases()
 DATABASE_ROUTERS = ["commerce.tenancy.roles.OwnerMigrates"]
 
 REDIS_URL = env.str("REDIS_URL")

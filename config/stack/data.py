@@ -58,6 +58,11 @@ class DataDirectory:
         return self.programs / "seed.json"
 
     @property
+    def bytecode(self) -> Path:
+        """Compiled modules of the project's programs."""
+        return self.root / "bytecode"
+
+    @property
     def demo(self) -> Path:
         """Exists only while the stack is up and answers."""
         return self.root / "demo.json"
@@ -65,6 +70,10 @@ class DataDirectory:
     @property
     def static_version(self) -> Path:
         return self.root / "static.version"
+
+    @property
+    def migrated_version(self) -> Path:
+        return self.root / "migrated.version"
 
     @property
     def beat_schedule(self) -> Path:
@@ -89,7 +98,7 @@ class DataDirectory:
 
     @property
     def written_by_programs(self) -> tuple[Path, ...]:
-        return (self.mail, self.static, self.metrics, self.programs)
+        return (self.mail, self.static, self.metrics, self.programs, self.bytecode)
 
     def give_to(self, user: ServiceUser) -> None:
         """Make the user the owner of the folders that the programs write to."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 from config.stack.errors import StackError
 from config.stack.privileges import ServiceUser
@@ -21,6 +22,26 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 STOP_SECONDS = 5
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class Running(Protocol):
+    """What `Process` needs of a started program. `subprocess.Popen` has it all."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int | None: ...
+
+    def send_signal(self, number: signal.Signals, /) -> None: ...
+
+
+class Forker(Protocol):
+    """Starts programs in another way than by running an interpreter, if it can at the moment."""
+
+    def fork(
+        self, process: "Process", module: str, arguments: Sequence[str], log: BinaryIO
+    ) -> Running | None: ...
 
 
 @dataclass(kw_only=True)
@@ -35,31 +56,48 @@ class Process:
     stop_signal: signal.Signals = signal.SIGTERM
     # Lets the next run find the process if this run is killed.
     pid_file: Path | None = None
-    _popen: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    # For a command of the form `python -m module ...`.
+    forker: Forker | None = None
+    _running: Running | None = field(default=None, init=False)
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            self._popen = subprocess.Popen(
-                self.command,
-                cwd=PROJECT_DIR,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # Ctrl-C in the terminal would otherwise reach it too, and stop everything at once and in any order.
-                start_new_session=True,
-                # Safe despite threads: it makes two system calls and takes no lock.
-                preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
-                **(self.user.popen_arguments() if self.user else {}),
-            )
+            self._running = self._launch(log)
         if self.pid_file:
-            self.pid_file.write_text(f"{self._popen.pid} {self.stop_signal.name}\n")
+            self.pid_file.write_text(f"{self._running.pid} {self.stop_signal.name}\n")
+
+    def _launch(self, log: BinaryIO) -> Running:
+        if self.forker:
+            _interpreter, _option, module, *arguments = self.command
+            if forked := self.forker.fork(self, module, arguments, log):
+                return forked
+        return self._execute(log, stdin=subprocess.DEVNULL)
+
+    def _execute(self, log: BinaryIO, *, stdin: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.command,
+            cwd=PROJECT_DIR,
+            env=self.environment,
+            stdin=stdin,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C in the terminal would otherwise reach it too, and stop everything at once and in any order.
+            start_new_session=True,
+            # Safe despite threads: it makes two system calls and takes no lock.
+            preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
+            **(self.user.popen_arguments() if self.user else {}),
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """None before it was started."""
+        return self._running.pid if self._running else None
 
     def exit_status(self) -> int | None:
         """Return None while it runs; a negative number if a signal ended it."""
-        if self._popen is None:
+        if self._running is None:
             raise RuntimeError(f"{self.name} was not started.")
-        return self._popen.poll()
+        return self._running.poll()
 
     def wait_until_ended(self, *, seconds: float, pause: Pause = time.sleep) -> int:
         """Return the exit status. Raises `StackError` if it hasn't ended in time."""
@@ -70,19 +108,19 @@ class Process:
 
     def stop(self, *, seconds: float = STOP_SECONDS, pause: Pause = time.sleep) -> None:
         """Send the stop signal, and kill whatever is left of the group after `seconds`."""
-        if self._popen is None:
+        if self._running is None:
             return
-        self._popen.send_signal(self.stop_signal)
+        self._running.send_signal(self.stop_signal)
         with suppress(StackError):
             self.wait_until_ended(seconds=seconds, pause=pause)
         self.kill()
 
     def kill(self) -> None:
         """Kill the whole group, since children of a dead program may still hold its port."""
-        if self._popen is None:
+        if self._running is None:
             return
-        kill_group(self._popen.pid)
-        self._popen.wait()
+        kill_group(self._running.pid)
+        self._running.wait()
         if self.pid_file:
             self.pid_file.unlink(missing_ok=True)
 
@@ -124,8 +162,11 @@ class Service(Process):
 
 def end_with_parent(number: signal.Signals, *, parent: int) -> None:
     """Have the kernel signal this process when its parent dies, even by SIGKILL (Linux only)."""
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, int(number))
-        # The parent may have died before prctl took effect.
-        if os.getppid() != parent:
-            os._exit(1)
+    # The parent may have died before prctl took effect.
+    if call_prctl(_PR_SET_PDEATHSIG, int(number)) and os.getppid() != parent:
+        os._exit(1)
+
+
+def call_prctl(option: int, value: "int | ctypes.Array[ctypes.c_char]") -> bool:
+    """Change how the kernel treats this process (prctl(2)). Returns whether it does; on Linux only."""
+    return _libc is not None and _libc.prctl(option, value, 0, 0, 0) == 0

@@ -3,21 +3,24 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, cached_property, partial
 from http.client import HTTPConnection, HTTPException
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from celery import Celery
-from kombu.exceptions import OperationalError
-
 from config.stack.data import DataDirectory
+from config.stack.forking import ForkServer
 from config.stack.interpreter import Interpreter
 from config.stack.ports import LOOPBACK
 from config.stack.processes import Process, Service
 
+if TYPE_CHECKING:
+    from celery import Celery
+
 _PROBE_SECONDS = 2
 
-WORKER_TIMEOUTS = {"DATABASE_STATEMENT_TIMEOUT_S": "300", "DATABASE_TRANSACTION_TIMEOUT_S": "600"}
+# Tasks and commands may take longer than requests.
+LONG_TIMEOUTS = {"DATABASE_STATEMENT_TIMEOUT_S": "300", "DATABASE_TRANSACTION_TIMEOUT_S": "600"}
 
 # A waiting connection costs a little memory but no thread, so many are allowed. A connection is closed if it doesn't
 # send a complete request head within a minute.
@@ -40,13 +43,31 @@ class Programs:
     interpreter: Interpreter = field(default_factory=lambda: Interpreter(executable=sys.executable))
 
     def migrate(self) -> Process:
+        """Change the schema. Only this program gets the owner's database URL."""
         return self._step("migrate", "--no-input", "--verbosity=0")
+
+    def check_migrated(self) -> Process:
+        """Succeed if the database has all migrations."""
+        return self._forked_step("migrate", "--check")
 
     def collect_static(self) -> Process:
         return self._step("collectstatic", "--no-input", "--verbosity=0")
 
     def seed(self) -> Process:
-        return self._step("seed_demo", "--output", str(self.data.seed))
+        return self._forked_step("seed_demo", "--output", str(self.data.seed))
+
+    @cached_property
+    def fork_server(self) -> ForkServer:
+        """Forks the other programs, except for the renderer, which may know nothing of what they know."""
+        name = "forkserver"
+        return ForkServer(
+            name=name,
+            command=[self.interpreter.executable, "-m", "config.stack.forkserver"],
+            log=self.data.log(name),
+            pid_file=self.data.pid_file(name),
+            environment=self._unprivileged,
+            user=self.interpreter.user,
+        )
 
     def web(self) -> list[Service]:
         """Two servers that share a port, so that one answers while the other is restarted."""
@@ -70,10 +91,8 @@ class Programs:
             "worker",
             *("celery", "-A", "config", "worker", "--hostname", node, "--loglevel", "info"),
             *("--concurrency", "2", "--without-gossip", "--without-mingle"),
-            is_ready=partial(
-                _answers_ping, Celery(broker=self.environment["REDIS_URL"], set_as_current=False), node
-            ),
-            **WORKER_TIMEOUTS,
+            is_ready=partial(_answers_ping, self.environment["REDIS_URL"], node),
+            **LONG_TIMEOUTS,
         )
 
     def beat(self) -> Service:
@@ -93,7 +112,7 @@ class Programs:
             "emails.renderer.wsgi:application",
             is_ready=partial(answers, address, "/healthz"),
         )
-        allowed = _RENDERER_NAMES | self.interpreter.environment.keys()
+        allowed = _RENDERER_NAMES | self._own_environment.keys()
         service.environment = {k: v for k, v in (service.environment or {}).items() if k in allowed}
         return service
 
@@ -103,22 +122,49 @@ class Programs:
             command=[self.interpreter.executable, "manage.py", *arguments],
             log=self.data.log(arguments[0]),
             pid_file=self.data.pid_file(arguments[0]),
-            environment={**self.environment, **self.interpreter.environment},
+            environment=self._environment,
             user=self.interpreter.user,
         )
 
+    def _forked_step(self, *arguments: str) -> Process:
+        return Process(
+            name=arguments[0],
+            command=[self.interpreter.executable, "-m", "manage", *arguments],
+            log=self.data.log(arguments[0]),
+            pid_file=self.data.pid_file(arguments[0]),
+            environment={**LONG_TIMEOUTS, **self._unprivileged},
+            user=self.interpreter.user,
+            forker=self.fork_server,
+        )
+
     def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
-        """Build a service. Only the steps may change the schema, so services don't get the owner's database URL."""
-        unprivileged = {**self.environment, "DATABASE_OWNER_URL": self.environment["DATABASE_URL"]}
         return Service(
             name=name,
             command=[self.interpreter.executable, "-m", *arguments],
             log=self.data.log(name),
             pid_file=self.data.pid_file(name),
-            environment={**defaults, **unprivileged, **self.interpreter.environment},
+            environment={**defaults, **self._unprivileged},
             user=self.interpreter.user,
             is_ready=is_ready,
+            forker=self.fork_server,
         )
+
+    @property
+    def _unprivileged(self) -> dict[str, str]:
+        return {**self._environment, "DATABASE_OWNER_URL": self.environment["DATABASE_URL"]}
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**self.environment, **self._own_environment}
+
+    @property
+    def _own_environment(self) -> dict[str, str]:
+        """What is needed to run the interpreter, and to start quickly."""
+        if not (self.interpreter.user or sys.dont_write_bytecode):
+            return {**self.interpreter.environment}
+        # Otherwise they would compile all modules at each start: they can't, or may not, write beside the sources.
+        bytecode = {"PYTHONPYCACHEPREFIX": str(self.data.bytecode), "PYTHONDONTWRITEBYTECODE": ""}
+        return {**self.interpreter.environment, **bytecode}
 
 
 def answers(address: str, path: str) -> bool:
@@ -133,8 +179,19 @@ def answers(address: str, path: str) -> bool:
         connection.close()
 
 
-def _answers_ping(app: Celery, node: str) -> bool:
+def _answers_ping(broker_url: str, node: str) -> bool:
+    # Imported here, while the programs are starting, as it takes long.
+    from kombu.exceptions import OperationalError
+
     try:
-        return bool(app.control.ping(destination=[node], timeout=_PROBE_SECONDS / 4))
+        replies = _make_client(broker_url).control.ping(destination=[node], timeout=_PROBE_SECONDS / 4)
     except (OSError, OperationalError):
         return False
+    return bool(replies)
+
+
+@cache
+def _make_client(broker_url: str) -> "Celery":
+    from celery import Celery
+
+    return Celery(broker=broker_url, set_as_current=False)

@@ -10,6 +10,7 @@ from config.stack.announcement import announce
 from config.stack.data import DataDirectory
 from config.stack.environment import External, build_environment, find_external_servers
 from config.stack.errors import Interrupted, StackError
+from config.stack.forking import adopt_orphans
 from config.stack.interpreter import choose_interpreter
 from config.stack.memory import load_memory
 from config.stack.orphans import stop_orphans
@@ -57,7 +58,7 @@ def _run_until_stopped(data: DataDirectory, signals: StopSignals) -> None:
     data.metrics.mkdir(mode=0o700)
     port = parse_web_port(os.environ.get("PORT") or _DEFAULT_PORT)
     data.rotate_logs()
-    supervisor = Supervisor(signals)
+    supervisor = Supervisor(signals, adopts=adopt_orphans())
     try:
         programs = _start_everything(data, external, supervisor, signals, port=port)
         announce(data, programs.environment)
@@ -73,20 +74,24 @@ def _start_everything(
 ) -> Programs:
     """Start everything in order of dependency, and wait until it answers."""
     servers = Servers.of(data, load_memory(data.memory, web_port=port))
-    if not external.redis:
-        supervisor.start(servers.redis_service())
-    if not external.database:
-        supervisor.start(servers.postgres_service())
-    supervisor.wait_until_ready(seconds=_SERVERS_SECONDS)
-    if not external.database:
-        servers.create_database()
+    redis = [] if external.redis else [servers.redis_service()]
+    postgres = [] if external.database else [servers.postgres_service()]
+    supervisor.start(*redis, *postgres)
     environment = build_environment(servers, web_port=port, surroundings=os.environ)
     interpreter = choose_interpreter(data.root)
     if interpreter.user:
         data.give_to(interpreter.user)
     programs = Programs(data=data, environment=environment, web_port=port, interpreter=interpreter)
+    # They load their code while the servers start.
+    if supervisor.adopts:
+        supervisor.start(programs.fork_server)
     if not external.renderer:
         supervisor.start(programs.renderer())
+    supervisor.wait_until_ready(*redis, *postgres, seconds=_SERVERS_SECONDS)
+    if not external.database:
+        servers.create_database()
+    if supervisor.adopts:
+        supervisor.wait_until_ready(programs.fork_server, seconds=_PROGRAMS_SECONDS)
     print("Preparing the database and the static files.", flush=True)
     steps.prepare(programs, pause=signals.pause)
     print("Starting the web server, the worker and the renderer.", flush=True)

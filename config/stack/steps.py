@@ -11,15 +11,22 @@ _SECONDS = 300
 
 
 def prepare(programs: Programs, *, pause: Pause) -> None:
-    """Migrate the database and collect the static files, at the same time. Raises `StackError`."""
-    version = static_version()
-    steps = [programs.migrate()]
-    collected = programs.data.static_version
-    if not collected.exists() or collected.read_text() != version:
+    """Migrate the database and collect the static files, where that isn't done yet. Raises `StackError`."""
+    done = {
+        programs.data.migrated_version: _hash_migrations(),
+        programs.data.static_version: static_version(),
+    }
+    steps = []
+    is_marked = {file: file.exists() and file.read_text() == version for file, version in done.items()}
+    # The database may have been replaced, so it is asked as well.
+    if not (is_marked[programs.data.migrated_version] and _succeeds(programs.check_migrated(), pause=pause)):
+        steps.append(programs.migrate())
+    if not is_marked[programs.data.static_version]:
         steps.append(programs.collect_static())
     run_steps(*steps, pause=pause)
-    # Only now, so that an interrupted run collects them again.
-    collected.write_text(version)
+    # Only now, so that an interrupted run does them again.
+    for file, version in done.items():
+        file.write_text(version)
 
 
 def run_steps(*steps: Process, pause: Pause) -> None:
@@ -37,11 +44,29 @@ def run_steps(*steps: Process, pause: Pause) -> None:
 
 def static_version() -> str:
     """Hash what the collected files depend on: packages, settings, and the project's static folders."""
+    return _hash_files("[a-z]*/**/static/**/*")
+
+
+def _hash_migrations() -> str:
+    """Hash what a migrated database depends on: packages, settings, and the project's migrations."""
+    return _hash_files("[a-z]*/**/migrations/*.py")
+
+
+def _hash_files(pattern: str) -> str:
+    """Hash the packages and the settings with what tells that a file has changed."""
     digest = hashlib.sha256()
     settings = sorted((PROJECT_DIR / "config" / "settings").glob("*.py"))
     for path in (PROJECT_DIR / "requirements" / "base.txt", *settings):
         digest.update(path.read_bytes())
-    for path in sorted(PROJECT_DIR.glob("[a-z]*/**/static/**/*")):
+    for path in sorted(PROJECT_DIR.glob(pattern)):
         status = path.stat()
         digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def _succeeds(step: Process, *, pause: Pause) -> bool:
+    try:
+        run_steps(step, pause=pause)
+    except StackError:
+        return False
+    return True

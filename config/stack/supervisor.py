@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from config.stack.errors import Interrupted, StackError
+from config.stack.forking import reap_adopted
 from config.stack.processes import Service
 from config.stack.waiting import StopSignals, until_deadline
 
@@ -52,8 +53,10 @@ class Watched:
 class Supervisor:
     """Holds services in the order in which they were started, and stops them in reverse order."""
 
-    def __init__(self, signals: StopSignals) -> None:
+    def __init__(self, signals: StopSignals, *, adopts: bool = False) -> None:
+        """`adopts` if this process is the parent of all orphans (`adopt_orphans`)."""
         self._signals = signals
+        self.adopts = adopts
         self._watched: list[Watched] = []
 
     def start(self, *services: Service) -> None:
@@ -62,9 +65,12 @@ class Supervisor:
             self._watched.append(Watched(service))
             service.start()
 
-    def wait_until_ready(self, *, seconds: float) -> None:
-        """Wait for all services. Raises `StackError` with the end of a log if one ends or doesn't answer in time."""
-        pending = [watched.service for watched in self._watched]
+    def wait_until_ready(self, *services: Service, seconds: float) -> None:
+        """Wait for these services, or else for all.
+
+        Raises `StackError` with the end of a log if one ends or doesn't answer in time.
+        """
+        pending = [*services] or [watched.service for watched in self._watched]
         for _ in until_deadline(seconds, pause=self._signals.pause):
             pending = [service for service in pending if not service.is_up()]
             if not pending:
@@ -76,6 +82,8 @@ class Supervisor:
         while True:
             for watched in self._watched:
                 watched.tend(now=time.monotonic())
+            if self.adopts:
+                reap_adopted({watched.service.pid for watched in self._watched})
             self._signals.pause(_WATCH_SECONDS)
 
     def stop(self) -> None:

@@ -22,7 +22,7 @@ from config.stack.running import RunningStack
 from config.stack.servers import Servers
 from config.stack.waiting import until_deadline
 
-PROGRAMS = ("web-1", "web-2", "worker", "beat", "renderer", "redis", "postgres")
+PROGRAMS = ("forkserver", "web-1", "web-2", "worker", "beat", "renderer", "redis", "postgres")
 # Programs whose children do the work.
 PARENTS = ("web-1", "worker", "renderer")
 
