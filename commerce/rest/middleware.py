@@ -10,6 +10,9 @@ from commerce.metrics import count_request
 from .logs import request_id
 from .requests import ApiRequest
 
+# A key of the WSGI environment, for requests that come from no client.
+UNCOUNTED = "commerce.uncounted"
+
 # Printable ASCII without blanks, as the id goes into the log and into a header of the answer.
 _ACCEPTABLE = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -26,6 +29,8 @@ class MetricsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if UNCOUNTED in request.META:
+            return self.get_response(request)
         began = time.perf_counter()
         response = self.get_response(request)
         match = request.resolver_match
