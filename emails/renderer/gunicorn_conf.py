@@ -13,6 +13,9 @@ worker_class = "sync"
 # At least two, as slow messages occupy one (emails/renderer/lanes.py).
 workers = 2
 
+# Loaded once, before the workers are forked: they share the code's memory, and a new one starts at once.
+preload_app = True
+
 # The last resort. The renderer's own limits are below.
 timeout = 10
 
@@ -26,6 +29,11 @@ control_socket_disable = True
 
 
 _garbage_collection = GarbageCollection()
+
+
+def when_ready(_server: object) -> None:
+    """Called before the workers are forked."""
+    _garbage_collection.exclude_present()
 
 
 def post_fork(_server: object, _worker: object) -> None:
