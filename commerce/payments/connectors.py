@@ -106,6 +106,16 @@ def list_cod_fee_methods() -> list[str]:
     return [code for code, connector in load_connectors().items() if connector.charges_cod_fee]
 
 
+def list_offered_methods(delivery: Delivery | None = None) -> list[str]:
+    """The payment methods that the account in scope offers, for this delivery or for any. In the installation's order."""
+    settings = read_settings()
+    return [
+        code
+        for code, connector in load_connectors().items()
+        if connector.is_offered(settings) and (delivery is None or connector.accepts(delivery))
+    ]
+
+
 def get_offered_connector(code: str, delivery: Delivery) -> Connector:
     """Return a payment method that the account in scope offers for this delivery.
 
@@ -133,10 +143,4 @@ def get_gateway(code: str) -> Gateway:
 
 
 def _refuse_method(detail: str, delivery: Delivery) -> NoReturn:
-    settings = read_settings()
-    offered = sorted(
-        code
-        for code, connector in load_connectors().items()
-        if connector.is_offered(settings) and connector.accepts(delivery)
-    )
-    raise PaymentMethodNotSupported(detail, supported=offered)
+    raise PaymentMethodNotSupported(detail, supported=sorted(list_offered_methods(delivery)))

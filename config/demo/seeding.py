@@ -12,6 +12,7 @@ from commerce.catalog.operations import create_product
 from commerce.customers.operations import create_customer, create_segment
 from commerce.inventory.models import Location
 from commerce.inventory.operations import adjust_level
+from commerce.payments.connectors import CASH_ON_DELIVERY, get_connector
 from commerce.taxes.operations import create_tax_rate
 from commerce.tenancy.scope import account_scope, workspace_scope
 from discounts.operations import create_discount
@@ -105,7 +106,8 @@ def _fill_shop(account: Account, demo: DemoAccount, *, now: datetime) -> None:
 
 
 def _make_shipping(market: Market, *, now: datetime) -> None:
-    """Create two methods with cash on delivery: a parcel by weight and subtotal, and a flat-rate pickup point."""
+    """Create a parcel by weight and subtotal, and a flat-rate pickup point, with cash on delivery if it is available."""
+    takes_cash = get_connector(CASH_ON_DELIVERY.code) is not None
     zone = create_zone(
         fields={
             "market_id": market.pk,
@@ -124,8 +126,8 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
             "carrier": "dhl",
             "service_code": "parcel",
             "rate_mode": "tiered",
-            "is_cod_compatible": True,
-            "cod_fee_cents": _convert_price(market, 200),
+            "is_cod_compatible": takes_cash,
+            "cod_fee_cents": _convert_price(market, 200) if takes_cash else 0,
         }
     )
     point = create_method(
@@ -137,8 +139,8 @@ def _make_shipping(market: Market, *, now: datetime) -> None:
             "service_code": "pickup",
             "rate_mode": "flat",
             "requires_pickup_point": True,
-            "is_cod_compatible": True,
-            "cod_fee_cents": _convert_price(market, 100),
+            "is_cod_compatible": takes_cash,
+            "cod_fee_cents": _convert_price(market, 100) if takes_cash else 0,
         }
     )
     light, heavy, free = (

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from commerce.orders.models import Order
+from commerce.payments.connectors import list_offered_methods
 from commerce.reference import country_names
 from commerce.tenancy.scope import account_scope
 from commerce.versions import current_version
@@ -33,7 +34,7 @@ _EMAIL_POLICY = (
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    shops = [{"handle": shop.handle, "name": shop.name, "key": shop.key} for shop in _load_storefronts()]
+    shops = [_describe(shop) for shop in _load_storefronts()]
     context = {
         "setup": {"shops": shops, "api": f"/storefront/{current_version().name}"},
         "countries": country_names(),
@@ -60,6 +61,12 @@ def _load_storefronts() -> list[Storefront]:
         return read_storefronts(Path(settings.DEMO_SEED))
     except FileNotFoundError:
         raise Http404 from None
+
+
+def _describe(shop: Storefront) -> dict[str, object]:
+    with account_scope(shop.account_id):
+        methods = list_offered_methods()
+    return {"handle": shop.handle, "name": shop.name, "key": shop.key, "payment_methods": methods}
 
 
 def _load_confirmation(shop: Storefront, token: str) -> str | None:

@@ -22,6 +22,10 @@ def order_token(shop) -> str:
     return checkout_in("completed", shop, (variant, 1))["order_token"]
 
 
+def read_setup(content):
+    return json.loads(re.search(r'<script id="setup" type="application/json">(.*?)</script>', content)[1])
+
+
 def test_page_is_not_there_unless_switched_on(browser, shop):
     for path in ("/demo/", f"/demo/{shop.handle}/orders/abc/email"):
         answer = browser.get(path)
@@ -41,13 +45,30 @@ def test_page_hands_out_storefront_keys_and_no_other_secret(browser, shop, open_
     answer = browser.get("/demo/")
 
     content = answer.content.decode()
-    setup = json.loads(re.search(r'<script id="setup" type="application/json">(.*?)</script>', content)[1])
-    assert setup == {
-        "shops": [{"handle": shop.handle, "name": shop.handle, "key": keys["storefront"]}],
+    assert read_setup(content) == {
+        "shops": [
+            {
+                "handle": shop.handle,
+                "name": shop.handle,
+                "key": keys["storefront"],
+                "payment_methods": ["cod", "bank_transfer"],
+            }
+        ],
         "api": f"/storefront/{CURRENT_VERSION}",
     }
     assert keys["admin"] not in content
     assert keys["workspace"] not in content
+
+
+def test_page_offers_the_payment_methods_that_are_available(browser, shop, open_demo, settings):
+    open_demo(shop)
+    settings.PAYMENT_METHODS = [name for name in settings.PAYMENT_METHODS if "CASH" not in name]
+    card = {"commerce.payments.test_card": True}
+    assert shop.admin.put("settings.json", {"settings": card}).status_code == 200
+
+    (shown,) = read_setup(browser.get("/demo/").content.decode())["shops"]
+
+    assert shown["payment_methods"] == ["bank_transfer", "test_card"]
 
 
 def test_page_runs_no_inline_script_and_fetches_nothing_from_elsewhere(browser, shop, open_demo):

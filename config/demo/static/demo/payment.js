@@ -2,9 +2,19 @@
 
 import { onClick, onSubmit } from "./actions.js";
 import { step, stepPath } from "./checkout.js";
-import { byId, say, show } from "./dom.js";
+import { byId, element, say, show, valuesOf } from "./dom.js";
 import { money } from "./money.js";
 import { change, onChange, session, showOrder } from "./session.js";
+
+const NAMES = {
+    cod: "Cash on delivery",
+    bank_transfer: "Bank transfer",
+    test_card: "Test card",
+    stripe: "Card",
+};
+
+const methods = byId("payment-methods");
+let shownFor = null;
 
 export function setUpPayment() {
     onSubmit(byId("payment"), choose);
@@ -20,9 +30,10 @@ export async function confirmWhereUnderWay() {
     if (session.checkout?.phase === "processing" && !session.checkout.ready_to_complete) await confirm({});
 }
 
-function render({ checkout }) {
+function render({ shop, checkout }) {
     if (!checkout) return;
-    byId("payment").elements.payment_method.value = checkout.payment_method ?? "";
+    showMethods(shop);
+    for (const input of methods.querySelectorAll("input")) input.checked = input.value === checkout.payment_method;
     const isUnderWay = checkout.phase === "processing";
     const isReady = isUnderWay && checkout.ready_to_complete;
     show(byId("paying"), checkout.phase === "payment" || isUnderWay);
@@ -33,6 +44,18 @@ function render({ checkout }) {
     byId("paying-hint").textContent = hint(checkout, { isUnderWay, isReady });
 }
 
+// The methods that the shop offers. Only once for each shop, so that a choice and the focus stay.
+function showMethods(shop) {
+    if (shop === shownFor) return;
+    shownFor = shop;
+    methods.replaceChildren(...shop.payment_methods.map(choice));
+}
+
+function choice(method) {
+    const input = element("input", { type: "radio", name: "payment_method", value: method, required: true });
+    return element("label", {}, input, ` ${NAMES[method] ?? method}`);
+}
+
 function hint({ totals }, { isUnderWay, isReady }) {
     const due = money(totals.amount_due_cents, totals.currency);
     if (isReady) return "The payment is settled. One click is left.";
@@ -40,7 +63,7 @@ function hint({ totals }, { isUnderWay, isReady }) {
 }
 
 async function choose() {
-    await step("payment_method", { payment_method: byId("payment").elements.payment_method.value });
+    await step("payment_method", valuesOf(byId("payment")));
     byId("pay").focus();
 }
 
