@@ -1,7 +1,4 @@
-from django.db import connection
-
-from commerce.tenancy.locks import Resource, about_to_lock
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.locks import lock_account
 
 from .models import AccountSetting
 from .registry import MASK, Value, installation_value, known_settings
@@ -22,9 +19,7 @@ def read_own_settings() -> dict[str, Value]:
 def lock_settings() -> None:
     """Lock the account's settings against changes until the end of the transaction."""
     # The account's row stands for them, because a setting without a value of its own has no row to lock.
-    about_to_lock(Resource.ACCOUNT)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
+    lock_account()
 
 
 def read_settings() -> dict[str, Value]:

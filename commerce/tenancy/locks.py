@@ -23,6 +23,8 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.transaction import Atomic
 
+from .scope import current_account_id
+
 M = TypeVar("M", bound=Model)
 
 
@@ -86,6 +88,16 @@ def lock(
 def lock_now(rows: QuerySet[M]) -> None:
     """Lock the rows by id, without loading them, for operations on several rows."""
     list(lock(rows.order_by("pk")).values_list("pk"))
+
+
+def lock_account() -> None:
+    """Lock the row of the account in scope, as it stands for rows that aren't there yet and can't be locked.
+
+    So of several requests that add rows to an account up to a limit, one at a time counts and adds.
+    """
+    about_to_lock(Resource.ACCOUNT)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
 
 
 def about_to_lock(resource: str, *, waits: bool = True) -> None:

@@ -9,8 +9,7 @@ from django.db.models import F
 from commerce.formats import timestamp
 from commerce.outbox.operations import enqueue
 from commerce.queries import get_or_not_found
-from commerce.tenancy.locks import Resource, about_to_lock, lock
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.locks import lock, lock_account
 from commerce.tokens import generate_base62
 from commerce.versions import ApiVersion
 
@@ -34,10 +33,7 @@ def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> Web
     Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` by its constraint.
     """
     fields = ENDPOINT.check(fields)
-    # One request at a time counts and adds endpoints. An endpoint that isn't there yet can't be locked, the account can.
-    about_to_lock(Resource.ACCOUNT)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM accounts WHERE id = %s FOR NO KEY UPDATE", [current_account_id()])
+    lock_account()
     if endpoints().count() >= MAX_ENDPOINTS:
         raise TooManyEndpoints(limit=MAX_ENDPOINTS)
     return WebhookEndpoint.objects.create(secret=make_secret(), api_version=version.name, **fields)

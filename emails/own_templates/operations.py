@@ -14,6 +14,7 @@ from accounts.queries import current_account
 from commerce.errors import ValidationFailed
 from commerce.mail import EmailKind, enqueue_email
 from commerce.outbox.models import KeySpace, OutboxDispatch
+from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
 from emails.errors import TemplateVersionConflict
 from emails.own_templates.models import EmailTemplateVersion
@@ -68,15 +69,17 @@ def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: d
     """
     draft = check_draft(draft)
     with scope():
-        # Early, before a draft is rendered in vain. `_append` checks the version again.
+        # Early, before a draft is rendered in vain. Both are checked again before it is stored.
         _check_version(change)
-        if not change.expected_version and count_own_locales(change.template_key) >= MAX_LOCALES:
-            detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
-            raise ValidationFailed.of("locale", "too_many", detail)
+        _require_room(change)
         account = current_account()
     rendered = render_draft(account=account, source=draft, ctx=load_sample_ctx(change.template_key))
     with scope():
         warnings = [asdict(warning) for warning in rendered.warnings]
+        # Only the first version adds a locale, so others need no lock.
+        if not change.expected_version:
+            lock_account()
+            _require_room(change)
         _append(change, Kind.SAVED, draft, warnings=warnings, now=now)
         return get_template(change.template_key, change.locale)
 
@@ -162,6 +165,13 @@ def send_test(
         now=now,
     )
     return OutboxDispatch.objects.get(key_space=KeySpace.PRODUCT, idempotency_key=key)
+
+
+def _require_room(change: Change) -> None:
+    """Raises `ValidationFailed` if the change would add one locale too many."""
+    if not change.expected_version and count_own_locales(change.template_key) >= MAX_LOCALES:
+        detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
+        raise ValidationFailed.of("locale", "too_many", detail)
 
 
 def _check_version(change: Change) -> None:
