@@ -1,11 +1,13 @@
 """Providers with an HTTP API, through Anymail."""
 
+import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 import requests
 from anymail.exceptions import AnymailError
+from django.utils.http import parse_http_date
 from django.utils.module_loading import import_string
 from urllib3.exceptions import NewConnectionError
 
@@ -107,8 +109,12 @@ def _translate(error: AnymailError) -> Exception:
 
 
 def _read_retry_after(answer: requests.Response) -> float:
+    """Read how many seconds to wait. RFC 9110, section 10.2.3: the header has seconds, or the date of their end."""
     text = answer.headers.get("Retry-After", "")
-    seconds = float(text) if text.isdecimal() else _BUSY_S
+    try:
+        seconds = float(text) if text.isdecimal() else parse_http_date(text) - time.time()
+    except ValueError:
+        seconds = _BUSY_S
     return min(max(seconds, 1.0), _MAX_BUSY_S)
 
 

@@ -108,6 +108,26 @@ def test_provider_that_is_busy_says_for_how_long(resend, said, for_s):
     assert raised.value.for_s == for_s
 
 
+@pytest.mark.parametrize(
+    ("said", "for_s"),
+    [
+        ("Sun, 22 Nov 2026 12:00:40 GMT", 40),
+        ("Sunday, 22-Nov-26 12:00:40 GMT", 40),
+        ("Sun Nov 22 12:00:40 2026", 40),
+        ("Sun, 22 Nov 2026 11:00:00 GMT", 1),
+        ("Sun, 22 Nov 2026 23:00:00 GMT", 3600),
+        ("Sun, 99 Nov 2026 12:00:40 GMT", 5),
+    ],
+)
+def test_provider_that_is_busy_says_until_when(resend, monkeypatch, said, for_s):
+    monkeypatch.setattr("emails.providers.services.time.time", lambda: 1_795_348_800.0)
+    resend.answers, resend.retry_after = [429], said
+
+    with pytest.raises(ProviderBusy) as raised:
+        send()
+    assert raised.value.for_s == for_s
+
+
 def test_provider_that_cannot_be_reached_is_unavailable(settings):
     settings.ANYMAIL = {"RESEND_API_URL": "http://127.0.0.1:9/"}
 
