@@ -3,11 +3,11 @@ from rest_framework import serializers
 from commerce.rest import fields
 from commerce.rest.shapes import Input, Output, TimestampField
 from emails.models import EmailDelivery
+from emails.own_templates.rules import MAX_CTX_BYTES, MAX_CTX_NODES
 
-# The renderer accepts 256 KiB, templates included.
-MAX_CTX_BYTES = 128 * 1024
-MAX_CTX_NODES = 20_000
+# Of what a provider says about a message. It isn't stored.
 MAX_EVENT_BYTES = 256 * 1024
+MAX_EVENT_NODES = 20_000
 
 
 class DeliveryFilters(Input):
@@ -72,7 +72,7 @@ class EnvelopeInput(Input):
     """The fields of every event, including types that are not handled."""
 
     type = fields.TextField(max_length=100)
-    data = fields.ObjectField(max_bytes=MAX_EVENT_BYTES, max_nodes=MAX_CTX_NODES)  # type: ignore[assignment]  # DRF takes fields out of the class
+    data = fields.ObjectField(max_bytes=MAX_EVENT_BYTES, max_nodes=MAX_EVENT_NODES)  # type: ignore[assignment]  # DRF takes fields out of the class
 
 
 class EventDataInput(Input):

@@ -8,8 +8,9 @@ from emails.template_sources import TemplateSource
 # Together they leave room in the renderer's 256 KiB for the variables of an order with 500 lines.
 MAX_BODY_SOURCE = 64 * 1024
 MAX_BODY_TEXT = 24 * 1024
+# Of the variables of previews, tests and sent messages alike, so that what is sent can be previewed.
 MAX_CTX_BYTES = 128 * 1024
-MAX_CTX_NODES = 5000
+MAX_CTX_NODES = 20_000
 MAX_LINE = 1000
 MAX_NOTE = 500
 MAX_VERSION = 2**31 - 2

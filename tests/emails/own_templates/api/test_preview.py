@@ -1,7 +1,9 @@
 import pytest
 
+from tests.emails.api.sending import send
 from tests.emails.own_templates.conftest import PATH, body, template_error, versions
 from tests.emails.renderer.conftest import MJML
+from tests.factories import make_customer
 from tests.problems import field_errors, problem
 
 
@@ -59,7 +61,7 @@ def test_preview_may_carry_an_idempotency_key(shop, renderer):
 @pytest.mark.parametrize(
     ("ctx", "code"),
     [
-        ({"a": [[[]] * 3000] * 3}, "too_large"),
+        ({"a": [[[]] * 7000] * 3}, "too_large"),
         ({"a": 2**60}, "validation_failed"),
         ([], "validation_failed"),
         ("x", "validation_failed"),
@@ -69,6 +71,19 @@ def test_preview_with_variables_that_are_none_is_refused(shop, no_renderer, ctx,
     answer = shop.admin.post(f"{PATH}/de/preview.json", {"ctx": ctx})
 
     assert problem(answer) == (422, code)
+
+
+def test_variables_of_an_order_of_500_lines_can_be_previewed_tested_and_sent(shop, renderer, mail_dir):
+    line = {"title": "Straw hat", "sku": "HAT"} | {f"figure_{number}": number for number in range(16)}
+    # 19,010 names and values.
+    ctx = {"order": {"number": "1001", "currency": "EUR", "line_items": [line] * 528}}
+    customer = make_customer(shop)
+
+    previewed = shop.admin.post(f"{PATH}/de/preview.json", {"subject": "Straw hats", "ctx": ctx})
+    tested = shop.admin.post(f"{PATH}/de/test_send.json", {"to_email": "me@example.com", "ctx": ctx})
+    sent = send(shop, customer, ctx=ctx)
+
+    assert (previewed.status_code, tested.status_code, sent.status_code) == (200, 201, 201)
 
 
 def test_preview_with_variables_nested_too_deeply_is_refused(shop, no_renderer):
