@@ -1,3 +1,5 @@
+from typing import Self
+
 from commerce.errors import Refusal
 
 
@@ -32,6 +34,13 @@ class TemplatesResting(Refusal):
     status = 503
     code = "templates_resting"
     title = "A template of the account ended a process of the renderer; its own templates can be tried again later"
+
+    @classmethod
+    def build(cls, wait_s: int) -> Self:
+        """A refusal that tells the client to wait for so many seconds."""
+        refusal = cls()
+        refusal.headers["Retry-After"] = str(wait_s)
+        return refusal
 
 
 class TemplateVersionConflict(Refusal):

@@ -49,7 +49,9 @@ from emails.errors import (
     NotificationDisabled,
     ProviderFailed,
     RendererFailed,
+    TemplatesResting,
 )
+from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
 from emails.models import EmailDelivery
 from emails.operations import keep_message, record_delivery
@@ -96,8 +98,8 @@ def send_now(*, scope: Scope, idempotency_key: str, fields: SendFields, now: dat
     """Send a message to a customer and record it. Called outside of any scope.
 
     Raises `ValidationFailed`, `CustomerRedacted`, `NotificationDisabled`, `TemplateNotFound`, `RendererFailed`,
-    `ProviderFailed`, `EmailProviderResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and for a key in use
-    `RequestInProgress`, `EmailKeyGivenUp`.
+    `ProviderFailed`, `EmailProviderResting`, `TemplatesResting`, `TooManyOutsideCalls`, `EmailUnderWay`, and for a key
+    in use `RequestInProgress`, `EmailKeyGivenUp`.
     """
     try:
         with ExitStack() as waiting:
@@ -183,6 +185,8 @@ def _render(job: _Job, scope: Scope) -> Message:
     except Exception as error:
         # Nothing was sent yet, so the key may be used again, whatever the error.
         _drop(job, scope)
+        if isinstance(error, OwnTemplatesResting):
+            raise TemplatesResting.build(error.left_s) from error
         if isinstance(error, RendererBusy):
             raise TooManyOutsideCalls from error
         if isinstance(error, RendererUnavailable | TemplateRefused):

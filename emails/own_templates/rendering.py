@@ -98,9 +98,7 @@ def _check_rest(account: Account) -> None:
     try:
         is_suspect(account.pk)
     except OwnTemplatesResting as resting:
-        refusal = TemplatesResting()
-        refusal.headers["Retry-After"] = str(resting.left_s)
-        raise refusal from resting
+        raise TemplatesResting.build(resting.left_s) from resting
 
 
 def _build_refusal(field: str, code: str, detail: str, *, line: int | None = None) -> TemplateInvalid:

@@ -10,7 +10,9 @@ from emails import lost_renderings
 from emails.lost_renderings import REMEMBERED_S, REST_S, OwnTemplatesResting, is_suspect
 from emails.own_templates.models import EmailTemplateVersion
 from emails.paces import Lane, choose_lane, forget_paces
+from tests.emails.api.sending import is_untouched, send
 from tests.emails.conftest import Renderer, serving
+from tests.factories import make_customer
 from tests.problems import problem
 from tests.servers import closed_port
 
@@ -122,6 +124,19 @@ def test_renderer_that_has_gone_is_no_templates_fault(
     assert rows(shop) == [("pending", 1)]
     assert is_suspect(shop.id) is False
     assert choose_lane(shop.id) is Lane.QUICK
+
+
+def test_request_to_send_a_resting_template_says_so(shop, deadly, mail_dir, make_version):
+    customer = make_customer(shop)
+    make_version(shop, locale="en", body_source="<mjml>deadly</mjml>")
+
+    lost = send(shop, customer, locale="en")
+    resting = send(shop, customer, locale="en")
+
+    assert problem(lost) == (502, "renderer_failed")
+    assert problem(resting) == (503, "templates_resting")
+    assert REST_S - 60 < int(resting["Retry-After"]) <= REST_S
+    assert is_untouched(shop)
 
 
 def test_platforms_template_that_is_lost_is_tried_again_in_the_quick_lane(
