@@ -48,6 +48,7 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
     Checkout.objects.filter(pk__in=ids).update(
         phase=Phase.ABANDONED, is_stock_reserved=False, sweep_after=None, updated_at=now
     )
+    _mask_card_codes(checkouts)
     # Enqueued, because no gateway is called in a transaction. What is paid until the page is closed will be refunded.
     _enqueue_cancellations(_find_attempts_at_gateways(checkouts), now=now)
     occurrences = [
@@ -65,6 +66,20 @@ def mark_abandoned(checkouts: Sequence[Checkout], *, now: datetime) -> None:
         for checkout in checkouts
     ]
     publish_many(occurrences=occurrences, now=now)
+
+
+def _mask_card_codes(checkouts: Sequence[Checkout]) -> None:
+    """Keep only the end of gift cards' codes, which nobody needs to see in an ended checkout."""
+    with_cards = [
+        checkout
+        for checkout in checkouts
+        if any(applied.voucher_id is not None for applied in checkout.discount_codes)
+    ]
+    # Most checkouts have no gift card, and then no statement is sent.
+    if with_cards:
+        for checkout in with_cards:
+            checkout.discount_codes = [applied.mask() for applied in checkout.discount_codes]
+        Checkout.objects.bulk_update(with_cards, ["discount_codes"])
 
 
 def sweep_account(*, checkout_ids: Sequence[int], now: datetime) -> list[Checkout]:

@@ -129,9 +129,12 @@ def _save_completed(checkout: Checkout, order: Order, *, now: datetime) -> None:
     checkout.customer_id = order.customer_id
     checkout.order = order
     checkout.order_token = order.token
+    # The order has only the end of a gift card's code.
+    checkout.discount_codes = order.discount_codes
     checkout.phase = Phase.COMPLETED
     checkout.completed_at = now
-    update_columns(checkout, ["customer", "order", "phase", "completed_at", "completion_key", "updated_at"])
+    columns = ["customer", "order", "phase", "completed_at", "completion_key", "discount_codes", "updated_at"]
+    update_columns(checkout, columns)
 
 
 def _event_data(checkout: Checkout, order: Order) -> dict[str, object]:

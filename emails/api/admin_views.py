@@ -1,3 +1,5 @@
+from functools import partial
+
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -5,6 +7,7 @@ from rest_framework.response import Response
 from commerce.errors import InsufficientScope
 from commerce.mail import find_scope_to_read
 from commerce.paging import newest_first
+from commerce.principal import Principal
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
 from emails import queries, sending
@@ -29,7 +32,8 @@ class DeliveriesViewSet(AdminViewSet):
     @answers(many("email_deliveries", shapes.DeliveryOutput), parameters=[*PAGE_PARAMETERS, *_FILTERS])
     def list(self, request: Request) -> Response:
         deliveries = queries.deliveries(**self.valid_query(shapes.DeliveryFilters))
-        return Response(newest_first(deliveries, self.cursor).answer("email_deliveries", _shape_delivery))
+        page = newest_first(deliveries, self.cursor)
+        return Response(page.answer("email_deliveries", partial(_shape_delivery, principal=self.principal)))
 
     @answers(
         one("email_delivery", shapes.DeliveryBodyOutput),
@@ -44,11 +48,12 @@ class DeliveriesViewSet(AdminViewSet):
     def retrieve(self, request: Request, delivery_id: int) -> Response:
         include_body = self.valid_query(shapes.BodyOption)["include_body"]
         delivery = queries.get_delivery(delivery_id, include_body=include_body)
-        scope = find_scope_to_read(delivery.template_key) if include_body else None
-        if scope is not None and not self.principal.may(scope):
+        if not include_body:
+            return Response({"email_delivery": _shape_delivery(delivery, principal=self.principal)})
+        scope = _find_missing_scope(delivery, self.principal)
+        if scope is not None:
             raise InsufficientScope.of(scope)
-        shape = shapes.DeliveryBodyOutput if include_body else shapes.DeliveryOutput
-        return Response({"email_delivery": shape(delivery).data})
+        return Response({"email_delivery": shapes.DeliveryBodyOutput(delivery).data})
 
 
 class SendViewSet(AdminViewSet):
@@ -69,7 +74,7 @@ class SendViewSet(AdminViewSet):
         with self.scope():
             sent = sending.find_sent_delivery(key)
         if sent is not None:
-            return Response({"email_delivery": _shape_delivery(sent)})
+            return Response({"email_delivery": _shape_delivery(sent, principal=self.principal)})
         delivery = sending.send_now(
             scope=self.scope,
             idempotency_key=key,
@@ -84,8 +89,16 @@ class SendViewSet(AdminViewSet):
             },
             now=timezone.now(),
         )
-        return Response({"email_delivery": _shape_delivery(delivery)}, status=201)
+        return Response({"email_delivery": _shape_delivery(delivery, principal=self.principal)}, status=201)
 
 
-def _shape_delivery(delivery: EmailDelivery) -> dict[str, object]:
-    return shapes.DeliveryOutput(delivery).data
+def _shape_delivery(delivery: EmailDelivery, *, principal: Principal) -> dict[str, object]:
+    shown = shapes.DeliveryOutput(delivery).data
+    # A template may put any of its variables into the subject, in any form.
+    return shown if _find_missing_scope(delivery, principal) is None else shown | {"subject": ""}
+
+
+def _find_missing_scope(delivery: EmailDelivery, principal: Principal) -> str | None:
+    """Return the scope that the key lacks to read what the email says."""
+    scope = find_scope_to_read(delivery.template_key)
+    return None if scope is None or principal.may(scope) else scope

@@ -48,7 +48,9 @@ class DeliveryOutput(Output):
     customer_id = fields.IdField(allow_null=True)
     to_email = serializers.CharField()
     locale = serializers.CharField()
-    subject = serializers.CharField()
+    subject = serializers.CharField(
+        help_text="Empty once the customer is redacted, and if reading `voucher.issued` without `read_vouchers`."
+    )
     provider = serializers.CharField()
     provider_message_id = serializers.CharField()
     reference_type = serializers.CharField(allow_null=True)
