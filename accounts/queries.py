@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 from django.db import connection
 from django.db.models import Q, QuerySet
 
@@ -36,6 +38,19 @@ def markets() -> QuerySet[Market]:
 def get_market(market_id: int) -> Market:
     """A market of the account in scope; raises `NotFound`."""
     return get_or_not_found(Market.objects, pk=market_id)
+
+
+def choose_currency(*, market_ids: Iterable[int]) -> str:
+    """The currency of an amount that is stated without one, for these markets, or for all active ones if none is named.
+
+    It is the currency that the markets share, or else the account's default.
+    """
+    named = list(market_ids)
+    meant = (
+        Market.objects.filter(pk__in=named) if named else Market.objects.filter(status=Market.Status.ACTIVE)
+    )
+    currencies = set(meant.values_list("currency", flat=True))
+    return currencies.pop() if len(currencies) == 1 else current_account().default_currency
 
 
 def account_keys() -> QuerySet[ApiKey]:

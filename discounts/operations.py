@@ -1,6 +1,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from accounts.queries import choose_currency
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock, lock, lock_now
@@ -19,6 +20,9 @@ from .vouchers.queries import is_voucher_code
 def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) -> Discount:
     """Create a discount; null means a field's default. The type `gift_card` issues a voucher of its value.
 
+    A minimum subtotal (cents) without a currency is in the one that the discount's markets share, or else in the
+    account's default.
+
     Raises `ValidationFailed`, also for contradicting fields and unknown ids, and `DiscountCodeTaken`, also from the
     unique constraint.
     """
@@ -29,6 +33,7 @@ def create_discount(*, fields: Mapping[str, object], actor: str, now: datetime) 
     # Null means the type's default, which may differ from the column's.
     set_fields(discount, {"applies_to": None} | fields)
     require_sound(discount)
+    _state_currency_of_minimum(discount)
     if discount.type == GiftCard.type:
         # The defaults only satisfy the types: `require_sound` has refused a gift card without them.
         discount.voucher = issue_voucher(
@@ -69,9 +74,10 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
     code_before = discount.code
     set_fields(discount, changes)
     require_sound(discount)
+    _state_currency_of_minimum(discount)
     if discount.code != code_before:
         _refuse_code_of_gift_card(discount.code)
-    discount.save(update_fields=[*changes, "updated_at"])
+    discount.save(update_fields={*changes, "currency", "updated_at"})
     return discount
 
 
@@ -96,6 +102,15 @@ def lock_to_archive(discount_ids: Sequence[int]) -> None:
     discounts = Discount.objects.filter(pk__in=discount_ids)
     lock_now(discounts)
     lock_now(Voucher.objects.filter(pk__in=list(discounts.values_list("voucher_id", flat=True))))
+
+
+def _state_currency_of_minimum(discount: Discount) -> None:
+    """Give a discount with a minimum the currency of that minimum, as 50.00 is much in one currency and little in another.
+
+    A discount with a currency applies to no other.
+    """
+    if discount.currency is None and discount.minimum_order_subtotal_cents > 0:
+        discount.currency = choose_currency(market_ids=discount.market_ids)
 
 
 def _refuse_code_of_gift_card(code: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Converts JSON columns of an account-owned table, for migrations that are not atomic."""
+"""Converts columns of an account-owned table, for migrations that are not atomic."""
 
 from collections.abc import Mapping, Sequence
 
@@ -78,7 +78,12 @@ def mask_card_codes(
     )
     masked = _MASKED_LIST.format(source=f"t.{column} #> '{keys}'")
     value = f"jsonb_set(t.{column}, '{keys}', {masked})" if path else masked
-    statement = _CONVERT.format(table=table, is_due=is_due, assignments=f"{column} = {value}", batch=BATCH)
+    return convert_rows(table, is_due=is_due, assignments=f"{column} = {value}")
+
+
+def convert_rows(table: str, *, is_due: str, assignments: str) -> migrations.RunSQL:
+    """Update the rows `t` of a table that meet a condition and no longer do so afterwards. The reverse does nothing."""
+    statement = _CONVERT.format(table=table, is_due=is_due, assignments=assignments, batch=BATCH)
     return migrations.RunSQL(statement, migrations.RunSQL.noop)
 
 

@@ -40,7 +40,12 @@ class DiscountChanges(WithConfig, Input):
     value_amount = fields.IntegerField(
         required=False, allow_null=True, help_text="Basis points for `percentage`, otherwise cents."
     )
-    currency = fields.CurrencyField(required=False, allow_null=True)
+    currency = fields.CurrencyField(
+        required=False,
+        allow_null=True,
+        help_text="Of amounts and of the minimum. A minimum without one is in the currency that the markets of the "
+        "discount share, or else in the account's default currency.",
+    )
     applies_to = serializers.ChoiceField(Discount.AppliesTo.choices, required=False, allow_null=True)
     product_ids = IdsField(required=False, allow_null=True)
     variant_ids = IdsField(required=False, allow_null=True)
