@@ -14,10 +14,12 @@ from unfold.decorators import display
 
 from commerce.backoffice.display import format_money, label_column
 from commerce.backoffice.export import export_as_csv
+from commerce.backoffice.forms import is_saving
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
 from commerce.queries import sum_up
+from commerce.tenancy.locks import lock_now
 
 from . import operations, queries
 from .models import Product, Variant, VariantPricing
@@ -153,6 +155,15 @@ class VariantAdmin(EditableAdmin):
         ("weight_grams", "tax_class"),
         ("track_inventory", "allow_backorder"),
     )
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Variant | None:
+        # A price that is added, or a longer title, makes the product larger: it is locked before the variant.
+        if is_saving(request) and object_id.isdecimal():
+            of_variant = Variant.objects.filter(pk=int(object_id)).values("product")
+            lock_now(Product.objects.filter(pk__in=of_variant))
+        return super().get_object(request, object_id, from_field)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Variant | None = None) -> tuple[str, ...]:
         # A variant can be given a product only as it is created: no operation moves it to another one.

@@ -6,13 +6,18 @@ from commerce.catalog.models import Variant, VariantPricing
 from commerce.catalog.rules import PRICING
 from commerce.errors import NotFound, ValidationFailed
 
+from .sizes import lock_product, require_size
+
 
 def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
     """Set the price of a variant in a market, in the market's currency unless another is given.
 
-    Raises `ValidationFailed`, and `NotFound` for an unknown market.
+    Raises `ValidationFailed`, `NotFound` for an unknown market, and `TooLarge` if the product has too many prices.
     """
     pricing = VariantPricing(variant=variant, **_check_pricing(fields))
+    known = VariantPricing.objects.filter(variant=variant, market=pricing.market_id)
+    # A new amount needs no more room.
+    product = None if known.exists() else lock_product(variant.product_id)
     # One statement, so that of two requests for a new price neither fails on the unique key.
     VariantPricing.objects.bulk_create(
         [pricing],
@@ -20,6 +25,8 @@ def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
         unique_fields=["account", "variant", "market"],
         update_fields=["currency", "price_cents", "compare_at_price_cents", "updated_at"],
     )
+    if product is not None:
+        require_size(product, field="market_id")
     return pricing
 
 
@@ -27,6 +34,7 @@ def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
     """Set the first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
     fields = _check_pricing(fields)
     market_id = fields.pop("market_id")
+    product = lock_product(variant.product_id)
     # Not an upsert: it would overwrite a price that somebody else has added since the page was opened.
     pricing, is_new = VariantPricing.objects.get_or_create(
         variant=variant, market_id=market_id, defaults=fields
@@ -37,6 +45,7 @@ def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
             "not_unique",
             "The variant already has a price in this market. Reload the page to change it.",
         )
+    require_size(product, field="market_id")
     return pricing
 
 

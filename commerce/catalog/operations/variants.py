@@ -9,38 +9,45 @@ from commerce.catalog.rules import NEW_VARIANT, VARIANT
 from commerce.errors import ValidationFailed
 from commerce.tenancy.locks import lock
 
-# An answer about a product contains all of its variants.
+from .sizes import lock_product, require_size
+
 MAX_VARIANTS_PER_PRODUCT = 2_000
 
 
 def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
     """Add a variant, which may have its `pricing`, to a product.
 
-    Raises `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, and `SkuTaken` through
-    the unique key.
+    Raises `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, `TooLarge` if the product
+    gets too many prices, and `SkuTaken` through the unique key.
     """
     fields = NEW_VARIANT.check(fields)
     # So that the product isn't archived meanwhile, and two requests don't both add the last variant.
-    locked = lock(Product.objects.all()).get(pk=product.pk)
+    locked = lock_product(product.pk)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
     if Variant.objects.filter(product=locked, archived_at__isnull=True).count() >= MAX_VARIANTS_PER_PRODUCT:
         raise TooManyVariants(max_variants=MAX_VARIANTS_PER_PRODUCT)
     (variant,) = insert_variants(locked, {"": fields})
+    require_size(locked, field="pricing")
     return variant
 
 
 def update_variant(*, variant: Variant, changes: Mapping[str, object], now: datetime) -> None:
     """Change a variant, and the backorder rule of its stock levels.
 
-    Raises `ValidationFailed`, `SkuTaken`, and `StockBelowCommitted` if the stock doesn't cover backorders that end.
+    Raises `ValidationFailed`, `SkuTaken`, `TooLarge` if a longer title is too much for its product, and
+    `StockBelowCommitted` if the stock doesn't cover backorders that end.
     """
     changes = VARIANT.check(changes, partial=True)
+    product = lock_product(variant.product_id) if "title" in changes else None
     # A stock level that is created now copies the backorder rule under a shared lock of the variant.
     locked = lock(Variant.objects.all()).get(pk=variant.pk)
+    grows = len(str(changes.get("title", ""))) > len(locked.title)
     for name, value in changes.items():
         setattr(locked, name, value)
     locked.save(update_fields=[*changes, "updated_at"])
+    if product is not None and grows:
+        require_size(product, field="title")
     if changes.keys() & {"track_inventory", "allow_backorder"}:
         run_backorder_steps(locked, now=now)
 
