@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from commerce.customers.models import Customer, Segment, normalise_email
+from commerce.customers.queries import with_spending
 from commerce.customers.segments import matches
 from commerce.orders.queries import orders_of
 from commerce.tenancy.scope import current_account_id
@@ -124,7 +126,10 @@ def load_shopper(
     )
     customer = None
     if needs_customer:
-        known = Customer.objects.filter(redacted_at__isnull=True)
+        known: QuerySet[Customer] = Customer.objects.filter(redacted_at__isnull=True)
+        if any(rule.customer_eligibility == Discount.Eligibility.SEGMENTS for rule in rules):
+            # Segments may filter by it.
+            known = with_spending(known)
         # A guest counts as the customer with the same email, as in `_HISTORY`.
         who = {"normalised_email": normalise_email(email)} if customer_id is None else {"pk": customer_id}
         customer = known.filter(**who).first()

@@ -109,7 +109,7 @@ def _resolve_customer(checkout: Checkout, *, now: datetime) -> Customer:
         country_code=address.get("country_code"),
         now=now,
     )
-    record_purchase(customer_id=customer.pk, total_cents=checkout.total_cents, now=now)
+    record_purchase(customer_id=customer.pk, now=now)
     return customer
 
 

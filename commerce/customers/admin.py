@@ -4,20 +4,21 @@ from datetime import datetime
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
+from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import format_time
+from commerce.backoffice.display import format_money, format_time
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
 
-from . import operations
+from . import operations, queries
 from .errors import CustomerRedacted
 from .models import Customer, Segment
 from .rules import CUSTOMER, SEGMENT
 
 _PERSON = (("email", "phone"), ("first_name", "last_name"), ("locale", "country_code"), "tags")
-_FIGURES = (("is_guest", "orders_count", "total_spent_cents"), ("created_at", "redacted_at"))
+_FIGURES = (("is_guest", "orders_count", "spent"), ("created_at", "redacted_at"))
 
 
 @admin.register(Customer)
@@ -37,7 +38,7 @@ class CustomerAdmin(EditableAdmin):
     search_help_text = "Beginning of the email, or name"
     fieldsets = ((None, {"fields": _PERSON}), ("Figures", {"fields": _FIGURES}))
     add_fieldsets = ((None, {"fields": _PERSON}),)
-    readonly_fields = ("is_guest", "orders_count", "total_spent_cents", "created_at", "redacted_at")
+    readonly_fields = ("is_guest", "orders_count", "spent", "created_at", "redacted_at")
     actions_detail = ("redact",)
 
     # Redaction is for good: a form that was opened before must not bring the data back.
@@ -47,6 +48,11 @@ class CustomerAdmin(EditableAdmin):
         return CustomerRedacted(
             f"Nothing was saved: the customer's personal data was erased on {format_time(row.redacted_at)}."
         )
+
+    @display(description="Spent")
+    def spent(self, customer: Customer) -> str:
+        spent = [format_money(total, currency) for currency, total in queries.list_spending(customer)]
+        return ", ".join(spent) or "-"
 
     def create_row(self, fields: Mapping[str, object], now: datetime) -> Customer:
         return operations.create_customer(fields=fields)

@@ -27,10 +27,12 @@ class Customer(AccountOwned):
     is_guest = models.BooleanField(default=False)
     notification_preferences = models.JSONField(default=dict, blank=True)
     orders_count = models.PositiveIntegerField(default=0)
-    total_spent_cents = models.BigIntegerField(default=0)
     redacted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    # Not a column: set by `with_spending`.
+    total_spent_cents: int
 
     class Meta(AccountOwned.Meta):
         db_table = "customers"

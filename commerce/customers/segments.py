@@ -33,7 +33,7 @@ _OPERATORS: dict[str, Callable[[Facts, Any], bool]] = {
 
 
 def matches(conditions: dict[str, Any], customer: Customer) -> bool:
-    """Whether a customer matches a filter. An empty filter matches everybody."""
+    """Whether a customer, loaded `with_spending`, matches a filter. An empty filter matches everybody."""
     _, _, domain = (customer.normalised_email or "").rpartition("@")
     # Several tags, and one value of the other fields, or none if it is unknown.
     facts: dict[str, Facts] = {

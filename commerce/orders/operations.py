@@ -48,7 +48,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
     if order.fulfillment_status == FulfillmentStatus.FULFILLED:
         raise OrderNotOpen("A fulfilled order can't be cancelled.", order_status=order.status)
     # In this order, which is that of the locks: order, customer, discounts and gift cards, stock, tables of other apps.
-    take_back_purchase(customer_id=order.customer_id, total_cents=order.total_cents, now=now)
+    take_back_purchase(customer_id=order.customer_id, now=now)
     cancellation = Cancellation(order=order, actor=actor, now=now)
     run_first_steps(cancellation)
     restock(checkout_id=order.checkout_id)

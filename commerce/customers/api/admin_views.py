@@ -28,13 +28,13 @@ class CustomersViewSet(AdminViewSet):
         parameters=[*PAGE_PARAMETERS, OpenApiParameter("email", str)],
     )
     def list(self, request: Request) -> Response:
-        customers = queries.customers(**self.valid_query(shapes.CustomerFilter))
+        customers = queries.with_spending(queries.customers(**self.valid_query(shapes.CustomerFilter)))
         return Response(newest_first(customers, self.cursor).answer("customers", _shape_customer))
 
     @answers(one("customer", shapes.CustomerOutput), request=shapes.CustomerInput, status=201)
     def create(self, request: Request) -> Response:
         customer = operations.create_customer(fields=self.valid(shapes.CustomerInput))
-        return Response({"customer": _shape_customer(customer)}, status=201)
+        return Response({"customer": _shape_customer(queries.get_customer(customer.pk))}, status=201)
 
     @answers(one("customer", shapes.CustomerOutput))
     def retrieve(self, request: Request, customer_id: int) -> Response:

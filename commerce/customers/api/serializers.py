@@ -30,7 +30,9 @@ class CustomerOutput(Output):
     tags = serializers.ListField(child=serializers.CharField())
     is_guest = serializers.BooleanField()
     orders_count = serializers.IntegerField()
-    total_spent_cents = fields.CentsField()
+    total_spent_cents = fields.CentsField(
+        help_text="The orders in the account's default currency, without cancelled ones."
+    )
     redacted_at = TimestampField(allow_null=True)
     created_at = TimestampField()
     updated_at = TimestampField()

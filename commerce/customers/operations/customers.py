@@ -1,8 +1,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.db.models import BigIntegerField, F, Value
-from django.db.models.functions import Greatest, Least
+from django.db.models import F
+from django.db.models.functions import Greatest
 
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
@@ -15,9 +15,8 @@ from commerce.tenancy.scope import current_account_id
 # be updated, though, as `DO NOTHING` would return no row.
 _UPSERT_GUEST = """
     INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
-                           is_guest, tags, notification_preferences, orders_count, total_spent_cents,
-                           created_at, updated_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, '{}', '{}', 0, 0, %s, %s)
+                           is_guest, tags, notification_preferences, orders_count, created_at, updated_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, '{}', '{}', 0, %s, %s)
     ON CONFLICT (account_id, normalised_email) DO UPDATE SET updated_at = excluded.updated_at
     RETURNING *
 """
@@ -103,29 +102,16 @@ def resolve_customer(
     return guest
 
 
-def record_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
-    """Add an order and its total (cents) to the customer's figures, by which segments filter."""
+def record_purchase(*, customer_id: int, now: datetime) -> None:
+    """Count an order of the customer, as segments filter by the number."""
     about_to_lock(Resource.CUSTOMER)
-    largest = 2**63 - 1
-    Customer.objects.filter(pk=customer_id).update(
-        orders_count=F("orders_count") + 1,
-        # Capped at the column's maximum: an overflow would refuse the order.
-        total_spent_cents=Least(F("total_spent_cents"), _to_bigint(largest - total_cents))
-        + _to_bigint(total_cents),
-        updated_at=now,
-    )
+    Customer.objects.filter(pk=customer_id).update(orders_count=F("orders_count") + 1, updated_at=now)
 
 
-def take_back_purchase(*, customer_id: int, total_cents: int, now: datetime) -> None:
+def take_back_purchase(*, customer_id: int, now: datetime) -> None:
     """Undo `record_purchase` for an order that was cancelled."""
     about_to_lock(Resource.CUSTOMER)
     # An order that didn't come from a checkout was never counted, but can be cancelled.
     Customer.objects.filter(pk=customer_id).update(
-        orders_count=Greatest(F("orders_count") - 1, 0),
-        total_spent_cents=Greatest(F("total_spent_cents") - _to_bigint(total_cents), 0),
-        updated_at=now,
+        orders_count=Greatest(F("orders_count") - 1, 0), updated_at=now
     )
-
-
-def _to_bigint(amount: int) -> Value:
-    return Value(amount, output_field=BigIntegerField())

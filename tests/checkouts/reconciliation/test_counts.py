@@ -25,30 +25,14 @@ def sold(shop):
     return kept
 
 
-@pytest.mark.parametrize(
-    ("column", "line"),
-    [
-        ("orders_count", "customer {} counts 7 orders, but has 1 that are not cancelled"),
-        ("total_spent_cents", "customer {} has spent 7, but the orders that are not cancelled come to 1000"),
-    ],
-)
-def test_figure_of_a_customer_that_is_not_the_orders_is_found(shop, sold, column, line):
+def test_number_of_a_customers_orders_that_is_not_the_orders_is_found(shop, sold):
     assert reconcile(shop) == []
     with shop.scope():
-        Customer.objects.update(**{column: 7})
+        Customer.objects.update(orders_count=7)
 
-    assert difference(shop) == line.format(sold["customer_id"])
-
-
-def test_figure_that_went_as_far_as_it_can_agrees(shop, sold):
-    with shop.scope():
-        order = Order.objects.get(pk=sold["order_id"])
-        Order.objects.filter(pk=order.pk).update(
-            **dict.fromkeys(("total_cents", "subtotal_with_tax_cents", "amount_due_cents"), 2**63 - 1)
-        )
-        Customer.objects.update(total_spent_cents=2**63 - 1)
-
-    assert [line for line in reconcile(shop) if line.startswith("customer")] == []
+    assert difference(shop) == (
+        f"customer {sold['customer_id']} counts 7 orders, but has 1 that are not cancelled"
+    )
 
 
 def test_order_without_its_emails_is_found(shop, sold):

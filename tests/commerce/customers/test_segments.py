@@ -21,8 +21,9 @@ def ada(shop):
         tags=["vip", "press"],
         country_code="GB",
         orders_count=5,
-        total_spent_cents=10_000,
     )
+    # As `with_spending` sums it.
+    customer.total_spent_cents = 10_000
     customer.created_at = datetime(2026, 11, 20, 12, tzinfo=UTC)
     return customer
 
