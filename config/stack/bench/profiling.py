@@ -31,6 +31,8 @@ _INTERVAL_SECONDS = 0.001
 # count for their callers. The first match wins. Folders of packages are relative to `site-packages`.
 _PACKAGES = {
     "psycopg": "psycopg",
+    "psycopg_pool": "psycopg",
+    "asgiref": "Django: database connections",
     "django/db/models": "Django: ORM",
     "django/db": "Django: database connections",
     "django": "Django: requests, middleware, URLs",

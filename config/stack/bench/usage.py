@@ -11,7 +11,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _KB_PER_MB = 1024
 
 # Names of processes as they are shown. Any other is shown by the name of its pid file.
-_SHOWN = {"beat": "scheduler", "postgres": "PostgreSQL", "redis": "Redis"}
+_SHOWN = {"beat": "scheduler", "forkserver": "fork server", "postgres": "PostgreSQL", "redis": "Redis"}
 
 
 class Usage:
