@@ -93,8 +93,9 @@ def _measure_all(stack: RunningStack, options: Namespace) -> list[str]:
             print(as_line(rows[-1]), flush=True)
         # Leave no work behind, which would disturb what is measured next.
         worker.wait_until_idle()
+        again = bench.repeated(NOTHING, shopping[0].do_nothing).measurement
         processes = list(rows_of_processes((measured[journey] for journey in JOURNEYS), usage.read_memory()))
-    notes = _describe_method(measured, options)
+    notes = _describe_method(measured, again, options)
     print("", *map(as_line, [OF_PROCESSES, *processes]), "", *notes, sep="\n")
     tables = [*as_markdown(HEADER, rows), "", *as_markdown(OF_PROCESSES, processes)]
     return [*tables, "", *notes]
@@ -125,8 +126,13 @@ def _run(module: str, stack: RunningStack, shop: Shop, *, seconds: float) -> str
     return done.stdout
 
 
-def _describe_method(measured: Mapping[str, Measurement], options: Namespace) -> Sequence[str]:
-    """Describe how it was measured, how busy the load generator was, and how far the worker lagged behind."""
+def _describe_method(
+    measured: Mapping[str, Measurement], again: Measurement, options: Namespace
+) -> Sequence[str]:
+    """Describe how it was measured, how busy the load generator was, and how far the worker lagged behind.
+
+    `again` measures nothing once more, at the end, which shows whether the machine had as much time as at the start.
+    """
     machine = f"{os.cpu_count()} processors ({platform.machine()}) shared by everything, including the load generator"
     effort = f"{options.clients} concurrent clients, {options.seconds:g} s per operation"
     busy = [f"{measured[name].own_time / measured[name].elapsed:.0%}" for name in (NOTHING, HEALTH)]
@@ -137,5 +143,6 @@ def _describe_method(measured: Mapping[str, Measurement], options: Namespace) ->
     return [
         f"Measured {datetime.now(UTC):%Y-%m-%d}: {machine}; {effort}.",
         load,
+        f"At the end, requests that do nothing reached {again.rate / measured[NOTHING].rate:.0%} of their first rate.",
         f"{orders}; the last email was sent {sent.finish_time:.1f} s after the last order.",
     ]

@@ -8,22 +8,16 @@ from types import SimpleNamespace
 from config.front.answers import send_answer
 from config.front.bodies import Body
 from config.front.environ import build_environ
-from config.front.handler import django_application
+from config.wsgi import application
 
 from .messages import Answer, Request
 
 
-class InProcess:
-    """Sends requests to Django's handler, one at a time."""
-
-    def __init__(self) -> None:
-        self._django = django_application()
-
-    def send(self, request: Request) -> Answer:
-        """Raises `StackError` for a refusal that isn't meant to come."""
-        protocol = _Protocol()
-        send_answer(self._django, build_environ(_make_scope(request), Body.of(request.body)), protocol)
-        return request.check(protocol.answer)
+def send(request: Request) -> Answer:
+    """Send a request to Django's handler. Raises `StackError` for a refusal that isn't meant to come."""
+    protocol = _Protocol()
+    send_answer(application, build_environ(_make_scope(request), Body.of(request.body)), protocol)
+    return request.check(protocol.answer)
 
 
 class _Protocol:

@@ -18,7 +18,7 @@ from types import FrameType
 
 from config.stack.processes import PROJECT_DIR
 
-from .in_process import InProcess
+from .in_process import send
 from .report import as_markdown
 from .shop import Shop
 from .shopping import STEPS_OF_JOURNEY, Shopping, journey
@@ -52,13 +52,12 @@ _PROJECT = {
 def main() -> None:
     """Read a shop from standard input, and write the tables to standard output, as Markdown."""
     shopping = Shopping(Shop(**json.load(sys.stdin)), host="localhost")
-    django = InProcess()
-    _run(django, shopping, _WARM_UP)
+    _run(shopping, _WARM_UP)
     gc.collect()
-    milliseconds = _run(django, shopping, _JOURNEYS)
+    milliseconds = _run(shopping, _JOURNEYS)
     samples: Counter[str] = Counter()
     with sampling(samples):
-        _run(django, shopping, _JOURNEYS)
+        _run(shopping, _JOURNEYS)
     whole = sum(milliseconds.values())
     ours = [(step, f"{ms:.2f}", f"{ms / whole:.0%}") for step, ms in milliseconds.items()]
     parts = [
@@ -105,7 +104,7 @@ def _find_folder(path: str, folders: dict[str, str]) -> str | None:
     return next((part for folder, part in folders.items() if path.startswith(f"{folder}/")), None)
 
 
-def _run(django: InProcess, shopping: Shopping, number: int) -> dict[str, float]:
+def _run(shopping: Shopping, number: int) -> dict[str, float]:
     """Run journeys. Returns the milliseconds of processor time per journey, by step."""
     spent = dict.fromkeys(STEPS_OF_JOURNEY, 0.0)
     for _ in range(number):
@@ -114,7 +113,7 @@ def _run(django: InProcess, shopping: Shopping, number: int) -> dict[str, float]
         with suppress(StopIteration):
             while True:
                 began = process_time()
-                answer = django.send(request)
+                answer = send(request)
                 spent[request.operation] += process_time() - began
                 request = client.send(answer)
     return {step: seconds / number * 1000 for step, seconds in spent.items()}
