@@ -1,13 +1,13 @@
 """The only way to an account's rows: a scope, which is a transaction bound to one account."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from uuid import UUID
 
 from django.db import connection, transaction
 
-from .postgresql.transactions import transaction_beginning_with
+from .postgresql.transactions import TransactionBeginningWith
 
 _account_id: ContextVar[int | None] = ContextVar("account_id", default=None)
 _workspace_id: ContextVar[UUID | None] = ContextVar("workspace_id", default=None)
@@ -84,16 +84,18 @@ def workspace_scope(workspace_id: UUID) -> Iterator[None]:
         _workspace_id.reset(token)
 
 
-@contextmanager
-def _transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
+def _transaction_with(settings: dict[str, str], *, durable: bool) -> AbstractContextManager[None]:
     """A transaction with local settings. Their values are safe to format, as callers make them from an int or a UUID.
 
     SET takes no parameters, and Citus forwards `SET LOCAL` to its shards, but not `set_config()`.
     """
-    if not connection.in_atomic_block:
-        with transaction_beginning_with(_set_local(settings)):
-            yield
-        return
+    if connection.in_atomic_block:
+        return _inner_transaction_with(settings, durable=durable)
+    return TransactionBeginningWith(_set_local(settings))
+
+
+@contextmanager
+def _inner_transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
         cursor.execute("; ".join(_set_local(settings)))
         yield

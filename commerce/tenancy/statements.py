@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+
+if TYPE_CHECKING:
+    from commerce.tenancy.postgresql.base import DatabaseWrapper
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -72,12 +75,4 @@ class Result(NamedTuple):
 
 def send(*calls: Call) -> list[Result]:
     """Run the statements in one message, in order. Each sees what those before it wrote."""
-    results = []
-    with connection.cursor() as cursor:
-        cursor.execute(Message(calls))
-        for _ in calls:
-            # `description` would tell it too, but makes an object for each column.
-            rows = cursor.fetchall() if cursor.rownumber is not None else []
-            results.append(Result(rows, cursor.rowcount))
-            cursor.nextset()
-    return results
+    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS]).run(calls)

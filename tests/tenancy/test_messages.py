@@ -3,11 +3,14 @@
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC
+from threading import local
 
 import pytest
-from django.db import DataError, OperationalError, connection, transaction
+from django.db import DataError, OperationalError, connection, connections, transaction
+from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +27,7 @@ SETTING = Prepared("SELECT current_setting('commerce.account_id', true)", reads=
 RENAME = Prepared(
     "UPDATE markets SET name = %(name)s WHERE account_id = %(account)s RETURNING name || %(name)s"
 )
+PLAIN_RENAME = Prepared("UPDATE markets SET name = %s WHERE account_id = %s")
 HALF = Prepared("SELECT 100 / %s", reads=True)
 NAME = Prepared("SELECT name FROM markets WHERE account_id = %s", reads=True)
 EVERY_MARKET = Prepared("SELECT id FROM markets", reads=True)
@@ -235,6 +239,55 @@ def test_reads_that_are_sent_together_need_no_transaction(shop, setting):
 
     assert (named.rows, bound.rows) == ([("Germany",)], [(str(shop.id),)])
     assert sent == [f"{setting}; EXECUTE name({shop.id}); EXECUTE name"]
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """As in production: nothing listens to the statements."""
+    watchers, connection.execute_wrappers = connection.execute_wrappers, []
+    yield
+    connection.execute_wrappers = watchers
+
+
+@pytest.mark.parametrize("listening", [unwatched, lambda: CaptureQueriesContext(connection), nullcontext])
+def test_results_are_the_same_whoever_listens_to_the_statements(shop, listening):
+    with listening(), account_scope(shop.id):
+        results = send(
+            RENAME.call({"account": shop.id, "name": "F"}), VALUES.call([None] * 7), NAME.call([shop.id + 1])
+        )
+
+    assert results == [([("FF",)], 1), ([(None,) * 7], 1), ([], 0)]
+
+
+def test_statements_that_return_no_rows_count_what_they_wrote(shop):
+    with unwatched(), account_scope(shop.id):
+        [written] = send(PLAIN_RENAME.call(["G", shop.id]))
+
+    assert written == ([], 1)
+
+
+def test_errors_of_statements_are_those_of_django(shop):
+    with unwatched(), account_scope(shop.id), pytest.raises(DataError), transaction.atomic():
+        send(HALF.call([0]))
+
+
+def test_nothing_is_sent_in_a_transaction_that_has_to_be_rolled_back(shop):
+    def read_anyway():
+        with account_scope(shop.id):
+            transaction.set_rollback(True)
+            send(NAME.call([shop.id]))
+
+    with unwatched(), messages() as sent, pytest.raises(TransactionManagementError):
+        read_anyway()
+    assert sent == []
+
+
+def test_each_thread_finds_its_own_connection_in_the_plain_store():
+    # Django would ignore it under another name.
+    assert isinstance(vars(connections)["_connections"], local)
+    assert connections["default"] is connections["default"]
+    [other] = run_threads(1, lambda _: connections["default"])
+    assert other is not connections["default"]
 
 
 def test_failure_of_one_undoes_all_that_are_sent_with_it(shop, setting):

@@ -1,10 +1,13 @@
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from psycopg import Connection
+
+from commerce.tenancy.statements import Call, Message, Result
 
 from .connections import ScopedConnection, ScopedCursor
 from .pool import FailFastPool
@@ -39,6 +42,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     next_settings: Sequence[str] = ()
 
     def get_connection_params(self) -> dict[str, Any]:
+        # Django asks whenever it takes a connection from the pool, which has them already.
+        if self.alias in self._connection_pools:
+            return {}
         return super().get_connection_params() | {"cursor_factory": ScopedCursor}
 
     def _start_transaction_under_autocommit(self) -> None:
@@ -48,6 +54,44 @@ class DatabaseWrapper(base.DatabaseWrapper):
         else:
             self.connection.execute("BEGIN")
 
+    def ensure_connection(self) -> None:
+        # Django's own looks for a running event loop first, and is called six times in a request.
+        if self.connection is None:
+            super().ensure_connection()
+
+    def run(self, calls: Sequence[Call]) -> list[Result]:
+        """Run the calls in one message. Does what a cursor of Django does, in a third of the time."""
+        if self.queries_logged:
+            # Django's log is written by its cursors.
+            return self._run_by_cursor(calls)
+        self.ensure_connection()
+        if not self.execute_wrappers:
+            return self._run(calls)
+        execute: Callable[..., list[Result]] = lambda *_: self._run(calls)  # noqa: E731
+        for wrapper in reversed(self.execute_wrappers):
+            execute = partial(wrapper, execute)
+        return execute(Message(calls), None, False, {"connection": self, "cursor": None})
+
+    def _run(self, calls: Sequence[Call]) -> list[Result]:
+        self.validate_no_broken_transaction()
+        with self.wrap_database_errors:
+            return self.connection.run(calls)
+
+    def _run_by_cursor(self, calls: Sequence[Call]) -> list[Result]:
+        results = []
+        with self.cursor() as cursor:
+            cursor.execute(Message(calls))
+            for _ in calls:
+                # `description` would tell it too, but makes an object for each column.
+                rows = cursor.fetchall() if cursor.rownumber is not None else []
+                results.append(Result(rows, cursor.rowcount))
+                cursor.nextset()
+        return results
+
+    def _commit(self) -> None:
+        if not (isinstance(self.connection, ScopedConnection) and self.connection.has_sent_nothing):
+            super()._commit()  # type: ignore[misc]  # missing in Django's stubs
+
     def _set_autocommit(self, autocommit: bool) -> None:
         super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing in Django's stubs
         if isinstance(self.connection, ScopedConnection):
@@ -56,6 +100,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @property
     def pool(self) -> FailFastPool | None:
         """Django's pool, but of our own class."""
+        # Each request asks for it several times.
+        if pool := self._connection_pools.get(self.alias):
+            return pool
         options = self.settings_dict["OPTIONS"].get("pool")
         if self.alias == NO_DB_ALIAS or not options:
             return None

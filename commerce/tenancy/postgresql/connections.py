@@ -11,7 +11,7 @@ from psycopg.adapt import Transformer
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from commerce.tenancy.statements import Call, Message, Prepared
+from commerce.tenancy.statements import Call, Message, Prepared, Result
 
 _FAILED = {ExecStatus.FATAL_ERROR, ExecStatus.NONFATAL_ERROR, ExecStatus.BAD_RESPONSE}
 
@@ -45,13 +45,20 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._settings = []
 
     @property
+    def has_sent_nothing(self) -> bool:
+        """Whether a transaction is open of which PostgreSQL doesn't know: there is nothing to commit."""
+        return self._has_to_begin
+
+    @property
     def autocommit(self) -> bool:
         """Whether the next statement commits by itself."""
         return self._autocommit and not self._is_open
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
-        self.set_autocommit(value)
+        # It always is, and Django sets it twice in a request.
+        if value != self._autocommit:
+            self.set_autocommit(value)
 
     def _take_opening(self) -> list[bytes]:
         if not self._has_to_begin:
@@ -73,6 +80,20 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def forget_statements(self) -> None:
         self._names.clear()
+
+    def run(self, calls: Sequence[Call]) -> list[Result]:
+        """Run the calls in one message, without a cursor, which takes longer than libpq itself."""
+        with self.lock:
+            answers = self.wait(self.run_gen(calls))
+        results = []
+        for answer in answers:
+            rows: list[tuple[Any, ...]] = []
+            if answer.status == ExecStatus.TUPLES_OK:
+                transformer = Transformer(self)
+                transformer.set_pgresult(answer)
+                rows = transformer.load_rows(0, answer.ntuples, tuple)
+            results.append(Result(rows, answer.command_tuples or 0))
+        return results
 
     def run_gen(self, calls: Sequence[Call]) -> PQGen[list[PGresult]]:
         """Run the calls in one message, which also prepares and opens what has to be. Return the results of the calls."""

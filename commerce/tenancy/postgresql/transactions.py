@@ -1,21 +1,24 @@
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from typing import cast
 
-from django.db import connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.transaction import Atomic
 
 from .base import DatabaseWrapper
 
 
-@contextmanager
-def transaction_beginning_with(settings: list[str]) -> Iterator[None]:
+class TransactionBeginningWith(Atomic):
     """The outermost transaction of the serving role's connection, with `SET LOCAL` statements in its first message."""
-    wrapper = cast("DatabaseWrapper", connections["default"])
-    with ExitStack() as stack:
-        wrapper.next_settings = settings
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        super().__init__(DEFAULT_DB_ALIAS, savepoint=True, durable=True)
+        self._settings = settings
+
+    def __enter__(self) -> None:
+        wrapper = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+        wrapper.next_settings = self._settings
         try:
-            stack.enter_context(transaction.atomic(durable=True))
+            super().__enter__()
         finally:
             # Also if the database can't be reached: otherwise the next transaction would begin with this account.
             wrapper.next_settings = []
-        yield
