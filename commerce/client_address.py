@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS_PROXY else ""
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_TLS_PROXY else ""
     return address_of(forwarded, peer=request.META.get("REMOTE_ADDR", ""))
 
 

@@ -22,7 +22,7 @@ from commerce.tokens import read_token
 from .errors import IdempotencyKeyInvalid, IdempotencyKeyReused
 from .requests import ApiRequest
 
-HEADER = "Idempotency-Key"
+_HEADER = "HTTP_IDEMPOTENCY_KEY"
 REPLAYED_HEADER = "Idempotent-Replayed"
 
 # All shoppers of a shop send the same public key. If nothing else in a request identifies the shopper, a short key such
@@ -62,7 +62,8 @@ _RELEASE = """
 
 def key_of(request: HttpRequest) -> str | None:
     """The request's key, or None; raises `IdempotencyKeyInvalid`."""
-    key = request.headers.get(HEADER)
+    # Not from `request.headers`, which Django makes of all headers when it is first read.
+    key = request.META.get(_HEADER)
     if key is None:
         return None
     key = key.strip()

@@ -6,7 +6,11 @@ from typing import Any
 from wsgiref.types import WSGIEnvironment
 
 import django
+from django.conf import settings
+from django.core.cache import close_caches
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
 from django.http.multipartparser import MultiPartParserError
 from django.utils.http import parse_header_parameters
 
@@ -47,4 +51,10 @@ class Handler(WSGIHandler):
 def django_application() -> Handler:
     # The script prefix belongs to a thread, and the handler sets it for each request.
     django.setup(set_prefix=False)
+    # What Django would do for each request without any effect here: no cache is used, and a thread has already returned
+    # its connection when its last request ended.
+    request_finished.disconnect(close_caches)
+    request_started.disconnect(close_old_connections)
+    if not settings.DEBUG:
+        request_started.disconnect(reset_queries)
     return Handler()
