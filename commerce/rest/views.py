@@ -2,9 +2,14 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar, Literal, cast
 
+import orjson
+from django.http import HttpResponse
 from rest_framework import serializers
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -15,12 +20,18 @@ from commerce.versions import ApiVersion, Json
 
 from .errors import UnknownField
 from .exceptions import as_refusal
+from .negotiation import Negotiation
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
 from .requests import ApiRequest
 from .unknown_fields import Takes, check_fields
 from .versioning import downgrade_answer, old_path, upgrade_body
 
 Access = Literal["read", "write"]
+
+
+_NEGOTIATION = Negotiation()
+_RENDERERS: list[BaseRenderer] = [JSONRenderer(), ProblemRenderer()]
+_PARSERS: list[BaseParser] = [JSONObjectParser()]
 
 
 class SurfaceViewSet(ViewSet):
@@ -52,16 +63,47 @@ class SurfaceViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
+    # Of these, one instance each serves all requests: they keep nothing.
     renderer_classes = (JSONRenderer, ProblemRenderer)
     parser_classes = (JSONObjectParser,)
     # No OPTIONS: preflights are answered by `CorsMiddleware`.
     metadata_class = None
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
+    def get_content_negotiator(self) -> Negotiation:
+        return _NEGOTIATION
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        return _RENDERERS
+
+    def get_parsers(self) -> list[BaseParser]:
+        return _PARSERS
+
+    def perform_authentication(self, request: Request) -> None:
+        """Nothing: the middleware has done it, as it has what `check_permissions` and `check_throttles` are for."""
+
+    check_permissions = check_throttles = perform_authentication
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {"Allow": _list_methods(tuple(self.action_map))}
+
+    def finalize_response(
+        self, request: Request, response: Response, *args: object, **kwargs: object
+    ) -> Response:
+        # DRF would first split and join this header, of which it has one value.
+        response.headers["Vary"] = "Accept"
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def answer(self, data: object, *, status: int = 200) -> HttpResponse:
+        """Answer with JSON in the request's version. Takes a third of the time of DRF's `Response`."""
+        content = orjson.dumps(self.downgrade(data) if self.api_version.later_changes else data)
+        return HttpResponse(content, status=status, content_type=JSONRenderer.media_type)
+
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         super().initial(request, *args, **kwargs)
         # Refuse an unreadable body even if the action doesn't use it.
-        body: Any = request.data if request.method in {"POST", "PUT", "PATCH"} else {}
+        body: Any = request.data if self._api_request.method in {"POST", "PUT", "PATCH"} else {}
         takes = takes_of(type(self), self.action)
         if takes is not None:
             self.headers |= check_fields(self._api_request, takes, body)
@@ -133,6 +175,13 @@ class StorefrontViewSet(SurfaceViewSet):
     surface = "storefront"
     # For actions without a token in the path: the field of the body that only the shopper knows.
     shopper_fields: ClassVar[dict[str, str]] = {}
+
+
+@cache
+def _list_methods(handled: tuple[str, ...]) -> str:
+    """The value of `Allow` for a view that handles these methods."""
+    names = {*handled, "head"} if "get" in handled else {*handled}
+    return ", ".join(name.upper() for name in SurfaceViewSet.http_method_names if name in names)
 
 
 def access_of(view_class: type[SurfaceViewSet], action: str, method: str) -> Access:
