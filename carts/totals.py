@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from commerce.money import apply_tax
+from commerce.money import tax_of
 
 
-@dataclass(frozen=True, slots=True)
-class LinePrice:
-    """The price of a line with and without tax. Tax is rounded once per line, so units may not add up to it."""
+class LinePrice(NamedTuple):
+    """The price of a line with and without tax, in cents. Tax is rounded once per line, so units may not add up to it."""
 
     quantity: int
     tax_rate_bp: int
@@ -25,15 +25,26 @@ class LinePrice:
 def price_line(*, unit_price_cents: int, quantity: int, tax_rate_bp: int, includes_tax: bool) -> LinePrice:
     """Price a line. `unit_price_cents` is gross or net, like the market's prices when the line was priced."""
     # For display only: the tax of a line is computed from the whole line, and may differ from the units' by some cents.
-    unit = apply_tax(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
-    line = apply_tax(unit_price_cents * quantity, tax_rate_bp, includes_tax=includes_tax)
+    unit_tax_cents = tax_of(unit_price_cents, tax_rate_bp, includes_tax=includes_tax)
+    line_cents = unit_price_cents * quantity
+    line_tax_cents = tax_of(line_cents, tax_rate_bp, includes_tax=includes_tax)
+    # By position: by name takes twice the time, for each line of a cart that is read.
+    if includes_tax:
+        return LinePrice(
+            quantity,
+            tax_rate_bp,
+            unit_price_cents,
+            unit_price_cents - unit_tax_cents,
+            line_cents,
+            line_cents - line_tax_cents,
+        )
     return LinePrice(
-        quantity=quantity,
-        tax_rate_bp=tax_rate_bp,
-        unit_with_tax_cents=unit.gross_cents,
-        unit_without_tax_cents=unit.net_cents,
-        with_tax_cents=line.gross_cents,
-        without_tax_cents=line.net_cents,
+        quantity,
+        tax_rate_bp,
+        unit_price_cents + unit_tax_cents,
+        unit_price_cents,
+        line_cents + line_tax_cents,
+        line_cents,
     )
 
 

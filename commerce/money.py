@@ -24,6 +24,11 @@ def tax_within(gross_cents: int, rate_bp: int) -> int:
     return divide_half_up(gross_cents * rate_bp, BASIS_POINTS + rate_bp)
 
 
+def tax_of(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> int:
+    """The tax of an amount that includes it, or of a net one. All rounding of taxes is here."""
+    return tax_within(amount_cents, rate_bp) if includes_tax else share(amount_cents, rate_bp)
+
+
 @dataclass(frozen=True, slots=True)
 class Taxed:
     """An amount with and without tax, in cents. Net and tax always add up to gross."""
@@ -38,10 +43,8 @@ class Taxed:
 
 def apply_tax(amount_cents: int, rate_bp: int, *, includes_tax: bool) -> Taxed:
     """Split a gross amount, or add tax to a net one. The tax is rounded, never the given amount."""
-    if includes_tax:
-        tax_cents = tax_within(amount_cents, rate_bp)
-        return Taxed(net_cents=amount_cents - tax_cents, tax_cents=tax_cents)
-    return Taxed(net_cents=amount_cents, tax_cents=share(amount_cents, rate_bp))
+    tax_cents = tax_of(amount_cents, rate_bp, includes_tax=includes_tax)
+    return Taxed(net_cents=amount_cents - tax_cents if includes_tax else amount_cents, tax_cents=tax_cents)
 
 
 def allocate(amount_cents: int, weights: Sequence[int]) -> list[int]:
