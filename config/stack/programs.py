@@ -84,6 +84,10 @@ class Programs:
             for number in (1, 2)
         ]
 
+    def load_checks(self) -> None:
+        """Import what asks whether the worker is ready. It takes long, and there is nothing else to do at first."""
+        _make_client(self.environment["REDIS_URL"])
+
     def worker(self) -> Service:
         """The task worker. Its SQL statements may take longer than those of requests."""
         node = f"commerce-{self.web_port}@{LOOPBACK}"
@@ -180,7 +184,6 @@ def answers(address: str, path: str) -> bool:
 
 
 def _answers_ping(broker_url: str, node: str) -> bool:
-    # Imported here, while the programs are starting, as it takes long.
     from kombu.exceptions import OperationalError
 
     try:
@@ -192,6 +195,9 @@ def _answers_ping(broker_url: str, node: str) -> bool:
 
 @cache
 def _make_client(broker_url: str) -> "Celery":
+    # Imported here, while the programs are loading: see `Programs.load_checks`.
     from celery import Celery
 
-    return Celery(broker=broker_url, set_as_current=False)
+    client = Celery(broker=broker_url, set_as_current=False)
+    client.control  # noqa: B018  imports what it needs
+    return client

@@ -87,6 +87,7 @@ def _start_everything(
         supervisor.start(programs.fork_server)
     if not external.renderer:
         supervisor.start(programs.renderer())
+    programs.load_checks()
     supervisor.wait_until_ready(*redis, *postgres, seconds=_SERVERS_SECONDS)
     if not external.database:
         servers.create_database()

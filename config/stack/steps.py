@@ -16,17 +16,21 @@ def prepare(programs: Programs, *, pause: Pause) -> None:
         programs.data.migrated_version: _hash_migrations(),
         programs.data.static_version: static_version(),
     }
-    steps = []
-    is_marked = {file: file.exists() and file.read_text() == version for file, version in done.items()}
+    marked = {file for file, version in done.items() if file.exists() and file.read_text() == version}
     # The database may have been replaced, so it is asked as well.
-    if not (is_marked[programs.data.migrated_version] and _succeeds(programs.check_migrated(), pause=pause)):
-        steps.append(programs.migrate())
-    if not is_marked[programs.data.static_version]:
-        steps.append(programs.collect_static())
-    run_steps(*steps, pause=pause)
+    if programs.data.migrated_version in marked and not _succeeds(programs.check_migrated(), pause=pause):
+        marked.remove(programs.data.migrated_version)
+    steps = {
+        programs.data.migrated_version: programs.migrate(),
+        programs.data.static_version: programs.collect_static(),
+    }
+    missing = steps.keys() - marked
+    for file in missing:
+        file.unlink(missing_ok=True)
+    run_steps(*(steps[file] for file in missing), pause=pause)
     # Only now, so that an interrupted run does them again.
-    for file, version in done.items():
-        file.write_text(version)
+    for file in missing:
+        file.write_text(done[file])
 
 
 def run_steps(*steps: Process, pause: Pause) -> None:

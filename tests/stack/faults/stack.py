@@ -1,6 +1,7 @@
 """The whole stack, started by its own command on a new data directory, and faults to inject."""
 
 import os
+import re
 import signal
 import sys
 from dataclasses import dataclass
@@ -87,6 +88,12 @@ class Stack:
         """Return the user id under which a program runs."""
         return Path(f"/proc/{self._pid(program)}").stat().st_uid
 
+    def memory(self, *programs: str) -> int:
+        """Return how many bytes these programs use together. What several processes share is divided among them."""
+        leaders = [self._pid(program) for program in programs]
+        members = [process.pid for leader in leaders if leader for process in group_members(leader)]
+        return sum(_proportional_size(pid) for pid in members)
+
     def kill_child(self, program: str) -> None:
         """Kill a child, and wait until its parent has started another."""
         parent = self._pid(program)
@@ -127,6 +134,11 @@ def _is_whole(running: RunningStack, servers: Servers) -> bool:
     """Whether the web server (and so the database), Redis and the renderer are ready."""
     renderer = urlsplit(running.demo["renderer_url"]).netloc
     return answers(running.address, "/readyz") and servers.redis.answers() and answers(renderer, "/healthz")
+
+
+def _proportional_size(pid: int) -> int:
+    sizes = re.findall(r"^Pss: +(\d+) kB$", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return int(sizes[0]) * 1024
 
 
 def _children(parent: int) -> set[int]:

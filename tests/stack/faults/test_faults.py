@@ -60,6 +60,17 @@ def test_books_agree_after_each_program_was_killed_during_sales(stack: Stack):
     assert {level["reserved"] for level in books.levels} == {0}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a fork server, and tells what is shared")
+def test_programs_share_their_memory(stack: Stack):
+    shop = open_shop(stack.found())
+
+    with shopping(shop, base_url=stack.found().base_url) as crowd:
+        crowd.wait_for_purchases(20)
+
+    used = stack.memory("forkserver", "web-1", "web-2", "worker", "renderer")
+    assert used < 400 * 1024 * 1024
+
+
 def test_nothing_that_serves_runs_as_root(stack: Stack):
     servers, programs = find_service_user(), find_program_user()
     ours = os.getuid()
