@@ -1,12 +1,21 @@
 from collections.abc import Iterable
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Q, QuerySet
 
 from accounts.models import Account, ApiKey, Market
 from commerce.errors import NotFound
 from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id, current_workspace_id
+from commerce.tenancy.statements import Call, Prepared, Result
+
+# In the order of the model, as Django expects them.
+_SENDER_FIELDS = [
+    field.attname
+    for field in Account._meta.concrete_fields
+    if field.attname in {"id", "name", "email_from", "default_locale", "default_timezone"}
+]
+_SENDER = Prepared(f"SELECT {', '.join(_SENDER_FIELDS)} FROM accounts WHERE id = %s", reads=True)  # noqa: S608
 
 
 def workspace_accounts(*, include_archived: bool) -> QuerySet[Account]:
@@ -65,6 +74,16 @@ def get_key(key_id: int) -> ApiKey:
 def current_account() -> Account:
     """The account in scope."""
     return Account.objects.get(pk=current_account_id())
+
+
+def sender_query() -> Call:
+    """What messages to customers say about the account in scope. Read it with `read_sender`."""
+    return _SENDER.call([current_account_id()])
+
+
+def read_sender(found: Result) -> Account:
+    """The other fields are read when they are used."""
+    return Account.from_db(DEFAULT_DB_ALIAS, _SENDER_FIELDS, found.rows[0])
 
 
 def account_id_of(handle: str) -> int | None:

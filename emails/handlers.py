@@ -9,7 +9,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from commerce.customers.errors import CustomerRedacted
-from commerce.customers.models import Customer
 from commerce.customers.queries import is_redacted
 from commerce.mail import SEND_EMAIL
 from commerce.outbox.errors import PermanentFailure, Postponed
@@ -17,6 +16,7 @@ from commerce.outbox.handlers import Outcome, handles, open_scope
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.models import account_of
 from emails.errors import TemplateNotFound
+from emails.facts import read_facts
 from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
 from emails.operations import keep_message, record_delivery
@@ -29,12 +29,11 @@ from emails.providers import (
     ProviderDown,
     ProviderUnavailable,
 )
-from emails.queries import has_delivery
 from emails.redaction import erase_messages
 from emails.renderer_client import RendererBusy, TemplateRefused
 from emails.requests import EmailRequest, hide_secret_variables
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
-from emails.sender import ChosenTemplate, Sender, load_sender
+from emails.sender import ChosenTemplate, Sender
 
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
@@ -54,13 +53,14 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
             _choose_wait_s(dispatch, is_slow=True), RendererBusy("The slow lane of the renderer is taken.")
         )
     with open_scope(dispatch):
+        facts = read_facts(dispatch, request)
         # A worker that had died, or lost its lease, may have sent it.
-        if has_delivery(dispatch):
+        if facts.is_sent:
             return Outcome()
-        customer = Customer.objects.filter(pk=request.customer_id).first() if request.customer_id else None
+        customer = facts.customer
         if customer is not None and not request.may_reach(customer):
             return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_erase_if_redacted, customer.pk))
-        sender = load_sender()
+        sender = facts.sender
         # Before the server is admitted, as after a rest one message alone is. The place itself is taken at hand-off.
         if not sender.has_place(among=settings.OUTBOX_THREADS):
             raise _build_refused_place(dispatch, NoPlace())
@@ -69,7 +69,9 @@ def send_email(dispatch: OutboxDispatch) -> Outcome:
             # A message that an earlier attempt stored is sent again as it was.
             stored = dispatch.message
             found = (
-                Message.from_dict(stored) if stored else sender.choose_template(request, customer=customer)
+                Message.from_dict(stored)
+                if stored
+                else sender.choose_template(request, customer=customer, own_locales=facts.own_locales)
             )
         except ProviderResting as resting:
             raise Postponed(str(resting), until=resting.until) from resting

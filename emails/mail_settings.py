@@ -1,6 +1,7 @@
 """How an account's messages are sent: its own provider or the installation's."""
 
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -61,11 +62,15 @@ _OF_ONE_OWNER = {name for name in _NAMES.values() if known_settings()[name].of_o
 
 
 def read_mail_settings() -> MailSettings:
-    """The settings of the account in scope.
+    """The settings of the account in scope."""
+    return choose_mail_settings(read_own_settings())
+
+
+def choose_mail_settings(own: Mapping[str, Value]) -> MailSettings:
+    """The settings of an account that has set these itself.
 
     An account with its own provider or server gets none of the installation's credentials, which would be sent there.
     """
-    own = read_own_settings()
     shared_provider = installation_value(_PREFIX + "provider")
     # An account that names the installation's provider has none of its own, unless it also sets a key or a server.
     has_provider = own.get(_PREFIX + "provider", shared_provider) != shared_provider

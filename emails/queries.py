@@ -5,7 +5,16 @@ from django.db.models import QuerySet
 
 from commerce.outbox.models import OutboxDispatch
 from commerce.queries import get_or_not_found
+from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Call, Prepared
 from emails.models import EmailDelivery
+
+_HAS_DELIVERY = Prepared(
+    """
+    SELECT FROM email_deliveries WHERE account_id = %s AND key_space = %s AND idempotency_key = %s
+    """,
+    reads=True,
+)
 
 
 def deliveries(**filters: object) -> QuerySet[EmailDelivery]:
@@ -14,9 +23,9 @@ def deliveries(**filters: object) -> QuerySet[EmailDelivery]:
     return EmailDelivery.objects.filter(**filters).defer("html", "text", "ctx")
 
 
-def has_delivery(dispatch: OutboxDispatch) -> bool:
-    """Whether the message of a dispatch was sent."""
-    return deliveries(key_space=dispatch.key_space, idempotency_key=dispatch.idempotency_key).exists()
+def delivery_query(dispatch: OutboxDispatch) -> Call:
+    """Finds a row if the message of the dispatch was sent."""
+    return _HAS_DELIVERY.call([current_account_id(), dispatch.key_space, dispatch.idempotency_key])
 
 
 def get_delivery(delivery_id: int, *, include_body: bool = False) -> EmailDelivery:

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-import requests
-from urllib3.exceptions import ProtocolError
+from urllib3 import BaseHTTPResponse, PoolManager, Timeout
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.deadline import deadline
@@ -102,11 +102,9 @@ def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rend
     with deadline(TOTAL_TIMEOUT_S) as limit:
         try:
             response = _post(url, message, lane=lane)
-            document = response.json()
-        except requests.RequestException as error:
-            # requests wraps what urllib3 raises for a connection that broke.
-            reason = error.args[0] if error.args else None
-            was_connected = isinstance(reason, ProtocolError) or isinstance(error, requests.ReadTimeout)
+            document = orjson.loads(response.data)
+        except (HTTPError, orjson.JSONDecodeError) as error:
+            was_connected = isinstance(error, ProtocolError | ReadTimeoutError)
             if limit.is_over:
                 # The deadline shuts the connection down, which looks as if the renderer had closed it.
                 kind: type[RendererUnavailable] = RendererLate
@@ -117,26 +115,26 @@ def render(*, url: str, message: RenderRequest, lane: str | None = None) -> Rend
                 kind = RendererUnavailable
             raise kind(f"The renderer gave no usable answer: {error}") from error
     try:
-        if response.status_code == HTTPStatus.OK:
+        if response.status == HTTPStatus.OK:
             return _read_rendered(document, response)
-        raise _build_failure(response.status_code, document)
+        raise _build_failure(response.status, document)
     except (KeyError, TypeError) as error:
-        raise RendererUnavailable(
-            f"The renderer answered {response.status_code} in an unknown form."
-        ) from error
+        raise RendererUnavailable(f"The renderer answered {response.status} in an unknown form.") from error
 
 
-def _post(url: str, message: RenderRequest, *, lane: str | None) -> requests.Response:
+def _post(url: str, message: RenderRequest, *, lane: str | None) -> BaseHTTPResponse:
     headers = {"Content-Type": "application/json"}
     if lane:
         headers["X-Render-Lane"] = lane
-    return _open_session().post(
+    return _open_pools().urlopen(
+        "POST",
         f"{url.rstrip('/')}/render",
         # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
-        data=orjson.dumps(asdict(message)),
+        body=orjson.dumps(asdict(message)),
         headers=headers,
-        timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S),
-        allow_redirects=False,
+        timeout=Timeout(connect=CONNECT_TIMEOUT_S, read=TOTAL_TIMEOUT_S),
+        redirect=False,
+        retries=False,
     )
 
 
@@ -152,16 +150,12 @@ def _is_listening(url: str) -> bool:
 
 
 @keep_per_thread(maxsize=64)
-def _open_session() -> requests.Session:
-    session = requests.Session()
-    # The renderer is on our own network: ignore the environment's proxy.
-    session.trust_env = False
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, BoundedAdapter())
-    return session
+def _open_pools() -> PoolManager:
+    # Without the layers of `requests` above it, which take as long as the rest of the call.
+    return BoundedAdapter().poolmanager
 
 
-def _read_rendered(document: dict[str, Any], response: requests.Response) -> Rendered:
+def _read_rendered(document: dict[str, Any], response: BaseHTTPResponse) -> Rendered:
     timing = _TIMING.fullmatch(response.headers.get("Server-Timing", ""))
     return Rendered(
         html=document["html"],

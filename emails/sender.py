@@ -1,5 +1,6 @@
 """An account as a sender: what is read while its scope is open, and the calls made after it is closed."""
 
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -37,11 +38,20 @@ class Sender:
     settings: MailSettings
     origin: Origin
 
-    def choose_template(self, request: EmailRequest, *, customer: Customer | None) -> ChosenTemplate:
-        """Raises `TemplateNotFound`."""
+    def choose_template(
+        self,
+        request: EmailRequest,
+        *,
+        customer: Customer | None,
+        own_locales: Collection[str] | None = None,
+    ) -> ChosenTemplate:
+        """Raises `TemplateNotFound`. `own_locales` spare a statement, see `find_current_template`."""
         locale = request.locale or (customer and customer.locale) or self.account.default_locale
         source = find_current_template(
-            request.template_key, locale=locale, default_locale=self.account.default_locale
+            request.template_key,
+            locale=locale,
+            default_locale=self.account.default_locale,
+            own_locales=own_locales,
         )
         return ChosenTemplate(source=source, locale=locale)
 

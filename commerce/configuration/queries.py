@@ -1,7 +1,13 @@
+import orjson
+
 from commerce.tenancy.locks import lock_account
+from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Call, Prepared, Result, send
 
 from .models import AccountSetting
 from .registry import MASK, Value, installation_value, known_settings
+
+_OWN = Prepared("SELECT name, value::text FROM account_settings WHERE account_id = %s", reads=True)
 
 
 def read_setting(name: str) -> Value:
@@ -12,8 +18,19 @@ def read_setting(name: str) -> Value:
 
 def read_own_settings() -> dict[str, Value]:
     """Read the values that the account in scope has set itself, by name."""
+    (found,) = send(settings_query())
+    return read_own_settings_found(found)
+
+
+def settings_query() -> Call:
+    """Finds the account's own settings. Read them with `read_own_settings_found`."""
+    return _OWN.call([current_account_id()])
+
+
+def read_own_settings_found(found: Result) -> dict[str, Value]:
+    known = known_settings()
     # A setting that no app declares any more may still have a row.
-    return dict(AccountSetting.objects.filter(name__in=known_settings()).values_list("name", "value"))
+    return {name: orjson.loads(value) for name, value in found.rows if name in known}
 
 
 def lock_settings() -> None:

@@ -5,10 +5,21 @@ from django.db.models import BigIntegerField, F, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Least
 
 from commerce.queries import get_or_not_found, sum_up
+from commerce.tenancy.instances import Columns
+from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Call, Prepared, Result, send
 
 from .models import Customer, Segment, normalise_email
 
 _LARGEST = 2**63 - 1
+_COLUMNS = Columns(Customer, "customers")
+_FIND = Prepared(
+    f"SELECT {_COLUMNS.sql} FROM customers WHERE account_id = %s AND id = %s",  # noqa: S608
+    reads=True,
+)
+_IS_REDACTED = Prepared(
+    "SELECT FROM customers WHERE account_id = %s AND id = %s AND redacted_at IS NOT NULL", reads=True
+)
 
 
 def customers(*, email: str | None = None) -> QuerySet[Customer]:
@@ -47,7 +58,17 @@ def list_spending(customer: Customer) -> list[tuple[str, int]]:
 
 def is_redacted(customer_id: int) -> bool:
     """Whether the customer's personal data was erased; False for an unknown customer."""
-    return customers().filter(pk=customer_id, redacted_at__isnull=False).exists()
+    (found,) = send(_IS_REDACTED.call([current_account_id(), customer_id]))
+    return bool(found.row_count)
+
+
+def customer_query(customer_id: int | None) -> Call:
+    """Finds a customer of the account in scope, and none for None. Read it with `read_customer`."""
+    return _FIND.call([current_account_id(), customer_id])
+
+
+def read_customer(found: Result) -> Customer | None:
+    return next(iter(_COLUMNS.read(found.rows)), None)
 
 
 def segments() -> QuerySet[Segment]:

@@ -16,7 +16,10 @@ from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable,
 from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
+from commerce.tenancy.instances import Columns
+from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 
 Status = OutboxDispatch.Status
 
@@ -29,6 +32,17 @@ RETRY_DELAYS = (
 )
 # How long a dispatch waits that this worker can't run, as may happen during a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
+
+# Each claim sets a new `locked_until`, so the one that was read tells whose lease it is.
+_HELD = "account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s"
+_COLUMNS = Columns(OutboxDispatch, "outbox_dispatches")
+_BEGIN = Prepared(f"SELECT {_COLUMNS.sql} FROM outbox_dispatches WHERE {_HELD}", reads=True)  # noqa: S608
+_STORE = Prepared(f"UPDATE outbox_dispatches SET message = %s::jsonb WHERE {_HELD}")  # noqa: S608
+# The stored message only serves retries, and contains personal data.
+_CLOSE = Prepared(f"""
+    UPDATE outbox_dispatches SET status = %s, locked_until = NULL, finished_at = %s, message = NULL
+     WHERE {_HELD}
+""")  # noqa: S608
 
 # By the row's own attempts: a claim doesn't carry them, and reading the row may be what has failed.
 _RELEASE = """
@@ -108,12 +122,13 @@ def enqueue_held(
 
 def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
     """The dispatch of a claim, with nearly a whole lease from now on. Raises `LeaseLost`."""
-    held = _find_held(claim.dispatch_id, claim.lease_until)
     # A claim is usually run at once, and needs no second write. Its lease is renewed only if it had to wait.
     fresh = LEASE - timedelta(seconds=30)
     if claim.lease_until is not None and claim.lease_until - timezone.now() > fresh:
-        dispatch = held.first()
+        (found,) = send(_BEGIN.call([claim.account_id, claim.dispatch_id, claim.lease_until]))
+        dispatch = next(iter(_COLUMNS.read(found.rows)), None)
     else:
+        held = _find_held(claim.dispatch_id, claim.lease_until)
         # By the database's clock, like the claim: workers' own clocks may differ.
         renewed = held.update(locked_until=Now() + LEASE)
         dispatch = OutboxDispatch.objects.get(pk=claim.dispatch_id) if renewed else None
@@ -135,13 +150,12 @@ def release_dispatch(*, claim: Claim, lease_until: datetime | None, error: str, 
 
 def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) -> None:
     """Store the message before it is handed off, so that every retry sends the same. Raises `LeaseLost`."""
-    _update_held(dispatch, message=message)
+    _run_held(_STORE, [orjson.dumps(message).decode()], dispatch)
 
 
 def close_dispatch(*, dispatch: OutboxDispatch, status: Status, now: datetime) -> None:
     """End a dispatch that needs no further attempt. Raises `LeaseLost`."""
-    # The stored message only serves retries, and contains personal data.
-    _update_held(dispatch, status=status, locked_until=None, finished_at=now, message=None)
+    _run_held(_CLOSE, [status, now], dispatch)
 
 
 def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
@@ -243,8 +257,15 @@ def _find_held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[Outbo
     return OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PROCESSING, locked_until=lease_until)
 
 
+def _run_held(statement: Prepared, values: list[object], dispatch: OutboxDispatch) -> None:
+    """As `_update_held`, for what is done to every dispatch."""
+    held = [account_of(dispatch), dispatch.pk, dispatch.locked_until]
+    (changed,) = send(statement.call([*values, *held]))
+    if not changed.row_count:
+        raise LeaseLost
+
+
 def _update_held(dispatch: OutboxDispatch, **values: object) -> None:
     """Change a dispatch unless another worker holds its lease by now. Raises `LeaseLost`."""
-    # Each claim sets a new `locked_until`, so the one that was read tells whose lease it is.
     if not _find_held(dispatch.pk, dispatch.locked_until).update(**values):
         raise LeaseLost

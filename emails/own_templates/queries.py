@@ -4,6 +4,7 @@ In each locale from the requested one to `en`, an account's own template comes b
 its own English template still sends the platform's German one to Germans.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,11 +12,19 @@ from django.db.models import F, Func, JSONField, QuerySet, Value
 
 from accounts.queries import current_account
 from commerce.queries import get_or_not_found
+from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Call, Prepared
 from emails.errors import TemplateNotFound
 from emails.own_templates.models import EmailTemplateVersion
 from emails.template_sources import TemplateSource, find_template, list_locales, load_platform_templates
 
 _TEXTS = ("subject", "preheader", "body_source", "body_text")
+_OWN_LOCALES = Prepared(
+    """
+    SELECT DISTINCT locale FROM email_template_versions WHERE account_id = %s AND template_key = %s
+    """,
+    reads=True,
+)
 # A page has up to 250 versions, each with up to a hundred warnings.
 MAX_LISTED_WARNINGS = 10
 
@@ -42,9 +51,26 @@ class CurrentTemplate(TemplateState):
     text: TemplateSource
 
 
-def find_current_template(template_key: str, *, locale: str | None, default_locale: str) -> TemplateSource:
-    """The template of a message for the account in scope. One statement. Raises `TemplateNotFound`."""
-    latest = _find_latest_versions(template_key, list_locales(locale, default_locale))
+def own_locales_query(template_key: str) -> Call:
+    """Finds the locales in which the account in scope has ever changed a template."""
+    return _OWN_LOCALES.call([current_account_id(), template_key])
+
+
+def find_current_template(
+    template_key: str,
+    *,
+    locale: str | None,
+    default_locale: str,
+    own_locales: Collection[str] | None = None,
+) -> TemplateSource:
+    """The template of a message for the account in scope. Raises `TemplateNotFound`.
+
+    One statement; none if `own_locales` are known and have no template for the message.
+    """
+    locales = list_locales(locale, default_locale)
+    if own_locales is not None:
+        locales = [one for one in locales if one in own_locales]
+    latest = _find_latest_versions(template_key, locales) if locales else {}
     return find_template(
         template_key, locale=locale, default_locale=default_locale, own=_read_own_sources(latest)
     )

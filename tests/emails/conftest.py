@@ -92,7 +92,7 @@ def renderer(settings) -> Iterator[Renderer]:
     settings.RENDERER_URL = server.url
     with serving(server):
         yield server
-        renderer_client._open_session.clear()
+        renderer_client._open_pools.clear()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def body(**fields):
 def renderer(settings, renderer_url):  # noqa: F811  the fixture
     settings.RENDERER_URL = renderer_url
     yield
-    renderer_client._open_session.clear()
+    renderer_client._open_pools.clear()
 
 
 @pytest.fixture
