@@ -14,7 +14,8 @@ from config.stack.waiting import until_deadline
 
 from .shop import Shop
 
-_DRAIN_SECONDS = 300
+# Longer than the lease of a dispatch, which waits for its end if its worker is lost.
+_DRAIN_SECONDS = 420
 _POLL_SECONDS = 0.1
 _OPEN = ("pending", "processing")
 
@@ -27,7 +28,7 @@ class Worker:
         self._pid_file = stack.data.pid_file("worker")
 
     def wait_until_idle(self) -> None:
-        """Wait until no dispatch of the shops is left. Raises `StackError` if that takes longer than five minutes."""
+        """Wait until no dispatch of the shops is left. Raises `StackError` if that takes longer than seven minutes."""
         # One after the other is enough, since no more orders are made meanwhile.
         for admin in self._admins:
             for status in _OPEN:
