@@ -3,11 +3,19 @@
 import secrets
 import string
 
-_BASE62 = string.digits + string.ascii_letters
+_BASE62 = (string.digits + string.ascii_letters).encode()
+# Of a random byte the lower six bits count. The last two of their 64 values are dropped, so that all characters are
+# equally likely.
+_CHARACTERS = (_BASE62 + b"..") * 4
+_DROPPED = bytes(byte for byte in range(256) if byte % 64 >= len(_BASE62))
 
 
 def generate_base62(length: int) -> str:
-    return "".join(secrets.choice(_BASE62) for _ in range(length))
+    text = b""
+    while len(text) < length:
+        # At once: a call of the system for each character takes 30 times as long.
+        text += secrets.token_bytes(2 * length).translate(_CHARACTERS, _DROPPED)
+    return text[:length].decode()
 
 
 def generate_token() -> str:
