@@ -8,7 +8,7 @@ from django.db import connection
 
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared
+from commerce.tenancy.statements import Prepared, send
 
 from .matching import Candidate, Method, Option, Parcel, Rate, Zone, list_matching_patterns
 
@@ -57,7 +57,9 @@ _NARROWED = Prepared(
     ),
     reads=True,
 )
-_OF_ZONES = _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])")
+_OF_ZONES = Prepared(
+    _CANDIDATES.format(which_rates="", which="AND z.id = ANY(%(zone_ids)s::bigint[])"), reads=True
+)
 
 # A free method's automatic rate has an id of its own (`compute_automatic_rate_id`), so two shoppers at once get the same
 # row. A merchant who deletes a method, gives it rates or changes its mode at the same time is waited for. So are other
@@ -115,13 +117,11 @@ def store_automatic_rate(option: Option) -> bool:
         return cursor.rowcount == 1
 
 
-def _fetch(statement: str, **parameters: Any) -> list[Candidate]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters | {"account_id": current_account_id()})
-        rows = cursor.fetchall()
+def _fetch(statement: Prepared, **parameters: Any) -> list[Candidate]:
+    (found,) = send(statement.call(parameters | {"account_id": current_account_id()}))
     candidates = []
     # A method has one row per rate, or one without a rate. They are neighbours, as the statement orders by method.
-    for _, group in groupby(rows, key=lambda row: row[_METHOD_AT]):
+    for _, group in groupby(found.rows, key=lambda row: row[_METHOD_AT]):
         rows_of_method = list(group)
         first = rows_of_method[0]
         candidates.append(

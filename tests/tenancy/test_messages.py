@@ -312,6 +312,9 @@ def test_values_arrive_as_they_were_sent(text, number, truth, time, texts, data,
     values = [text, number, truth, time, texts, data, uuid]
 
     assert rows(VALUES, values) == [tuple(values)]
+    [sent] = send(VALUES.call(values))
+    assert sent.rows == [tuple(values)]
+    assert sent.rows[0][3].tzinfo is rows(VALUES, values)[0][3].tzinfo
 
 
 def test_statement_knows_its_parameters():

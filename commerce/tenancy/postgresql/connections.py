@@ -1,19 +1,32 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, cast
+from functools import cached_property
+from typing import Any, NamedTuple, Self, cast
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg import errors, generators
 from psycopg.abc import PQGen, Query
-from psycopg.adapt import Transformer
-from psycopg.pq import ExecStatus
+from psycopg.adapt import AdaptersMap, Loader, Transformer
+from psycopg.pq import ExecStatus, Format
 from psycopg.pq.abc import PGresult
 
 from commerce.tenancy.statements import Call, Message, Prepared, Result
 
 _FAILED = {ExecStatus.FATAL_ERROR, ExecStatus.NONFATAL_ERROR, ExecStatus.BAD_RESPONSE}
+
+
+_TIMES = cast(
+    "type[Loader]", psycopg.adapters.get_loader(psycopg.postgres.types["timestamptz"].oid, Format.TEXT)
+)
+
+
+class _Reading(NamedTuple):
+    """What psycopg needs to read results: a connection, and the loaders for the types of values."""
+
+    connection: "ScopedConnection"
+    adapters: AdaptersMap
 
 
 class ScopedConnection(psycopg.Connection[Any]):
@@ -81,15 +94,26 @@ class ScopedConnection(psycopg.Connection[Any]):
     def forget_statements(self) -> None:
         self._names.clear()
 
+    @cached_property
+    def _loaders(self) -> AdaptersMap:
+        """Django's loaders, but psycopg's own for times, which takes a fifteenth of the time.
+
+        Both give the same, because Django sets the time zone of sessions to that of its loader.
+        """
+        loaders = AdaptersMap(self.adapters)
+        loaders.register_loader("timestamptz", _TIMES)
+        return loaders
+
     def run(self, calls: Sequence[Call]) -> list[Result]:
         """Run the calls in one message, without a cursor, which takes longer than libpq itself."""
         with self.lock:
             answers = self.wait(self.run_gen(calls))
+        reading = _Reading(self, self._loaders)
         results = []
         for answer in answers:
             rows: list[tuple[Any, ...]] = []
             if answer.status == ExecStatus.TUPLES_OK:
-                transformer = Transformer(self)
+                transformer = Transformer(reading)
                 transformer.set_pgresult(answer)
                 rows = transformer.load_rows(0, answer.ntuples, tuple)
             results.append(Result(rows, answer.command_tuples or 0))
