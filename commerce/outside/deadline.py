@@ -1,7 +1,7 @@
 """Bounds the total time of an outside call.
 
-A socket's time-out bounds one read, so a server that sends a byte now and then never reaches it. Here a timer shuts
-down every connection of the call when its time is up, and its reads and writes fail at once.
+A socket's time-out bounds one read, so a server that sends a byte now and then never reaches it. Here a thread of the
+process shuts down every connection of a call when its time is up, and its reads and writes fail at once.
 """
 
 import os
@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from threading import Lock, Timer
+from heapq import heappop, heappush
+from itertools import count
+from threading import Condition, Lock, Thread
 
 
 class Deadline:
@@ -20,7 +22,7 @@ class Deadline:
         self._ends_at = ends_at
         self._lock = Lock()
         self._handles: list[socket.socket] = []
-        self._timer: Timer | None = None
+        self._is_watched = False
 
     @property
     def left_s(self) -> float:
@@ -41,22 +43,19 @@ class Deadline:
         handle = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._handles.append(handle)
-            # A timer is a thread, so a call that needs no connection starts none.
-            if self._timer is None:
-                self._timer = Timer(self.left_s, self._shut_down)
-                self._timer.daemon = True
-                self._timer.start()
+            is_first, self._is_watched = not self._is_watched, True
+        if is_first:
+            _watch.add(self._ends_at, self)
 
     def release(self) -> None:
         """Stop watching the connections, as the call has ended."""
         with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
             for handle in self._handles:
                 handle.close()
             self._handles.clear()
 
-    def _shut_down(self) -> None:
+    def shut_down(self) -> None:
+        """Shut down what is still watched, as the time is up."""
         # Under the lock, as the number of a handle that is closed meanwhile may already be that of another file.
         with self._lock:
             for handle in self._handles:
@@ -64,6 +63,46 @@ class Deadline:
                 with suppress(OSError):
                     handle.shutdown(socket.SHUT_RDWR)
 
+
+class _Watch:
+    """Shuts down deadlines when their time is up. One thread for all, as starting one takes long next to a quick call."""
+
+    def __init__(self) -> None:
+        # Of deadlines, by their end. Those of calls that have ended stay until then, and shut nothing down.
+        self._ends: list[tuple[float, int, Deadline]] = []
+        # Decides between deadlines of the same end.
+        self._numbers = count()
+        self._changed = Condition()
+        self._thread: Thread | None = None
+
+    def add(self, ends_at: float, limit: Deadline) -> None:
+        with self._changed:
+            heappush(self._ends, (ends_at, next(self._numbers), limit))
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="deadlines", daemon=True)
+                self._thread.start()
+            elif self._ends[0][0] == ends_at:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._ends or (left_s := self._ends[0][0] - time.monotonic()) > 0:
+                    self._changed.wait(left_s if self._ends else None)
+                _, _, limit = heappop(self._ends)
+            limit.shut_down()
+
+
+_watch = _Watch()
+
+
+def _watch_anew() -> None:
+    """Threads don't survive a fork, and another one may have held the lock."""
+    global _watch  # noqa: PLW0603
+    _watch = _Watch()
+
+
+os.register_at_fork(after_in_child=_watch_anew)
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 

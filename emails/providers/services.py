@@ -71,9 +71,15 @@ class ServiceProvider:
             **{service.key_option: settings.api_key}, timeout=(CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S)
         )
         self._backend.open()
+        # What the environment says about proxies and certificates, read once: for each request it takes as long as the
+        # rest of it.
+        session = self._backend.session
+        environment = session.merge_environment_settings(self._backend.api_url, {}, None, None, None)
+        session.proxies, session.verify = environment["proxies"], environment["verify"]
+        session.trust_env = False
         # The adapters put every connection under the current deadline: a time-out of requests bounds one read only.
         for scheme in ("http://", "https://"):
-            self._backend.session.mount(scheme, BoundedAdapter())
+            session.mount(scheme, BoundedAdapter())
 
     def send(self, message: Message, *, idempotency_key: str) -> str:
         if not self._api_key:

@@ -81,7 +81,10 @@ def _compile(document: Document) -> str:
     ]
     used_fonts = _FONT_FAMILY.findall("\n".join([html, *skeleton.contents, *inlined_css]))
     ending = [*_load_fonts(document, "\n".join(used_fonts).lower()), *_list_raw(document.head), "</head>"]
-    html = skeleton.fill(html.replace("</head>", "".join(ending), 1))
+    # mrml writes a single line, and mail may only have short ones: otherwise it has to be encoded, which takes long.
+    html = html.replace("<table", "\n<table").replace("</table>", "\n</table>")
+    html = html.replace("</head>", "".join(ending), 1)
+    html = skeleton.fill(html)
     html = _set_html_attributes(html, document.head)
     if inlined_css:
         html = _inline(html, "".join(inlined_css))

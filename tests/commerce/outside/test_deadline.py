@@ -1,8 +1,10 @@
 """Bounds on whole calls, against sockets that would go on for ever. Times are generous: what counts is that calls end."""
 
+import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
@@ -94,6 +96,42 @@ def test_kept_connection_comes_under_the_deadline_of_each_call(httpserver):
             assert session.get(httpserver.url_for("/")).status_code == 200
         with deadline(0.2), pytest.raises(requests.ConnectionError):
             session.get(httpserver.url_for("/"))
+
+
+def test_many_deadlines_share_a_thread():
+    def read_for(seconds):
+        with (
+            silent_server() as port,
+            deadline(seconds),
+            connect("127.0.0.1", port, timeout_s=5, allow_private=True) as made,
+        ):
+            began = time.monotonic()
+            read_on(made)
+            return time.monotonic() - began
+
+    with ThreadPoolExecutor(4) as pool:
+        # The second ends before the first, and the third at the same time as the fourth.
+        took = list(pool.map(read_for, [1.0, 0.2, 0.5, 0.5]))
+
+    assert [
+        wanted <= seconds < SOON_S for wanted, seconds in zip([0.9, 0.1, 0.4, 0.4], took, strict=True)
+    ] == [True] * 4
+    assert [thread.name for thread in threading.enumerate()].count("deadlines") == 1
+
+
+def test_deadline_ends_calls_in_a_forked_process_too():
+    with silent_server() as port, deadline(SOON_S):
+        connect("127.0.0.1", port, timeout_s=5, allow_private=True).close()
+        child = os.fork()
+        if child == 0:
+            ended = False
+            with deadline(0.2) as limit, connect("127.0.0.1", port, timeout_s=5, allow_private=True) as made:
+                read_on(made)
+                ended = limit.is_over
+            os._exit(0 if ended else 1)
+        _, status = os.waitpid(child, 0)
+
+    assert status == 0
 
 
 def test_look_up_that_hangs_is_given_up(monkeypatch):

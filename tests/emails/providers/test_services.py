@@ -8,7 +8,7 @@ from commerce.configuration.registry import known_settings
 from emails.mail_settings import MailSettings
 from emails.messages import Message
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderBusy, ProviderUnavailable, get_provider
-from emails.providers.services import SERVICES
+from emails.providers.services import SERVICES, ServiceProvider
 from tests.threads import run_threads
 
 MESSAGE = Message(
@@ -59,6 +59,25 @@ def test_message_reaches_resend_whole(resend):
         "text": "Děkujeme",
         "html": "<p>Děkujeme</p>",
     }
+
+
+def test_environment_is_read_once(resend, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.test:3128")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/certificates.pem")
+    monkeypatch.setenv("NO_PROXY", "other.test")
+
+    session = ServiceProvider(settings_of("resend"))._backend.session
+
+    assert session.proxies["http"] == "http://proxy.test:3128"
+    assert session.verify == "/certificates.pem"
+    assert session.trust_env is False
+
+
+def test_proxy_is_left_out_where_the_environment_says_so(resend, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.test:3128")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    assert "http" not in ServiceProvider(settings_of("resend"))._backend.session.proxies
 
 
 def test_key_sent_twice_is_one_message(resend):

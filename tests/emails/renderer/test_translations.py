@@ -5,8 +5,11 @@ import tomllib
 
 import pytest
 
+from accounts.models import Account
 from commerce.mail import email_folders
-from emails.template_sources import load_platform_templates
+from emails.own_templates.samples import load_sample_ctx
+from emails.renderer_client import render
+from emails.template_sources import load_platform_templates, prepare_rendering
 
 FOLDERS = email_folders()
 PARTS = ("body", "text", "preheader", "subject")
@@ -23,6 +26,20 @@ def test_template_is_whole_in_every_locale(key):
     assert files == {"body.mjml", "body.txt", "sample.json", *(f"{locale}.toml" for locale in locales)}
     assert [set(names) for names in texts] == [set(texts[-1])] * len(locales)
     assert all(text for names in texts for text in names.values())
+
+
+@pytest.mark.parametrize("key", FOLDERS)
+@pytest.mark.parametrize("locale", ["cs", "de", "en"])
+def test_lines_are_short_enough_for_mail(renderer_url, key, locale):
+    account = Account(name="Hats", default_timezone="UTC", default_locale="en")
+    source = load_platform_templates()[key][locale]
+
+    rendered = render(
+        url=renderer_url, message=prepare_rendering(source, load_sample_ctx(key), account=account)
+    )
+
+    # RFC 5322, 2.1.1. Longer ones would make Django encode the part.
+    assert max(len(line.encode()) for line in (rendered.html + rendered.text).splitlines()) <= 998
 
 
 @pytest.mark.parametrize("key", FOLDERS)
