@@ -5,57 +5,124 @@ there are. Callers have locked the checkout or order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
+from commerce.tenancy.locks import Resource, about_to_lock, withdraw_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 
 from .errors import InsufficientInventory
 from .levels import ensure_levels, lock_levels
-from .models import InventoryLevel, Reservation
+from .models import Reservation
 
 Status = Reservation.Status
 
-# The wanted variants that are tracked, the location to take stock from, whether it has a level of the variant, and whether
-# the checkout already holds the units. In order of variants, in which levels are locked.
-_PLAN = """
-    SELECT v.id, v.allow_backorder, place.id, l.id IS NOT NULL,
-           EXISTS (SELECT FROM inventory_reservations r
-                    WHERE r.account_id = v.account_id AND r.checkout_id = %s AND r.status <> 'released')
-      FROM variants v
-      LEFT JOIN LATERAL (
-           SELECT p.id FROM locations p
-            WHERE p.account_id = v.account_id AND p.is_active
-            ORDER BY p.priority, p.id
-            LIMIT 1) AS place ON true
-      LEFT JOIN inventory_levels l
-        ON l.account_id = v.account_id AND l.location_id = place.id AND l.variant_id = v.id
-     WHERE v.account_id = %s AND v.id = ANY(%s::bigint[]) AND v.track_inventory
-     ORDER BY v.id
-"""
-_RESERVE = """
+# The wanted variants that are tracked and that the checkout doesn't hold yet, at the active location with the highest
+# priority. Their levels are locked, together with those at which the checkouts in `released` hold units. None is locked
+# if a backorder has no level to be counted in: making it locks a variant, which comes before levels.
+_PLAN_AND_LOCK = Prepared("""
+    WITH place AS MATERIALIZED (
+        SELECT p.id FROM locations p
+         WHERE p.account_id = %(account_id)s AND p.is_active
+         ORDER BY p.priority, p.id
+         LIMIT 1
+    ), wanted AS MATERIALIZED (
+        SELECT v.id, v.allow_backorder, place.id AS location_id, l.id AS level_id
+          FROM variants v
+          LEFT JOIN place ON true
+          LEFT JOIN inventory_levels l
+            ON l.account_id = v.account_id AND l.location_id = place.id AND l.variant_id = v.id
+         WHERE v.account_id = %(account_id)s AND v.id = ANY(%(variant_ids)s::bigint[]) AND v.track_inventory
+           AND NOT EXISTS (
+               SELECT FROM inventory_reservations r
+                WHERE r.account_id = v.account_id AND r.checkout_id = %(checkout_id)s AND r.status <> 'released')
+    ), levels AS MATERIALIZED (
+        SELECT l.id, l.on_hand - l.reserved - l.committed AS available, l.allow_backorder
+          FROM inventory_levels l
+         WHERE l.account_id = %(account_id)s
+           AND l.id IN (
+               SELECT level_id FROM wanted
+                UNION
+               SELECT r.level_id FROM inventory_reservations r
+                WHERE r.account_id = %(account_id)s AND r.checkout_id = ANY(%(released)s::bigint[])
+                  AND r.status = 'reserved')
+           AND NOT EXISTS (
+               SELECT FROM wanted w WHERE w.allow_backorder AND w.level_id IS NULL AND w.location_id IS NOT NULL)
+         ORDER BY l.variant_id, l.id
+           FOR UPDATE OF l
+    )
+    SELECT wanted.id, wanted.allow_backorder AND level_id IS NULL, location_id,
+           levels.id, available, levels.allow_backorder
+      FROM wanted
+      LEFT JOIN levels ON levels.id = level_id
+     ORDER BY wanted.id
+""")
+# A checkout that released its units when a payment failed reuses its rows.
+_HOLD = Prepared("""
+    WITH held AS (
+        INSERT INTO inventory_reservations
+               (account_id, level_id, checkout_id, quantity, status, created_at, updated_at)
+        SELECT %(account_id)s::bigint, taken.level_id, %(checkout_id)s::bigint, taken.quantity, 'reserved',
+               %(now)s::timestamptz, %(now)s::timestamptz
+          FROM unnest(%(level_ids)s::bigint[], %(quantities)s::bigint[]) AS taken (level_id, quantity)
+            ON CONFLICT (account_id, checkout_id, level_id) DO UPDATE
+           SET quantity = excluded.quantity, status = excluded.status, updated_at = excluded.updated_at
+     RETURNING level_id, quantity
+    )
     UPDATE inventory_levels l
-       SET reserved = l.reserved + taken.quantity, updated_at = %s
-      FROM unnest(%s::bigint[], %s::bigint[]) AS taken (level_id, quantity)
-     WHERE l.account_id = %s AND l.id = taken.level_id
-"""
+       SET reserved = l.reserved + held.quantity, updated_at = %(now)s::timestamptz
+      FROM held
+     WHERE l.account_id = %(account_id)s AND l.id = held.level_id
+""")
+# Changes the status of reservations, and the counts of their levels with it. A level is updated after it was locked, and
+# all of them are locked in one order: an UPDATE alone would lock them in whatever order it finds them.
 _MOVE = """
-    WITH moved AS (
+    WITH locked AS MATERIALIZED (
+        SELECT l.id FROM inventory_levels l
+         WHERE l.account_id = %(account_id)s
+           AND l.id IN (
+               SELECT r.level_id FROM inventory_reservations r
+                WHERE r.account_id = %(account_id)s AND r.checkout_id = ANY(%(checkout_ids)s::bigint[])
+                  AND r.status = '{before}')
+         ORDER BY l.variant_id, l.id
+           FOR UPDATE OF l
+    ), moved AS (
         UPDATE inventory_reservations
-           SET status = %s, updated_at = now()
-         WHERE account_id = %s AND checkout_id = ANY(%s::bigint[]) AND status = %s
+           SET status = '{after}', updated_at = now()
+         WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s::bigint[]) AND status = '{before}'
      RETURNING level_id, quantity
     ), sums AS (
         SELECT level_id, sum(quantity)::bigint AS quantity FROM moved GROUP BY level_id
     )
     UPDATE inventory_levels l
        SET {changes}, updated_at = now()
-      FROM sums
-     WHERE l.account_id = %s AND l.id = sums.level_id
+      FROM locked
+      JOIN sums ON sums.level_id = locked.id
+     WHERE l.account_id = %(account_id)s AND l.id = locked.id
 """
+
+
+def _prepare_move(before: Status, after: Status, changes: str) -> Prepared:
+    return Prepared(_MOVE.format(before=before.value, after=after.value, changes=changes))
+
+
+_RELEASE = _prepare_move(Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity")
+_COMMIT = _prepare_move(
+    Status.RESERVED,
+    Status.COMMITTED,
+    "reserved = l.reserved - sums.quantity, committed = l.committed + sums.quantity",
+)
+_FULFILL = _prepare_move(
+    Status.COMMITTED,
+    Status.FULFILLED,
+    "on_hand = l.on_hand - sums.quantity, committed = l.committed - sums.quantity",
+)
+_RESTOCK = _prepare_move(Status.COMMITTED, Status.RELEASED, "committed = l.committed - sums.quantity")
+
 # These units are being shipped, so a lower count must have been wrong: correct it first.
 _COUNT_UP = """
     WITH counted AS (
@@ -72,18 +139,18 @@ _COUNT_UP = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A wanted variant that is tracked. `location_id` is None if there is no active location."""
+class _Line(NamedTuple):
+    """A wanted variant that is tracked. The location is None if none is active, and the level if there is none."""
 
     variant_id: int
-    quantity: int
-    allow_backorder: bool
+    lacks_level: bool
     location_id: int | None
-    has_level: bool
+    level_id: int | None
+    available: int | None
+    allow_backorder: bool | None
 
-    def is_short(self, level: InventoryLevel | None) -> bool:
-        return level is None or (not level.allow_backorder and level.available < self.quantity)
+    def is_short(self, quantity: int) -> bool:
+        return self.available is None or (not self.allow_backorder and self.available < quantity)
 
 
 def reserve(
@@ -94,47 +161,50 @@ def reserve(
     Untracked variants are skipped; backorders may exceed the stock. What the checkouts in `instead_of`
     hold is released first, under the same locks. Raises `InsufficientInventory`.
     """
-    lines = _plan_lines(checkout_id, wanted)
-    # All lines have the same location.
-    location_id = lines[0].location_id if lines else None
+    lines = _plan_and_lock(checkout_id, wanted, released=instead_of)
     # Backorders need a level to be counted in. Without one, other variants have nothing to sell anyway.
-    absent = [line.variant_id for line in lines if line.allow_backorder and not line.has_level]
-    if location_id is not None and absent:
+    absent = [line.variant_id for line in lines if line.lacks_level]
+    if absent and (location_id := lines[0].location_id) is not None:
+        # No level was locked, so variants may still be, which come before levels.
+        withdraw_lock(Resource.STOCK_LEVEL)
         ensure_levels(location_id=location_id, variant_ids=absent, now=now)
-    here = Q(location_id=location_id, variant_id__in=[line.variant_id for line in lines])
+        lines = _plan_and_lock(checkout_id, wanted, released=instead_of)
     if instead_of:
-        # Together with the levels that are locked below: in two steps, they would be locked out of order.
-        lock_levels(here | Q(pk__in=list(_find_level_ids(instead_of, Status.RESERVED))))
+        # Their levels are locked already, in one order with those of the lines.
         release(checkout_ids=instead_of)
+        lines = _plan_and_lock(checkout_id, wanted)
+    short = [
+        _describe_shortage(line.variant_id, wanted[line.variant_id], line.available or 0)
+        for line in lines
+        if line.is_short(wanted[line.variant_id])
+    ]
+    if short:
+        raise InsufficientInventory(items=short)
     if lines:
-        levels = {level.variant_id: level for level in lock_levels(here)}
-        short = [
-            _describe_shortage(line.variant_id, line.quantity, level.available if level else 0)
-            for line in lines
-            if line.is_short(level := levels.get(line.variant_id))
-        ]
-        if short:
-            raise InsufficientInventory(items=short)
-        _hold(checkout_id, lines, levels, now)
+        parameters = {
+            "account_id": current_account_id(),
+            "checkout_id": checkout_id,
+            "level_ids": [line.level_id for line in lines],
+            "quantities": [wanted[line.variant_id] for line in lines],
+            "now": now,
+        }
+        send(_HOLD.call(parameters))
 
 
 def release(*, checkout_ids: Sequence[int]) -> None:
     """Release what checkouts have reserved. Committed units stay committed."""
-    _lock(checkout_ids, Status.RESERVED)
-    _move(checkout_ids, Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity")
+    _move(_RELEASE, checkout_ids)
 
 
 def commit(*, checkout_id: int) -> None:
     """Turn a checkout's reservations into commitments to its order."""
-    _lock([checkout_id], Status.RESERVED)
-    changes = "reserved = l.reserved - sums.quantity, committed = l.committed + sums.quantity"
-    _move([checkout_id], Status.RESERVED, Status.COMMITTED, changes)
+    _move(_COMMIT, [checkout_id])
 
 
 def fulfill(*, checkout_id: int) -> None:
     """Take an order's units out of stock. Raises `InsufficientInventory` for backorders that aren't in stock yet."""
-    _lock([checkout_id], Status.COMMITTED)
     taken = Reservation.objects.filter(checkout_id=checkout_id, status=Status.COMMITTED)
+    lock_levels(Q(pk__in=taken.values("level_id")))
     short = [
         reservation
         for reservation in taken.select_related("level__variant").order_by("level__variant_id")
@@ -151,63 +221,32 @@ def fulfill(*, checkout_id: int) -> None:
     if short:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_UP, [current_account_id(), checkout_id])
-    changes = "on_hand = l.on_hand - sums.quantity, committed = l.committed - sums.quantity"
-    _move([checkout_id], Status.COMMITTED, Status.FULFILLED, changes)
+    _move(_FULFILL, [checkout_id])
 
 
 def restock(*, checkout_id: int) -> None:
     """Free an order's units that haven't been shipped, because the order was cancelled."""
-    _lock([checkout_id], Status.COMMITTED)
-    _move([checkout_id], Status.COMMITTED, Status.RELEASED, "committed = l.committed - sums.quantity")
+    _move(_RESTOCK, [checkout_id])
 
 
-def _plan_lines(checkout_id: int, wanted: dict[int, int]) -> list[_Line]:
-    """Find what to reserve, ordered by variant; empty if the checkout already holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PLAN, [checkout_id, current_account_id(), list(wanted)])
-        rows = cursor.fetchall()
-    return [
-        _Line(variant_id, wanted[variant_id], allow_backorder, location_id, has_level)
-        for variant_id, allow_backorder, location_id, has_level, is_held in rows
-        if not is_held
-    ]
+def _plan_and_lock(checkout_id: int, wanted: dict[int, int], *, released: Sequence[int] = ()) -> list[_Line]:
+    """Find what to reserve, ordered by variant, and lock its levels; empty if the checkout already holds it."""
+    about_to_lock(Resource.STOCK_LEVEL)
+    parameters = {
+        "account_id": current_account_id(),
+        "checkout_id": checkout_id,
+        "variant_ids": list(wanted),
+        "released": list(released),
+    }
+    (planned,) = send(_PLAN_AND_LOCK.call(parameters))
+    return [_Line(*row) for row in planned.rows]
+
+
+def _move(statement: Prepared, checkout_ids: Sequence[int]) -> None:
+    about_to_lock(Resource.STOCK_LEVEL)
+    send(statement.call({"account_id": current_account_id(), "checkout_ids": list(checkout_ids)}))
 
 
 def _describe_shortage(variant_id: int, requested: int, available: int) -> dict[str, int]:
     # Backorders make it negative, which means nothing to a shopper.
     return {"variant_id": variant_id, "requested": requested, "available": max(available, 0)}
-
-
-def _hold(checkout_id: int, lines: list[_Line], levels: dict[int, InventoryLevel], now: datetime) -> None:
-    quantities = {levels[line.variant_id].pk: line.quantity for line in lines}
-    with connection.cursor() as cursor:
-        cursor.execute(_RESERVE, [now, list(quantities), list(quantities.values()), current_account_id()])
-    # A checkout that released its units when a payment failed reuses its rows.
-    Reservation.objects.bulk_create(
-        [
-            Reservation(checkout_id=checkout_id, level_id=level_id, quantity=quantity)
-            for level_id, quantity in quantities.items()
-        ],
-        update_conflicts=True,
-        unique_fields=["account", "checkout_id", "level"],
-        update_fields=["quantity", "status", "updated_at"],
-    )
-
-
-def _find_level_ids(checkout_ids: Sequence[int], status: Status) -> QuerySet[Reservation, int]:
-    reservations = Reservation.objects.filter(checkout_id__in=checkout_ids, status=status)
-    return reservations.values_list("level_id", flat=True)
-
-
-def _lock(checkout_ids: Sequence[int], status: Status) -> None:
-    # `_move` alone would lock the levels in whatever order its UPDATE finds them.
-    lock_levels(Q(pk__in=_find_level_ids(checkout_ids, status)))
-
-
-def _move(checkout_ids: Sequence[int], before: Status, after: Status, changes: str) -> None:
-    """Change the status of reservations, and the counts of their levels with it."""
-    account_id = current_account_id()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _MOVE.format(changes=changes), [after, account_id, list(checkout_ids), before, account_id]
-        )

@@ -116,6 +116,11 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
         _held.setdefault(blocks[-1], set()).add(resource)
 
 
+def withdraw_lock(resource: str) -> None:
+    """Take back what `about_to_lock` noted last, because the statement found nothing to lock."""
+    _held[connection.atomic_blocks[-1]].remove(resource)
+
+
 def held_locks() -> list[str]:
     """The resources that the current transaction has announced locks of, in the order of locking."""
     return sorted(_list_held(connection.atomic_blocks), key=_rank_of)
