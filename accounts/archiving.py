@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import connection
 
 from commerce.tenancy.scope import account_scope, current_account_id
+from commerce.tenancy.statements import Prepared, post
 
 Step = Callable[[datetime], None]
 DebtCheck = Callable[[], bool]
@@ -16,7 +17,7 @@ _debt_checks: list[DebtCheck] = []
 
 # PostgreSQL queues these locks fairly. A share lock of the account's row would let business that never pauses keep
 # every change of that row waiting.
-_SHARE = "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
+_SHARE = Prepared("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))")
 _EXCLUDE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -48,18 +49,18 @@ def hold_off_archiving() -> None:
     Called before new business begins, and before the account's status is read. Archiving then waits and ends that
     business, or has come first and the status says so.
     """
-    _lock(_SHARE, current_account_id())
+    post(_SHARE.call([_name_lock(current_account_id())]))
 
 
 def wait_for_business(account_id: int) -> None:
     """Wait for business that is just beginning, and let no more begin until the transaction ends."""
-    _lock(_EXCLUDE, account_id)
-
-
-def _lock(statement: str, account_id: int) -> None:
     with connection.cursor() as cursor:
-        # Advisory locks are numbers shared by the whole database. The prefix keeps other uses of an id apart.
-        cursor.execute(statement, [f"archiving/{account_id}"])
+        cursor.execute(_EXCLUDE, [_name_lock(account_id)])
+
+
+def _name_lock(account_id: int) -> str:
+    # Advisory locks are numbers shared by the whole database. The prefix keeps other uses of an id apart.
+    return f"archiving/{account_id}"
 
 
 def end_business(account_id: int, *, now: datetime) -> None:

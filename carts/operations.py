@@ -53,9 +53,13 @@ _PUT_LINE = Prepared("""
 
 # A merged cart stays merged: its checkout can still be completed.
 _CONVERT = """
-    UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
-                     updated_at = CASE status WHEN 'active' THEN %s ELSE updated_at END
-     WHERE account_id = %s AND id = ({subquery})
+    WITH converted AS (
+        UPDATE carts SET status = CASE status WHEN 'merged' THEN status ELSE 'converted' END,
+                         updated_at = CASE status WHEN 'active' THEN %(now)s ELSE updated_at END
+         WHERE account_id = %(account_id)s AND id = ({cart})
+     RETURNING account_id, id, token
+    )
+    {following}
 """
 
 # FOR KEY SHARE is enough: redacting a customer updates a unique column, so redaction and this lock exclude each other.
@@ -136,16 +140,26 @@ def set_customer(*, token: str, customer_id: int | None, now: datetime) -> Loade
     return get_cart(token)
 
 
-def convert_cart(*, subquery: str, parameters: list[Any], now: datetime) -> None:
-    """Lock a cart and mark it as ordered. The SQL subquery finds its id, which saves a statement.
+def prepare_conversion(*, cart: str, following: str) -> Prepared:
+    """Prepare for `convert_cart` what marks a cart as ordered. The SQL subquery `cart` finds its id.
 
-    Raises `NotFound`.
+    `following` selects from `converted (account_id, id, token)` in the same statement. The cart is locked before what
+    that locks, but its tables are read as they were before the wait for the cart.
+    """
+    return Prepared(_CONVERT.format(cart=cart, following=following))
+
+
+def convert_cart(
+    conversion: Prepared, *further: Call, then_locks: Resource, now: datetime, **parameters: object
+) -> list[Result]:
+    """Lock a cart, mark it as ordered, and run further statements in the same message. Return all results.
+
+    `then_locks` is what the conversion's `following` locks.
     """
     about_to_lock(Resource.CART)
-    with connection.cursor() as cursor:
-        cursor.execute(_CONVERT.format(subquery=subquery), [now, current_account_id(), *parameters])
-        if not cursor.rowcount:
-            raise NotFound
+    about_to_lock(then_locks)
+    which = {"account_id": current_account_id(), "now": now, **parameters}
+    return send(conversion.call(which), *further)
 
 
 def _lock_and_extend(token: str, *, now: datetime) -> int:

@@ -63,6 +63,11 @@ class Checkout(Totals, AccountOwned):
     completion_key = models.CharField(
         max_length=255, null=True, help_text="The Idempotency-Key of the request that completed it"
     )
+    completion_body = models.CharField(
+        max_length=64,
+        null=True,
+        help_text="The SHA-256 of that request's body; null if an earlier release served it",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -70,6 +75,9 @@ class Checkout(Totals, AccountOwned):
     cart_token: str
     order_token: str | None
     seller_vat_number: str | None
+    seller_name: str
+    seller_handle: str
+    seller_timezone: str
 
     class Meta(AccountOwned.Meta):
         db_table = "checkouts"

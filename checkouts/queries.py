@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import F, QuerySet
 
+from carts.operations import convert_cart, prepare_conversion
 from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 from commerce.errors import NotFound
@@ -13,34 +14,72 @@ from commerce.queries import get_or_not_found
 from commerce.tenancy.instances import Columns
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared, Result, send
+from commerce.tenancy.statements import Call, Prepared, Result, send
 from shipping.matching import Parcel
 
 from .errors import CheckoutExpired, InvalidPhase
-from .phases import ALLOWED_PHASES, FINAL_PHASES, Phase
+from .phases import ALLOWED_PHASES, FINAL_PHASES, OPEN_PHASES, Phase
 
 _COLUMNS = Columns(
-    Checkout, "k", {"cart_token": "c.token", "order_token": "o.token", "seller_vat_number": "s.vat_number"}
+    Checkout,
+    "k",
+    {
+        "cart_token": "c.token",
+        "order_token": "o.token",
+        "seller_vat_number": "s.vat_number",
+        "seller_name": "s.name",
+        "seller_handle": "s.handle",
+        "seller_timezone": "s.default_timezone",
+    },
 )
+_OWN_COLUMNS = Columns(Checkout, "k")
 _LINE_COLUMNS = Columns(CheckoutLineItem, "l")
+_ATTEMPT_COLUMNS = Columns(CheckoutPaymentAttempt, "a")
 
-_FIND = f"""
-    SELECT {_COLUMNS.sql}
+_FIND = """
+    SELECT {columns}
       FROM checkouts k
       JOIN accounts s ON s.id = k.account_id
-      JOIN carts c ON c.account_id = k.account_id AND c.id = k.cart_id
+      JOIN {carts} c ON c.account_id = k.account_id AND c.id = k.cart_id
       LEFT JOIN orders o ON o.account_id = k.account_id AND o.id = k.order_id
-     WHERE k.account_id = %s AND k.token = %s
-"""  # noqa: S608  the columns are constant
-_READ = Prepared(_FIND, reads=True)
-_LOCK = Prepared(f"{_FIND} FOR NO KEY UPDATE OF k")
+     WHERE k.account_id = %(account_id)s AND k.token = %(token)s
+"""
+_READ_TEXT = _FIND.format(columns=_COLUMNS.sql, carts="carts")
+_READ = Prepared(_READ_TEXT, reads=True)
+_LOCK = Prepared(f"{_READ_TEXT} FOR NO KEY UPDATE OF k")
+_CONVERT_AND_LOCK = prepare_conversion(
+    cart="SELECT k.cart_id FROM checkouts k WHERE k.account_id = %(account_id)s AND k.token = %(token)s",
+    following=_FIND.format(columns=_COLUMNS.sql, carts="converted") + " FOR NO KEY UPDATE OF k",
+)
+# After the checkout is locked, in a statement of its own: a discount's share may have changed during the wait.
 _LINES = Prepared(
     f"""
     SELECT {_LINE_COLUMNS.sql}
       FROM checkouts k
       JOIN checkout_line_items l ON l.account_id = k.account_id AND l.checkout_id = k.id
-     WHERE k.account_id = %s AND k.token = %s
+     WHERE k.account_id = %(account_id)s AND k.token = %(token)s
      ORDER BY l.position
+    """,  # noqa: S608  the columns are constant
+    reads=True,
+)
+_OPEN_OF_CART = Prepared(
+    f"""
+    SELECT {_OWN_COLUMNS.sql}
+      FROM carts c
+      JOIN checkouts k ON k.account_id = c.account_id AND k.cart_id = c.id
+     WHERE c.account_id = %s AND c.token = %s AND k.phase = ANY(%s)
+     ORDER BY k.id
+       FOR NO KEY UPDATE OF k
+    """  # noqa: S608  the columns are constant
+)
+_LATEST_ATTEMPT = Prepared(
+    f"""
+    SELECT {_ATTEMPT_COLUMNS.sql}
+      FROM checkouts k
+      JOIN checkout_payment_attempts a ON a.account_id = k.account_id AND a.checkout_id = k.id
+     WHERE k.account_id = %(account_id)s AND k.token = %(token)s
+     ORDER BY a.id DESC
+     LIMIT 1
     """,  # noqa: S608  the columns are constant
     reads=True,
 )
@@ -61,37 +100,59 @@ class LoadedCheckout:
 
 def get_checkout(token: str) -> LoadedCheckout:
     """Load the checkout with this token in the account in scope, with its lines; raises `NotFound`."""
-    which = [current_account_id(), token]
-    found, lines = send(_READ.call(which), _LINES.call(which))
-    return LoadedCheckout(_read(found), _LINE_COLUMNS.read(lines.rows))
+    which = _identify(token)
+    return _load(*send(_READ.call(which), _LINES.call(which)))
 
 
 def find_checkout(token: str) -> Checkout:
     """Load the checkout without its lines; raises `NotFound`."""
-    (found,) = send(_READ.call([current_account_id(), token]))
+    (found,) = send(_READ.call(_identify(token)))
     return _read(found)
 
 
-def load_lines(checkout: Checkout) -> list[CheckoutLineItem]:
-    (found,) = send(_LINES.call([current_account_id(), checkout.token]))
-    return _LINE_COLUMNS.read(found.rows)
-
-
-def lock_checkout(token: str) -> Checkout:
+def lock_checkout(token: str) -> LoadedCheckout:
     """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
     about_to_lock(Resource.CHECKOUT)
-    (found,) = send(_LOCK.call([current_account_id(), token]))
-    return _read(found)
+    which = _identify(token)
+    return _load(*send(_LOCK.call(which), _LINES.call(which)))
 
 
-def lock_checkout_for(operation: str, token: str, *, now: datetime) -> Checkout:
+def lock_with_attempt(token: str) -> tuple[LoadedCheckout, CheckoutPaymentAttempt | None]:
+    """Like `lock_checkout`, with the latest payment attempt."""
+    about_to_lock(Resource.CHECKOUT)
+    which = _identify(token)
+    found, lines, attempts = send(_LOCK.call(which), _LINES.call(which), _LATEST_ATTEMPT.call(which))
+    return _load(found, lines), next(iter(_ATTEMPT_COLUMNS.read(attempts.rows)), None)
+
+
+def open_checkouts_query(cart_token: str) -> Call:
+    """Ask for the open checkouts of a cart, and lock them. The caller announces the lock."""
+    return _OPEN_OF_CART.call([current_account_id(), cart_token, [phase.value for phase in OPEN_PHASES]])
+
+
+def read_checkouts(found: Result) -> list[Checkout]:
+    """Read the result of `open_checkouts_query`."""
+    return _OWN_COLUMNS.read(found.rows)
+
+
+def lock_and_convert_cart(token: str, *, now: datetime) -> LoadedCheckout:
+    """Like `lock_checkout`, and mark the cart as ordered, which locks it before the checkout.
+
+    The caller rolls that back if the checkout isn't completed. Of a completed one, the order's token may be missing.
+    """
+    which = _identify(token)
+    lines = _LINES.call(which)
+    return _load(*convert_cart(_CONVERT_AND_LOCK, lines, then_locks=Resource.CHECKOUT, now=now, token=token))
+
+
+def lock_checkout_for(operation: str, token: str, *, now: datetime) -> LoadedCheckout:
     """Lock the checkout, and check that its phase allows the operation.
 
     Raises `NotFound`, `CheckoutExpired` and `InvalidPhase`.
     """
-    checkout = lock_checkout(token)
-    require_phase(checkout, operation, now=now)
-    return checkout
+    loaded = lock_checkout(token)
+    require_phase(loaded.checkout, operation, now=now)
+    return loaded
 
 
 def require_phase(checkout: Checkout, operation: str, *, now: datetime) -> None:
@@ -173,6 +234,14 @@ def payments(
 def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
     """Return a payment attempt; raises `NotFound`."""
     return get_or_not_found(payments(), pk=payment_id)
+
+
+def _identify(token: str) -> dict[str, object]:
+    return {"account_id": current_account_id(), "token": token}
+
+
+def _load(found: Result, lines: Result) -> LoadedCheckout:
+    return LoadedCheckout(_read(found), _LINE_COLUMNS.read(lines.rows))
 
 
 def _read(found: Result) -> Checkout:

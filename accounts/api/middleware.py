@@ -155,8 +155,12 @@ def _answer(
         # None if the answer isn't stored. All shoppers of a shop share its key, so the token tells them apart.
         key = idempotency.shoppers_key(request, key, token=path.get("token"), secret_field=token_field)
     is_unscoped = action in view_class.unscoped_actions
+    knows_keys = action in view_class.key_knowing_actions
     run = respond
-    if key is not None:
+    if knows_keys and not is_unscoped:
+        # Needs no record of its own: the rows that it locks make repetitions wait.
+        request.body_hash = idempotency.hash_body(request)
+    elif key is not None:
         record: dict[str, Any] = {
             "surface": view_class.surface,
             "key": key,
@@ -165,7 +169,6 @@ def _answer(
             "token_field": token_field,
         }
         if is_unscoped:
-            knows_keys = action in view_class.key_knowing_actions
             run = partial(idempotency.answer_once_across_scopes, request, knows_keys=knows_keys, **record)
         else:
             run = partial(idempotency.answer_once, request, **record)

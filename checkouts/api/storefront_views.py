@@ -34,8 +34,9 @@ class CheckoutsViewSet(StorefrontViewSet):
     idempotent_actions = ("complete",)
     # These wait for VIES or a payment gateway.
     unscoped_actions = ("vat", "start_payment", "confirm")
-    # A stored answer would show the page of an attempt that has failed since (docs/decisions/0006).
-    key_knowing_actions = ("start_payment",)
+    # Checkouts keep these keys themselves. A stored answer would show the page of an attempt that has failed since
+    # (docs/decisions/0006).
+    key_knowing_actions = ("start_payment", "complete")
     guessed_codes: ClassVar[dict[str, str]] = {"apply_code": "discount_not_found"}
     shopper_fields: ClassVar[dict[str, str]] = {"create": "cart_token"}
 
@@ -112,7 +113,9 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(_CHECKOUT, request=serializers.Serializer)
     def complete(self, request: Request, token: str) -> Response:
-        loaded = operations.complete_checkout(token=token, key=_read_key(request), now=timezone.now())
+        loaded = operations.complete_checkout(
+            token=token, key=_read_key(request), body=request.body_hash, now=timezone.now()
+        )
         return _mark_replay(loaded, _answer(loaded))
 
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from checkouts.models import Checkout, CheckoutPaymentAttempt
 from checkouts.phases import Phase
-from checkouts.queries import lock_checkout
+from checkouts.queries import LoadedCheckout, lock_with_attempt
 from commerce.configuration.queries import read_setting
 from commerce.events.operations import publish
 from commerce.orders.cancellation import Cancellation, on_cancellation
@@ -23,6 +23,7 @@ from commerce.orders.refunding import register_refund_check
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.operations import enqueue
 from commerce.payments.gateway import Payment, Report, State
+from commerce.tenancy.instances import post_columns
 from commerce.tenancy.locks import lock
 from commerce.tenancy.models import account_of
 
@@ -57,12 +58,14 @@ def describe_payment(checkout: Checkout, attempt: CheckoutPaymentAttempt) -> Pay
 
 def settle_attempt(
     *, token: str, attempt_id: int, report: Report, now: datetime
-) -> tuple[Checkout, CheckoutPaymentAttempt]:
-    """Lock the checkout, apply a gateway's report on an attempt, and return both rows."""
-    checkout = lock_checkout(token)
-    attempt = CheckoutPaymentAttempt.objects.get(pk=attempt_id)
-    settle(checkout, attempt, report, now=now)
-    return checkout, attempt
+) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
+    """Lock the checkout, apply a gateway's report on an attempt, and return both."""
+    loaded, attempt = lock_with_attempt(token)
+    if attempt is None or attempt.pk != attempt_id:
+        # A late report on an attempt that was followed by another.
+        attempt = CheckoutPaymentAttempt.objects.get(pk=attempt_id)
+    settle(loaded.checkout, attempt, report, now=now)
+    return loaded, attempt
 
 
 def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:
@@ -89,7 +92,7 @@ def settle(checkout: Checkout, attempt: CheckoutPaymentAttempt, report: Report, 
         # Not completed here: the customer may be about to come back and do it, and otherwise the sweeper does.
         checkout.ready_to_complete = True
         checkout.sweep_after = None
-        checkout.save(update_fields=["ready_to_complete", "sweep_after", "updated_at"])
+        post_columns(checkout, ["ready_to_complete", "sweep_after", "updated_at"])
     else:
         _fail(checkout, attempt, report, code=PAID_TOO_LATE, now=now)
 
@@ -168,7 +171,7 @@ def _fail(
         # Only what this payment has reserved is released, not stock that was reserved when the checkout was created.
         release_scarce(checkout, keeps_stock=read_setting("commerce.checkout.reserve_at") == "checkout_enter")
         columns = ["phase", "failure_code", "sweep_after", "is_stock_reserved", "updated_at"]
-        checkout.save(update_fields=columns)
+        post_columns(checkout, columns)
         data = {
             "checkout_id": checkout.pk,
             "checkout_token": checkout.token,
@@ -182,7 +185,7 @@ def _save_outcome(attempt: CheckoutPaymentAttempt, report: Report, *, now: datet
     attempt.confirmed_at = now
     # A report without a reference must not erase the one that a refund will need.
     attempt.provider_reference = report.reference or attempt.provider_reference
-    attempt.save(update_fields=["status", "failure_code", "confirmed_at", "provider_reference"])
+    post_columns(attempt, ["status", "failure_code", "confirmed_at", "provider_reference"])
 
 
 def _undo_failed(attempt: CheckoutPaymentAttempt, report: Report, *, now: datetime) -> None:

@@ -8,11 +8,11 @@ from django.db.models import Q
 from carts.errors import CurrencyMismatch
 from checkouts.models import Checkout
 from checkouts.phases import OPEN_PHASES
-from checkouts.queries import LoadedCheckout, load_lines, lock_checkout_for
+from checkouts.queries import LoadedCheckout, lock_checkout_for
 from commerce.errors import Refusal
 from commerce.formats import text_id
 from commerce.orders.snapshots import AppliedCode
-from commerce.tenancy.instances import update_columns
+from commerce.tenancy.instances import post_columns
 from discounts import errors
 from discounts.evaluation import Basket, Reason, Rule, Shopper, combine, evaluate, find_obstacle
 from discounts.in_force import find_rule_by_code, load_rules_in_force
@@ -60,7 +60,7 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
 
     Raises the refusals of discounts/errors.py, and whatever `find_usable_voucher` and `lock_checkout_for` raise.
     """
-    loaded = _lock_and_load(token, now=now)
+    loaded = lock_checkout_for("discount", token, now=now)
     rule = find_rule_by_code(code)
     # An archived discount has given up its code, so a gift card with the same one comes first. Without one, the refusal
     # says that the discount isn't active.
@@ -79,7 +79,7 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
 
 def remove_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     """Remove a code, given as shown. Raises `DiscountNotApplied`, and whatever `lock_checkout_for` raises."""
-    loaded = _lock_and_load(token, now=now)
+    loaded = lock_checkout_for("discount", token, now=now)
     removed = _find_applied(code, loaded.checkout)
     if removed is None:
         raise errors.DiscountNotApplied
@@ -99,14 +99,9 @@ def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
     return next(shown, None) or next(cards, None)
 
 
-def _lock_and_load(token: str, *, now: datetime) -> LoadedCheckout:
-    checkout = lock_checkout_for("discount", token, now=now)
-    return LoadedCheckout(checkout, load_lines(checkout))
-
-
 def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckout:
     reprice(loaded.checkout, loaded.lines, now=now)
-    update_columns(loaded.checkout, [*PRICED, "updated_at"])
+    post_columns(loaded.checkout, [*PRICED, "updated_at"])
     return loaded
 
 

@@ -1,5 +1,6 @@
 """Enter checkout: freeze the cart, hold its stock and end its older checkout, in one transaction."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from accounts.archiving import hold_off_archiving
@@ -7,37 +8,49 @@ from accounts.authentication import require_open
 from accounts.models import Market
 from carts.models import Cart
 from carts.operations import require_active
-from carts.queries import LineRow, get_cart
+from carts.queries import LineRow, cart_query, read_cart
 from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
-from checkouts.phases import OPEN_PHASES
-from checkouts.queries import LoadedCheckout
-from commerce.configuration.queries import read_settings
+from checkouts.queries import LoadedCheckout, open_checkouts_query, read_checkouts
+from commerce.configuration.queries import read_settings_found, settings_query
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
 from commerce.inventory.reservations import release, reserve
-from commerce.taxes.queries import STANDARD, rates_for
-from commerce.tenancy.instances import insert_rows
-from commerce.tenancy.locks import Resource, about_to_lock, lock
+from commerce.taxes.queries import STANDARD
+from commerce.tenancy.instances import Columns, insert_with_children
+from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, Result, send
 from commerce.tokens import generate_token
 
-from .abandonment import ENDED_COLUMNS, mark_abandoned
+from .abandonment import mark_abandoned
 from .holds import count_units
 from .pricing import reprice
 
-_LOCK_CART = """
-    SELECT c.*, m.country_code AS market_country, m.status AS market_status, a.status AS account_status,
-           u.id AS live_customer_id
+_CART_COLUMNS = Columns(
+    Cart,
+    "c",
+    {
+        "market_status": "m.status",
+        "account_status": "a.status",
+        # Null if the customer was redacted.
+        "live_customer_id": "u.id",
+        "shipping_tax_rate_bp": "t.rate_bp",
+    },
+)
+_LOCK_CART = Prepared(f"""
+    SELECT {_CART_COLUMNS.sql}
       FROM carts c
       JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
       JOIN accounts a ON a.id = c.account_id
       LEFT JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id AND u.redacted_at IS NULL
+      LEFT JOIN tax_rates t
+        ON t.account_id = c.account_id AND t.country_code = m.country_code AND t.tax_class = '{STANDARD}'
      WHERE c.account_id = %s AND c.token = %s
        FOR UPDATE OF c
-"""
+""")  # noqa: S608  the columns are constant
 
 
 def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedCheckout:
@@ -46,9 +59,19 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     Raises `NotFound`, `CartNotActive`, `MarketNotActive`, `CartEmpty`, `CheckoutAlreadyPaid`,
     `InsufficientInventory`, and whatever `require_open` raises.
     """
-    cart, country_code = _lock_cart(cart_token, now=now)
-    # Read after the cart was locked, so that its lines can't change any more.
-    frozen = get_cart(cart_token)
+    # Before the account's status is read. Otherwise archiving could miss this checkout, and leave it open.
+    hold_off_archiving()
+    about_to_lock(Resource.CART)
+    about_to_lock(Resource.CHECKOUT)
+    # In this order: the lines are read after the cart was locked, so that they can't change any more.
+    locked, lines_found, older_found, settings_found = send(
+        _LOCK_CART.call([current_account_id(), cart_token]),
+        cart_query(cart_token),
+        open_checkouts_query(cart_token),
+        settings_query(),
+    )
+    cart = _read_cart(locked, now=now)
+    frozen = read_cart(lines_found)
     if not frozen.lines:
         raise CartEmpty
     gone = [line for line, _ in frozen.lines if not line.is_on_sale]
@@ -56,10 +79,10 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
         # Variants that were archived after they had been added to the cart.
         items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
         raise InsufficientInventory(items=items)
-    older = _end_older_session(cart, now=now)
-    settings = read_settings()
+    older = _end_older_session(read_checkouts(older_found), now=now)
+    settings = read_settings_found(settings_found)
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
-    checkout = _make_checkout(cart, country_code=country_code, email=email, ttl_minutes=ttl_minutes, now=now)
+    checkout = _make_checkout(cart, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [
         _freeze_line(checkout, index, line, price)
         for index, (line, price) in enumerate(frozen.lines, start=1)
@@ -67,10 +90,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     # Priced before anything is saved, so that the rows are inserted with their amounts.
     reprice(checkout, lines, now=now)
     checkout.is_stock_reserved = settings["commerce.checkout.reserve_at"] == "checkout_enter"
-    insert_rows([checkout])
-    for line in lines:
-        line.checkout_id = checkout.pk
-    insert_rows(lines)
+    insert_with_children(checkout, lines, through="checkout")
     if checkout.is_stock_reserved:
         # Releases the older checkout's units under the same locks, so that nobody else gets them in between.
         reserve(checkout_id=checkout.pk, wanted=count_units(lines), instead_of=older, now=now)
@@ -80,14 +100,11 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     return LoadedCheckout(checkout, lines)
 
 
-def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
-    """Lock the cart; return it, without a redacted customer, and the country of its market."""
-    # Before the account's status is read below. Otherwise archiving could miss this checkout, and leave it open.
-    hold_off_archiving()
-    about_to_lock(Resource.CART)
-    cart = next(iter(Cart.objects.raw(_LOCK_CART, [current_account_id(), token])), None)
-    if cart is None:
+def _read_cart(locked: Result, *, now: datetime) -> Cart:
+    """Check that a checkout may begin, and return the cart. A redacted customer is left out."""
+    if not locked.rows:
         raise NotFound
+    (cart,) = _CART_COLUMNS.read(locked.rows)
     beside = vars(cart)
     # Checked again: the middleware read the status before this transaction, and may have read it from a cache.
     require_open(beside["account_status"], kind="storefront")
@@ -95,23 +112,21 @@ def _lock_cart(token: str, *, now: datetime) -> tuple[Cart, str]:
     if beside["market_status"] != Market.Status.ACTIVE:
         raise MarketNotActive
     cart.customer_id = beside["live_customer_id"]
-    return cart, beside["market_country"]
+    return cart
 
 
-def _end_older_session(cart: Cart, *, now: datetime) -> list[int]:
+def _end_older_session(open_ones: Sequence[Checkout], *, now: datetime) -> list[int]:
     """Abandon the cart's open checkout. Return its id, because the caller releases its stock."""
-    open_ones = lock(Checkout.objects.filter(cart=cart, phase__in=OPEN_PHASES))
-    older = open_ones.only(*ENDED_COLUMNS).first()
-    if older is None:
-        return []
     # A new checkout would let the customer pay for the same cart twice.
-    if older.ready_to_complete:
-        raise CheckoutAlreadyPaid(checkout_token=older.token)
-    mark_abandoned([older], now=now)
-    return [older.pk]
+    for older in open_ones:
+        if older.ready_to_complete:
+            raise CheckoutAlreadyPaid(checkout_token=older.token)
+    if open_ones:
+        mark_abandoned(open_ones, now=now)
+    return [older.pk for older in open_ones]
 
 
-def _make_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: int, now: datetime) -> Checkout:
+def _make_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) -> Checkout:
     checkout = Checkout(
         token=generate_token(),
         cart=cart,
@@ -121,7 +136,7 @@ def _make_checkout(cart: Cart, *, country_code: str, email: str, ttl_minutes: in
         currency=cart.currency,
         locale=cart.locale,
         prices_include_tax=cart.prices_include_tax,
-        shipping_tax_rate_bp=rates_for(country_code).get(STANDARD, 0),
+        shipping_tax_rate_bp=vars(cart)["shipping_tax_rate_bp"] or 0,
         utm=cart.utm,
         referrer=cart.referrer,
         expires_at=now + timedelta(minutes=ttl_minutes),

@@ -24,9 +24,9 @@ from checkouts.phases import ALLOWED_PHASES, Phase
 from checkouts.queries import (
     LoadedCheckout,
     effective_phase,
-    load_lines,
     lock_checkout,
     lock_checkout_for,
+    lock_with_attempt,
     require_phase,
 )
 from commerce.errors import FieldError, ValidationFailed, constraint_of
@@ -42,7 +42,7 @@ from commerce.payments.gateway import (
     State,
 )
 from commerce.rest.errors import IdempotencyKeyReused
-from commerce.tenancy.instances import insert_rows, update_columns
+from commerce.tenancy.instances import insert_rows, post_columns
 from commerce.tenancy.scope import current_account_id
 from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
@@ -72,9 +72,9 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
 
     Raises `PaymentMethodNotSupported`, and whatever `lock_checkout_for` raises.
     """
-    checkout = lock_checkout_for("payment_method", token, now=now)
+    loaded = lock_checkout_for("payment_method", token, now=now)
+    checkout = loaded.checkout
     _require_offered(checkout, payment_method)
-    loaded = LoadedCheckout(checkout, load_lines(checkout))
     checkout.payment_method = payment_method
     # Later choices keep the prices, because the customer has been promised the total.
     is_first = checkout.phase == Phase.SHIPPING
@@ -82,7 +82,7 @@ def choose_payment_method(*, token: str, payment_method: str, now: datetime) -> 
     price(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PAYMENT
     checkout.failure_code = None
-    update_columns(checkout, ["payment_method", "phase", "failure_code", "updated_at", *PRICED])
+    post_columns(checkout, ["payment_method", "phase", "failure_code", "updated_at", *PRICED])
     return loaded
 
 
@@ -115,7 +115,7 @@ def start_payment(
             raise
     # An attempt is open although its checkout isn't being paid. No request causes this, but damaged data may.
     with scope():
-        give_up_attempts(lock_checkout(token), now=now)
+        give_up_attempts(lock_checkout(token).checkout, now=now)
     return _start_once(token, urls, key=key, scope=scope, now=now)
 
 
@@ -124,9 +124,10 @@ def _start_once(
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     with ExitStack() as waiting:
         with scope():
-            checkout = lock_checkout(token)
+            loaded = lock_checkout(token)
+            checkout = loaded.checkout
             attempt = _find_attempt_to_resume(checkout, urls, key=key, now=now)
-            loaded = LoadedCheckout(checkout, load_lines(checkout), is_replayed=attempt is not None)
+            loaded = replace(loaded, is_replayed=attempt is not None)
             if attempt is None:
                 attempt = _open_attempt(loaded, urls, key=key, now=now)
             # Only an attempt that is still pending may have no page at its gateway yet.
@@ -160,9 +161,12 @@ def confirm_payment(
     is_cancelled = callback_payload.get("cancel") is True
     with ExitStack() as waiting:
         with scope():
-            checkout = lock_checkout_for("confirm", token, now=now)
-            loaded = LoadedCheckout(checkout, load_lines(checkout))
-            attempt = CheckoutPaymentAttempt.objects.filter(checkout=checkout).latest("pk")
+            loaded, attempt = lock_with_attempt(token)
+            checkout = loaded.checkout
+            require_phase(checkout, "confirm", now=now)
+            if attempt is None:
+                # A bug: the phase changes together with the first attempt.
+                raise CheckoutPaymentAttempt.DoesNotExist
             # Nobody has to be asked: nothing is due, or the money comes on or after delivery.
             if attempt.gateway_key is None and attempt.is_open:
                 settle(checkout, attempt, _CANCELLED if is_cancelled else _CONFIRMED, now=now)
@@ -261,7 +265,7 @@ def _open_attempt(
     hold_scarce(checkout, loaded.lines, now=now)
     checkout.phase = Phase.PROCESSING
     checkout.uses_gateway = has_gateway
-    update_columns(checkout, ["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
+    post_columns(checkout, ["phase", "uses_gateway", "is_stock_reserved", "updated_at"])
     attempt = CheckoutPaymentAttempt(
         checkout=checkout,
         payment_method=connector.code,
@@ -280,9 +284,8 @@ def _settle_and_load(
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Apply a report and load the rows. A payment is recorded even if the checkout has ended meanwhile."""
     with scope():
-        checkout, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
-        loaded = LoadedCheckout(checkout, load_lines(checkout))
+        loaded, attempt = settle_attempt(token=token, attempt_id=attempt_id, report=report, now=now)
     # Raised after the commit of what was reported.
-    if checkout.phase == Phase.ABANDONED:
+    if loaded.checkout.phase == Phase.ABANDONED:
         raise CheckoutExpired
     return loaded, attempt

@@ -7,10 +7,10 @@ from typing import Any
 from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, build_parcel, load_lines, lock_checkout_for
+from checkouts.queries import LoadedCheckout, build_parcel, lock_checkout_for
 from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
-from commerce.tenancy.instances import update_columns
+from commerce.tenancy.instances import post_columns
 from shipping.matching import Option
 from shipping.models import PickupPoint
 from shipping.operations import choose_option
@@ -46,7 +46,8 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
 
     Raises `AddressIncomplete`, and whatever `lock_checkout_for` raises.
     """
-    checkout = lock_checkout_for("address", token, now=now)
+    loaded = lock_checkout_for("address", token, now=now)
+    checkout = loaded.checkout
     required = {"shipping_address": address["shipping_address"]}
     if not address["same_as_shipping"]:
         required["billing_address"] = address["billing_address"]
@@ -64,10 +65,9 @@ def set_address(*, token: str, address: dict[str, Any], now: datetime) -> Loaded
     checkout.customer_note = address.get("customer_note", checkout.customer_note) or ""
     checkout.email = address.get("email", checkout.email)
     checkout.phase = Phase.ADDRESS
-    loaded = LoadedCheckout(checkout, load_lines(checkout))
     # Another email may belong to another customer, who is entitled to other discounts.
     reprice(checkout, loaded.lines, now=now)
-    update_columns(checkout, _ADDRESS_COLUMNS)
+    post_columns(checkout, _ADDRESS_COLUMNS)
     return loaded
 
 
@@ -78,8 +78,8 @@ def set_shipping(
 
     Raises whatever `choose_option`, `choose_pickup_point` and `lock_checkout_for` raise.
     """
-    checkout = lock_checkout_for("shipping", token, now=now)
-    loaded = LoadedCheckout(checkout, load_lines(checkout))
+    loaded = lock_checkout_for("shipping", token, now=now)
+    checkout = loaded.checkout
     parcel = build_parcel(loaded)
     # Quoted again, because the rate may have been changed or withdrawn since the shopper saw it.
     option = choose_option(parcel, method_id=shipping_method_id, rate_id=shipping_rate_id)
@@ -87,7 +87,7 @@ def set_shipping(
     _snapshot_shipping(checkout, option, point)
     checkout.phase = Phase.SHIPPING
     reprice(checkout, loaded.lines, now=now)
-    update_columns(checkout, _SHIPPING_COLUMNS)
+    post_columns(checkout, _SHIPPING_COLUMNS)
     return loaded
 
 

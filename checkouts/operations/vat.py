@@ -4,11 +4,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 
-from checkouts.queries import LoadedCheckout, find_checkout, load_lines, lock_checkout_for, require_phase
+from checkouts.queries import LoadedCheckout, find_checkout, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import parse_vat_number
-from commerce.tenancy.instances import update_columns
+from commerce.tenancy.instances import post_columns
 from commerce.tenancy.scope import current_account_id
 
 from .pricing import PRICED, reprice
@@ -45,9 +45,8 @@ def set_vat_number(
             validated_at=validation.validated_at,
         )
     with open_scope():
-        checkout = lock_checkout_for("vat", token, now=now)
-        loaded = LoadedCheckout(checkout, load_lines(checkout))
-        checkout.vat = vat
-        reprice(checkout, loaded.lines, now=now)
-        update_columns(checkout, ["updated_at", *PRICED])
+        loaded = lock_checkout_for("vat", token, now=now)
+        loaded.checkout.vat = vat
+        reprice(loaded.checkout, loaded.lines, now=now)
+        post_columns(loaded.checkout, ["updated_at", *PRICED])
         return loaded

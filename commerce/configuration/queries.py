@@ -41,7 +41,17 @@ def lock_settings() -> None:
 
 def read_settings() -> dict[str, Value]:
     """Read all settings with the values that `read_setting` gives, in one statement."""
-    own = dict(AccountSetting.objects.values_list("name", "value"))
+    (found,) = send(settings_query())
+    return read_settings_found(found)
+
+
+def settings_query() -> Call:
+    return _OWN.call([current_account_id()])
+
+
+def read_settings_found(found: Result) -> dict[str, Value]:
+    """Read the result of `settings_query`, like `read_settings`."""
+    own = {name: orjson.loads(value) for name, value in found.rows}
     return {name: own.get(name, installation_value(name)) for name in known_settings()}
 
 

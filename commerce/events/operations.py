@@ -9,26 +9,22 @@ from commerce.events.models import Event
 from commerce.events.types import EventType
 from commerce.formats import as_text
 from commerce.metrics import count_events
-from commerce.tenancy.instances import insert_rows
+from commerce.tenancy.instances import post_rows
 
 
-def publish(*, type: str, data: Mapping[str, object], now: datetime) -> Event:  # noqa: A002  the field's name
+def publish(*, type: str, data: Mapping[str, object], now: datetime) -> None:  # noqa: A002  the field's name
     """Add an event to the feed of the account in scope. It is visible once the caller's transaction commits.
 
     Events are stored as clients read them: ids and cents become text here.
     """
-    event = Event(type=EventType(type).value, data=as_text(data), occurred_at=now)
-    insert_rows([event])
-    # An event of a transaction that is rolled back has never happened.
-    transaction.on_commit(partial(count_events, {type: 1}))
-    return event
+    publish_many(occurrences=[(type, data)], now=now)
 
 
-def publish_many(*, occurrences: Iterable[tuple[str, Mapping[str, object]]], now: datetime) -> list[Event]:
+def publish_many(*, occurrences: Iterable[tuple[str, Mapping[str, object]]], now: datetime) -> None:
     """Add events, given as (type, data), in this order and in one statement."""
     events = [
         Event(type=EventType(name).value, data=as_text(data), occurred_at=now) for name, data in occurrences
     ]
-    insert_rows(events)
+    post_rows(events)
+    # An event of a transaction that is rolled back has never happened.
     transaction.on_commit(partial(count_events, Counter(event.type for event in events)))
-    return events

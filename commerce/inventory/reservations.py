@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from commerce.tenancy.locks import Resource, about_to_lock, withdraw_lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared, send
+from commerce.tenancy.statements import Prepared, post, send
 
 from .errors import InsufficientInventory
 from .levels import ensure_levels, lock_levels
@@ -188,7 +188,7 @@ def reserve(
             "quantities": [wanted[line.variant_id] for line in lines],
             "now": now,
         }
-        send(_HOLD.call(parameters))
+        post(_HOLD.call(parameters))
 
 
 def release(*, checkout_ids: Sequence[int]) -> None:
@@ -244,7 +244,7 @@ def _plan_and_lock(checkout_id: int, wanted: dict[int, int], *, released: Sequen
 
 def _move(statement: Prepared, checkout_ids: Sequence[int]) -> None:
     about_to_lock(Resource.STOCK_LEVEL)
-    send(statement.call({"account_id": current_account_id(), "checkout_ids": list(checkout_ids)}))
+    post(statement.call({"account_id": current_account_id(), "checkout_ids": list(checkout_ids)}))
 
 
 def _describe_shortage(variant_id: int, requested: int, available: int) -> dict[str, int]:

@@ -4,40 +4,59 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
-from commerce.customers.models import Customer
-from commerce.tenancy.instances import insert_rows
+from commerce.tenancy.instances import compose_insert
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 from commerce.tokens import generate_token
 
 from .models import FrozenLine, Order
 from .snapshots import AppliedCode
 
 _COLUMNS = [str(field.column) for field in FrozenLine._meta.local_fields]
-_COPY_LINES = """
-    INSERT INTO order_line_items (account_id, order_id, {targets})
-    SELECT account_id, %s, {sources} FROM {table}
-     WHERE account_id = %s AND {owner} = %s
-     ORDER BY position
-"""
+_INSERT = compose_insert(Order)
+
+
+class FrozenLines:
+    """The lines that a checkout has frozen, for `place_order`, which copies them without loading them.
+
+    `source` is their model, and `owner` its column that refers to the checkout. `replaced` maps columns of the order's
+    lines to the SQL expressions that they get instead of the column of the same name.
+    """
+
+    def __init__(self, source: type[FrozenLine], owner: str, replaced: Mapping[str, str]) -> None:
+        self.place_order = Prepared(f"""
+            WITH placed AS ({_INSERT.text} RETURNING {_INSERT.returned}), copied AS (
+                INSERT INTO order_line_items (account_id, order_id, {", ".join(_COLUMNS)})
+                SELECT l.account_id, placed.id, {", ".join(replaced.get(name, f"l.{name}") for name in _COLUMNS)}
+                  FROM placed, {source._meta.db_table} l
+                 WHERE l.account_id = %s AND l.{owner} = %s
+                 ORDER BY l.position
+            )
+            SELECT {_INSERT.returned} FROM placed
+        """)  # noqa: S608  the columns are constant
 
 
 def place_order(
     *,
-    customer: Customer,
+    customer_id: int,
     is_paid: bool,
     discount_codes: Sequence[AppliedCode],
+    lines: FrozenLines,
+    checkout_id: int,
     now: datetime,
     **frozen: Any,
 ) -> Order:
-    """Create an order from what its checkout has frozen. It is numbered, which locks the account's counter."""
+    """Create an order and its lines from what its checkout has frozen.
+
+    It is numbered, which locks the account's counter.
+    """
     # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)
     order = Order(
         token=generate_token(),
-        customer=customer,
+        customer_id=customer_id,
+        checkout_id=checkout_id,
         payment_status=Order.PaymentStatus.PAID if is_paid else Order.PaymentStatus.PENDING,
         paid_at=now if is_paid else None,
         placed_at=now,
@@ -45,23 +64,6 @@ def place_order(
         discount_codes=[applied.mask() for applied in discount_codes],
         **frozen,
     )
-    insert_rows([order])
+    (placed,) = send(lines.place_order.call([_INSERT.encode([order]), current_account_id(), checkout_id]))
+    _INSERT.fill_in(order, placed.rows[0])
     return order
-
-
-def copy_lines(
-    order: Order, *, source: type[FrozenLine], owner: str, owner_id: int, replaced: Mapping[str, str]
-) -> None:
-    """Give a new order the lines that its checkout has frozen, without loading them.
-
-    `source` is the model of those lines, and `owner` its column that refers to the checkout. `replaced` maps columns of the
-    order's lines to the SQL expressions that they get instead of the column of the same name.
-    """
-    sql = _COPY_LINES.format(
-        targets=", ".join(_COLUMNS),
-        sources=", ".join(replaced.get(column, column) for column in _COLUMNS),
-        table=source._meta.db_table,
-        owner=owner,
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [order.pk, current_account_id(), owner_id])

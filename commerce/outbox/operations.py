@@ -16,7 +16,7 @@ from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable,
 from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
-from commerce.tenancy.instances import Columns
+from commerce.tenancy.instances import Columns, post_rows
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
@@ -96,7 +96,7 @@ def enqueue_many(
         for idempotency_key, payload in payloads.items()
     ]
     # A key that is taken is skipped by the database. A check beforehand would miss a concurrent request's row.
-    OutboxDispatch.objects.bulk_create(dispatches, ignore_conflicts=True)
+    post_rows(dispatches, skips_conflicts=True)
 
 
 def enqueue_held(

@@ -196,16 +196,25 @@ def fingerprint_of(request: HttpRequest, *, with_body: bool = True, token_field:
 
     Blanks around the token in `token_field` don't count.
     """
+    body = _normalise_body(request, token_field=token_field)
+    parts = [str(request.method).encode(), request.get_full_path().encode()]
+    return hashlib.sha256(b"\n".join([*parts, body] if with_body else parts)).digest()
+
+
+def hash_body(request: HttpRequest) -> str:
+    """SHA-256 of the body, compared like that of `fingerprint_of`."""
+    return hashlib.sha256(_normalise_body(request)).hexdigest()
+
+
+def _normalise_body(request: HttpRequest, *, token_field: str | None = None) -> bytes:
     try:
         document = orjson.loads(request.body or b"{}")
         if isinstance(document, dict) and isinstance(document.get(token_field), str):
             document[token_field] = read_token(document[token_field])
-        body = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         # Not JSON, or nested too deeply to serialize: the request will be refused.
-        body = request.body
-    parts = [str(request.method).encode(), request.get_full_path().encode()]
-    return hashlib.sha256(b"\n".join([*parts, body] if with_body else parts)).digest()
+        return request.body
 
 
 def hide_secrets(response: HttpResponse, hidden: tuple[str, ...]) -> bytes:

@@ -16,3 +16,5 @@ class ApiRequest(HttpRequest):
     principal: Principal
     # Opens a transaction in the scope that the request's key grants.
     open_scope: Callable[[], AbstractContextManager[None]]
+    # For actions that know their own Idempotency-Keys: the SHA-256 of the body that came with the key.
+    body_hash: str

@@ -53,8 +53,8 @@ class SurfaceViewSet(ViewSet):
     secret_fields: ClassVar[tuple[str, ...]] = ()
     # Actions that call an outside service and therefore open their own transactions before and after the call.
     unscoped_actions: ClassVar[tuple[str, ...]] = ()
-    # Unscoped actions that keep their Idempotency-Keys themselves. A repeated request runs again, and its answer tells
-    # how things are by then.
+    # Actions that keep their Idempotency-Keys themselves. A repeated request runs again, and its answer tells how things
+    # are by then.
     key_knowing_actions: ClassVar[tuple[str, ...]] = ()
     # Actions that take a code which could be guessed, and the refusal that means it was wrong.
     guessed_codes: ClassVar[dict[str, str]] = {}

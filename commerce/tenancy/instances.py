@@ -10,7 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 from django.db.models import NOT_PROVIDED, Expression, Field, JSONField
 
 from commerce.tenancy.models import AccountOwned, account_of
-from commerce.tenancy.statements import Prepared, send
+from commerce.tenancy.statements import Call, Prepared, post, send
 
 M = TypeVar("M", bound=AccountOwned)
 
@@ -56,6 +56,27 @@ class Columns(Generic[M]):
         return found
 
 
+class Insert(NamedTuple):
+    """How rows of a model are inserted in one statement.
+
+    `text` takes them as one parameter, made by `encode()`. `RETURNING` the columns `returned`, `fill_in()` reads them.
+    """
+
+    text: str
+    returned: str
+    written: "list[Field[Any, Any]]"
+    # By the database: the id, and what has no default of its own here.
+    filled: "list[Field[Any, Any]]"
+
+    def encode(self, rows: Iterable[AccountOwned]) -> str:
+        return encode_rows(rows, self.written)
+
+    def fill_in(self, row: AccountOwned, values: Sequence[Any]) -> None:
+        for field, value in zip(self.filled, values, strict=True):
+            setattr(row, field.attname, value)
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001  as `bulk_create` does
+
+
 def insert_rows(rows: Sequence[AccountOwned]) -> None:
     """Insert rows of one model in one statement, like `bulk_create`, and set their ids.
 
@@ -63,35 +84,76 @@ def insert_rows(rows: Sequence[AccountOwned]) -> None:
     """
     if not rows:
         return
-    insert = _compose_insert(type(rows[0]))
-    (inserted,) = send(insert.statement.call([encode_rows(rows, insert.written)]))
+    insert, statement = _prepare_insert(type(rows[0]))
+    (inserted,) = send(statement.call([insert.encode(rows)]))
     for row, filled in zip(rows, inserted.rows, strict=True):
-        for field, value in zip(insert.filled, filled, strict=True):
-            setattr(row, field.attname, value)
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001  as `bulk_create` does
+        insert.fill_in(row, filled)
 
 
-class _Insert(NamedTuple):
-    statement: Prepared
-    written: "list[Field[Any, Any]]"
-    # By the database: the id, and what has no default of its own here.
-    filled: "list[Field[Any, Any]]"
+def post_rows(rows: Sequence[AccountOwned], *, skips_conflicts: bool = False) -> None:
+    """Insert rows of one model together with what is sent next (see `post`). Their ids stay unknown.
+
+    With `skips_conflicts`, rows that a unique constraint forbids are left out.
+    """
+    if rows:
+        insert, statement = _prepare_insert(type(rows[0]), skips_conflicts=skips_conflicts)
+        post(statement.call([insert.encode(rows)]))
 
 
 @cache
-def _compose_insert(model: type[AccountOwned]) -> _Insert:
+def _prepare_insert(model: type[AccountOwned], *, skips_conflicts: bool = False) -> tuple[Insert, Prepared]:
+    insert = compose_insert(model)
+    conflicts = "ON CONFLICT DO NOTHING" if skips_conflicts else ""
+    return insert, Prepared(f"{insert.text} {conflicts} RETURNING {insert.returned}")
+
+
+def insert_with_children(parent: AccountOwned, children: Sequence[AccountOwned], *, through: str) -> None:
+    """Insert a row, and the rows whose foreign key `through` refers to it, in one statement. Set their ids."""
+    first, further, statement = _prepare_family(type(parent), type(children[0]), through)
+    (inserted,) = send(statement.call([first.encode([parent]), further.encode(children)]))
+    *filled, child_ids = inserted.rows[0]
+    first.fill_in(parent, filled)
+    for child, child_id in zip(children, child_ids, strict=True):
+        setattr(child, through, parent)
+        further.fill_in(child, [child_id])
+
+
+@cache
+def _prepare_family(
+    parent: type[AccountOwned], child: type[AccountOwned], through: str
+) -> tuple[Insert, Insert, Prepared]:
+    given = {str(field.column): "parent.id" for field in child._meta.concrete_fields if field.name == through}
+    first, further = (
+        compose_insert(parent),
+        compose_insert(child, given=given, beside="parent"),
+    )
+    # The ids are given in the order of the rows.
+    statement = f"""
+        WITH parent AS ({first.text} RETURNING {first.returned}), children AS ({further.text} RETURNING id)
+        SELECT {first.returned}, ARRAY(SELECT id FROM children ORDER BY id) FROM parent
+    """  # noqa: S608
+    return first, further, Prepared(statement)
+
+
+def compose_insert(
+    model: type[AccountOwned], *, given: Mapping[str, str] = {}, beside: str | None = None
+) -> Insert:
+    """Compose the statement that inserts rows.
+
+    Columns in `given` get an SQL expression, which may refer to the one-row table `beside`.
+    """
     fields = model._meta.concrete_fields
     filled = [field for field in fields if field.primary_key or _is_filled_by_database(field)]
     written = [field for field in fields if field not in filled]
     columns = ", ".join(str(field.column) for field in written)
+    values = ", ".join(given.get(str(field.column), str(field.column)) for field in written)
     returned = ", ".join(str(field.column) for field in filled)
     table = model._meta.db_table
     text = f"""
         INSERT INTO {table} ({columns})
-        SELECT {columns} FROM json_populate_recordset(NULL::{table}, %s::json)
-        RETURNING {returned}
+        SELECT {values} FROM json_populate_recordset(NULL::{table}, %s::json){f", {beside}" if beside else ""}
     """  # noqa: S608
-    return _Insert(Prepared(text), written, filled)
+    return Insert(text, returned, written, filled)
 
 
 def _is_filled_by_database(field: "Field[Any, Any]") -> bool:
@@ -117,11 +179,20 @@ def update_columns(row: AccountOwned, names: Sequence[str]) -> None:
 
     Raises `DatabaseError` if the row is gone, like Django.
     """
-    statement, fields = _compose_update(type(row), tuple(names))
-    values = [field.get_db_prep_save(field.pre_save(row, add=False), connection) for field in fields]
-    (written,) = send(statement.call([*values, account_of(row), row.pk]))
+    (written,) = send(_update_call(row, names))
     if not written.row_count:
         raise DatabaseError(f"There is no such row of {row._meta.db_table} any more.")
+
+
+def post_columns(row: AccountOwned, names: Sequence[str]) -> None:
+    """Write columns of a row that this transaction has locked, together with what is sent next (see `post`)."""
+    post(_update_call(row, names))
+
+
+def _update_call(row: AccountOwned, names: Sequence[str]) -> Call:
+    statement, fields = _compose_update(type(row), tuple(names))
+    values = [field.get_db_prep_save(field.pre_save(row, add=False), connection) for field in fields]
+    return statement.call([*values, account_of(row), row.pk])
 
 
 @cache

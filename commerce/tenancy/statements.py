@@ -56,13 +56,18 @@ class Call(NamedTuple):
 
 
 class Message(str):  # noqa: SLOT000  as above
-    """Calls to send together. As a text, the statements one after another."""
+    """Calls to send together. As a text, the statements one after another.
+
+    Nothing is returned for calls that `may_wait`. They are sent with the next message.
+    """
 
     calls: Sequence[Call]
+    may_wait: bool
 
-    def __new__(cls, calls: Sequence[Call]) -> Self:
+    def __new__(cls, calls: Sequence[Call], *, may_wait: bool = False) -> Self:
         message = super().__new__(cls, ";".join(call.statement for call in calls))
         message.calls = calls
+        message.may_wait = may_wait
         return message
 
 
@@ -75,4 +80,17 @@ class Result(NamedTuple):
 
 def send(*calls: Call) -> list[Result]:
     """Run the statements in one message, in order. Each sees what those before it wrote."""
-    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS]).run(calls)
+    return _connection().run(calls)
+
+
+def post(*calls: Call) -> None:
+    """Run the statements before whatever the transaction sends next, in the same message, which may be COMMIT.
+
+    For writes whose result nobody needs. Raises nothing: if a statement fails, what comes next raises its error, and at
+    the latest the end of the transaction. Outside of a transaction they are run at once.
+    """
+    _connection().run(calls, may_wait=True)
+
+
+def _connection() -> "DatabaseWrapper":
+    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])

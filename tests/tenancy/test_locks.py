@@ -18,6 +18,7 @@ from commerce.tenancy.locks import (
     about_to_lock,
     held_locks,
     lock,
+    withdraw_lock,
 )
 from emails.models import EmailDelivery
 from tests.factories import make_cart
@@ -54,6 +55,15 @@ def test_held_resource_may_be_locked_again(shop):
         about_to_lock(Resource.CART)
         about_to_lock(Resource.STOCK_LEVEL)
         about_to_lock(Resource.CART)
+
+
+def test_lock_that_found_nothing_can_be_withdrawn(shop):
+    with shop.scope():
+        about_to_lock(Resource.STOCK_LEVEL)
+        withdraw_lock(Resource.STOCK_LEVEL)
+        about_to_lock(Resource.VARIANT)
+
+        assert held_locks() == [Resource.VARIANT]
 
 
 def test_names_outside_of_the_order_come_last_and_one_at_a_time(shop):

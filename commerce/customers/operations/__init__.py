@@ -3,7 +3,6 @@ from .customers import (
     create_customer,
     record_purchase,
     redact_customer,
-    resolve_customer,
     take_back_purchase,
     update_customer,
 )
@@ -16,7 +15,6 @@ __all__ = [
     "delete_segment",
     "record_purchase",
     "redact_customer",
-    "resolve_customer",
     "take_back_purchase",
     "update_customer",
     "update_segment",

@@ -10,16 +10,24 @@ from commerce.customers.redaction import erase_person
 from commerce.customers.rules import CUSTOMER, require_known_templates
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 
-# A known customer is returned unchanged: a guest who types an address must not change its owner's data. Something has to
-# be updated, though, as `DO NOTHING` would return no row.
-_UPSERT_GUEST = """
+# A redacted customer gets no further orders.
+_COUNT_ORDER_OF_KNOWN = Prepared("""
+    UPDATE customers SET orders_count = orders_count + 1, updated_at = %(now)s
+     WHERE account_id = %(account_id)s AND id = %(customer_id)s AND redacted_at IS NULL
+    RETURNING id
+""")
+# Of a known customer nothing else changes: a guest who types an address must not change its owner's data.
+_COUNT_ORDER_OF_GUEST = Prepared("""
     INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
                            is_guest, tags, notification_preferences, orders_count, created_at, updated_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, '{}', '{}', 0, %s, %s)
-    ON CONFLICT (account_id, normalised_email) DO UPDATE SET updated_at = excluded.updated_at
-    RETURNING *
-"""
+    VALUES (%(account_id)s, %(email)s, %(normalised_email)s, %(first_name)s, %(last_name)s, %(phone)s, %(locale)s,
+            %(country_code)s, true, '{}', '{}', 1, %(now)s, %(now)s)
+    ON CONFLICT (account_id, normalised_email) DO UPDATE
+    SET orders_count = customers.orders_count + 1, updated_at = excluded.updated_at
+    RETURNING id
+""")
 
 
 def create_customer(*, fields: Mapping[str, object]) -> Customer:
@@ -77,7 +85,7 @@ def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> C
     return locked
 
 
-def resolve_customer(
+def record_purchase(
     *,
     email: str,
     customer_id: int | None = None,
@@ -87,25 +95,32 @@ def resolve_customer(
     locale: str | None = None,
     country_code: str | None = None,
     now: datetime,
-) -> Customer:
-    """Find the customer of an order: the given one, else the one with this address, else a new guest.
+) -> int:
+    """Find the customer of an order, and count it, as segments filter by the number. Return the customer's id.
 
-    Two guests who complete at once with the same address become one customer.
+    It is the given one, else the one with this address, else a new guest. Two guests who complete at once with the same
+    address become one customer.
     """
-    # A redacted customer gets no further orders.
-    known = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).first() if customer_id else None
-    if known is not None:
-        return known
     about_to_lock(Resource.CUSTOMER)
-    person = [email.strip(), normalise_email(email), first_name, last_name, phone, locale, country_code]
-    (guest,) = Customer.objects.raw(_UPSERT_GUEST, [current_account_id(), *person, now, now])
-    return guest
-
-
-def record_purchase(*, customer_id: int, now: datetime) -> None:
-    """Count an order of the customer, as segments filter by the number."""
-    about_to_lock(Resource.CUSTOMER)
-    Customer.objects.filter(pk=customer_id).update(orders_count=F("orders_count") + 1, updated_at=now)
+    account_id = current_account_id()
+    if customer_id is not None:
+        parameters = {"account_id": account_id, "customer_id": customer_id, "now": now}
+        (known,) = send(_COUNT_ORDER_OF_KNOWN.call(parameters))
+        if known.rows:
+            return customer_id
+    guest = {
+        "account_id": account_id,
+        "email": email.strip(),
+        "normalised_email": normalise_email(email),
+        "first_name": first_name,
+        "last_name": last_name,
+        "phone": phone,
+        "locale": locale,
+        "country_code": country_code,
+        "now": now,
+    }
+    (found,) = send(_COUNT_ORDER_OF_GUEST.call(guest))
+    return int(found.rows[0][0])
 
 
 def take_back_purchase(*, customer_id: int, now: datetime) -> None:

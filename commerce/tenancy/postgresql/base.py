@@ -59,29 +59,35 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None:
             super().ensure_connection()
 
-    def run(self, calls: Sequence[Call]) -> list[Result]:
-        """Run the calls in one message. Does what a cursor of Django does, in a third of the time."""
+    def run(self, calls: Sequence[Call], *, may_wait: bool = False) -> list[Result]:
+        """Run the calls in one message. Does what a cursor of Django does, in a third of the time.
+
+        Calls that `may_wait` are sent with the next message of the transaction, and have no results.
+        """
         if self.queries_logged:
             # Django's log is written by its cursors.
-            return self._run_by_cursor(calls)
+            return self._run_by_cursor(Message(calls, may_wait=may_wait))
         self.ensure_connection()
         if not self.execute_wrappers:
-            return self._run(calls)
-        execute: Callable[..., list[Result]] = lambda *_: self._run(calls)  # noqa: E731
+            return self._run(calls, may_wait)
+        execute: Callable[..., list[Result]] = lambda *_: self._run(calls, may_wait)  # noqa: E731
         for wrapper in reversed(self.execute_wrappers):
             execute = partial(wrapper, execute)
         return execute(Message(calls), None, False, {"connection": self, "cursor": None})
 
-    def _run(self, calls: Sequence[Call]) -> list[Result]:
+    def _run(self, calls: Sequence[Call], may_wait: bool) -> list[Result]:  # noqa: FBT001  called for each statement
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
+            if may_wait and not self.connection.autocommit:
+                self.connection.post(calls)
+                return []
             return self.connection.run(calls)
 
-    def _run_by_cursor(self, calls: Sequence[Call]) -> list[Result]:
+    def _run_by_cursor(self, message: Message) -> list[Result]:
         results = []
         with self.cursor() as cursor:
-            cursor.execute(Message(calls))
-            for _ in calls:
+            cursor.execute(message)
+            for _ in () if message.may_wait else message.calls:
                 # `description` would tell it too, but makes an object for each column.
                 rows = cursor.fetchall() if cursor.rownumber is not None else []
                 results.append(Result(rows, cursor.rowcount))
@@ -96,6 +102,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing in Django's stubs
         if isinstance(self.connection, ScopedConnection):
             self.connection.close_transaction()
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        # Setting the savepoint has sent what was posted before it.
+        if isinstance(self.connection, ScopedConnection):
+            self.connection.drop_posted()
+        super()._savepoint_rollback(sid)  # type: ignore[misc]  # missing in Django's stubs
 
     @property
     def pool(self) -> FailFastPool | None:

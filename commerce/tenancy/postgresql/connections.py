@@ -32,8 +32,8 @@ class _Reading(NamedTuple):
 class ScopedConnection(psycopg.Connection[Any]):
     """A connection in autocommit mode, on which Django's transactions begin as late as possible.
 
-    Overrides two methods that psycopg doesn't document, `_start_query` and `_deallocate`. Tests notice if it no longer
-    calls them.
+    Overrides three methods that psycopg doesn't document, `_start_query`, `_commit_gen` and `_deallocate`. Tests notice if
+    it no longer calls them.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -43,6 +43,8 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._settings: list[bytes] = []
         # Whether BEGIN has still to be sent.
         self._has_to_begin = False
+        # What is sent before anything else, in the same message.
+        self._posted: list[Call] = []
         # The names under which this connection has prepared its statements.
         self._names: dict[Prepared, bytes] = {}
         self._named = 0
@@ -56,11 +58,20 @@ class ScopedConnection(psycopg.Connection[Any]):
         """Forget a transaction that was committed, rolled back, or never sent."""
         self._is_open = self._has_to_begin = False
         self._settings = []
+        self._posted = []
+
+    def post(self, calls: Sequence[Call]) -> None:
+        """Send the calls in the next message, or with COMMIT."""
+        self._posted += calls
+
+    def drop_posted(self) -> None:
+        """Forget the calls that haven't been sent, because the transaction returns to a savepoint that was set before."""
+        self._posted = []
 
     @property
     def has_sent_nothing(self) -> bool:
         """Whether a transaction is open of which PostgreSQL doesn't know: there is nothing to commit."""
-        return self._has_to_begin
+        return self._has_to_begin and not self._posted
 
     @property
     def autocommit(self) -> bool:
@@ -81,9 +92,17 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def _start_query(self) -> PQGen[None]:
         """Called before everything else that a cursor sends."""
-        if opening := self._take_opening():
+        if self._posted:
+            yield from self.run_gen([])
+        elif opening := self._take_opening():
             yield from self._exchange(opening)
         yield from super()._start_query()
+
+    def _commit_gen(self) -> PQGen[None]:
+        if self._posted:
+            yield from self.run_gen([], last=[b"COMMIT"])
+        else:
+            yield from super()._commit_gen()
 
     def _deallocate(self, name: bytes | None) -> PQGen[None]:
         """Called to forget statements that psycopg has prepared. It forgets all after each rollback, ours included."""
@@ -119,8 +138,13 @@ class ScopedConnection(psycopg.Connection[Any]):
             results.append(Result(rows, answer.command_tuples or 0))
         return results
 
-    def run_gen(self, calls: Sequence[Call]) -> PQGen[list[PGresult]]:
-        """Run the calls in one message, which also prepares and opens what has to be. Return the results of the calls."""
+    def run_gen(self, calls: Sequence[Call], *, last: Sequence[bytes] = ()) -> PQGen[list[PGresult]]:
+        """Run the calls in one message, which also prepares and opens what has to be, and sends what was posted.
+
+        Return the results of the calls.
+        """
+        posted, self._posted = self._posted, []
+        calls = [*posted, *calls]
         # A name is never given twice: whether a message that failed had prepared its statement isn't known.
         new = {}
         for statement, _ in calls:
@@ -132,7 +156,7 @@ class ScopedConnection(psycopg.Connection[Any]):
             parts += self._settings
         else:
             parts += self._take_opening()
-        results_before = len(parts)
+        results_before = len(parts) + len(posted)
         names = self._names | new if new else self._names
         literal = Transformer.from_context(self).as_literal
         for statement, values in calls:
@@ -142,7 +166,7 @@ class ScopedConnection(psycopg.Connection[Any]):
                 if values
                 else b"EXECUTE " + names[statement]
             )
-        results = yield from self._exchange(parts)
+        results = yield from self._exchange([*parts, *last])
         self._names.update(new)
         return results[results_before:]
 
@@ -163,6 +187,9 @@ class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):
     def execute(self, query: Query, params: Any = None, **options: Any) -> Self:
         if isinstance(query, Prepared | Message) and isinstance(self.connection, ScopedConnection):
             calls = query.calls if isinstance(query, Message) else [query.call(params or ())]
+            if isinstance(query, Message) and query.may_wait and not self.connection.autocommit:
+                self.connection.post(calls)
+                return self
             with self.connection.lock:
                 self.connection.wait(self._run_gen(self.connection, calls))
             return self
