@@ -75,7 +75,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             execute = partial(wrapper, execute)
         return execute(Message(calls), None, False, {"connection": self, "cursor": None})
 
-    def _run(self, calls: Sequence[Call], may_wait: bool) -> list[Result]:  # noqa: FBT001  called for each statement
+    def _run(self, calls: Sequence[Call], may_wait: bool) -> list[Result]:
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
             if may_wait and not self.connection.autocommit:

@@ -18,7 +18,7 @@ from tests.problems import problem
 from tests.storefront import EMAIL, checkout_in, enter_checkout, take_step
 
 # Statements of a completion: SET LOCAL, claim and record of the idempotency key, and the work.
-STATEMENTS = 17
+STATEMENTS = 8
 # In a test's transaction the scope is a savepoint, whose release clears the setting: three more.
 IN_A_TEST = 3
 

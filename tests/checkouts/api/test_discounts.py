@@ -335,7 +335,7 @@ def test_repricing_runs_a_fixed_number_of_statements(shop, django_assert_num_que
     checkout = enter_checkout(shop, *((variant, 1) for variant in variants))
 
     # The scope with its savepoint 4; checkout, lines, code, rules, history, the lines' shares, checkout.
-    with django_assert_num_queries(4 + 7):
+    with django_assert_num_queries(4 + 6):
         answer = enter(shop, checkout, "SPRING")
 
     assert len(answer.json()["checkout"]["automatic_discounts"]) == 50

@@ -11,7 +11,7 @@ from tests.checkouts.payments.conftest import URLS
 from tests.problems import problem
 
 # Two scopes each, of which a test's own transaction makes a savepoint with a setting that it clears: eight.
-START_STATEMENTS = 18
+START_STATEMENTS = 15
 CONFIRM_STATEMENTS = 17
 
 

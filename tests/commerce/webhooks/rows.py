@@ -36,7 +36,8 @@ def make_delivery(shop: Shop, endpoint: WebhookEndpoint, **fields: Any) -> Webho
 
 def make_event(shop: Shop, name: str = "order.paid", **data: Any) -> Event:
     with shop.scope():
-        return publish(type=name, data=data, now=timezone.now())
+        publish(type=name, data=data, now=timezone.now())
+        return Event.objects.latest("pk")
 
 
 def reread(shop: Shop, endpoint: WebhookEndpoint) -> WebhookEndpoint:

@@ -82,8 +82,10 @@ def test_events_are_enqueued_for_an_endpoint_in_their_order(shop):
     make_endpoint(shop)
 
     with shop.scope():
-        events = publish_many(occurrences=[("voucher.redeemed", {}), ("voucher.depleted", {})], now=NOW)
+        publish_many(occurrences=[("voucher.redeemed", {}), ("voucher.depleted", {})], now=NOW)
+        events = Event.objects.order_by("pk")
 
+        assert [event.type for event in events] == ["voucher.redeemed", "voucher.depleted"]
     assert [row.payload["event_id"] for row in dispatches_of(shop)] == [event.pk for event in events]
 
 

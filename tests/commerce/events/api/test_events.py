@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from commerce.events.models import Event
 from commerce.events.operations import publish
 from config.versions import CURRENT_VERSION
 
@@ -10,7 +11,8 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
 def make_event(shop, name="order.paid", **data):
     with shop.scope():
-        return publish(type=name, data=data, now=NOW)
+        publish(type=name, data=data, now=NOW)
+        return Event.objects.latest("pk")
 
 
 def test_events_carry_their_envelope(shop):
