@@ -45,13 +45,9 @@ def read_settings() -> dict[str, Value]:
     return read_settings_found(found)
 
 
-def settings_query() -> Call:
-    return _OWN.call([current_account_id()])
-
-
 def read_settings_found(found: Result) -> dict[str, Value]:
     """Read the result of `settings_query`, like `read_settings`."""
-    own = {name: orjson.loads(value) for name, value in found.rows}
+    own = read_own_settings_found(found)
     return {name: own.get(name, installation_value(name)) for name in known_settings()}
 
 

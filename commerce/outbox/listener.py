@@ -3,13 +3,16 @@
 import logging
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 from celery import bootsteps
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from commerce.outbox.tasks import wake_worker
+
+if TYPE_CHECKING:
+    from commerce.tenancy.postgresql.base import DatabaseWrapper
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +67,8 @@ def connect_directly() -> psycopg.Connection:
     """A connection outside of Django's pool, because LISTEN belongs to a session and this one lasts."""
     # With keepalives, a server that has vanished silently is noticed within a minute.
     keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-    parameters = connection.get_connection_params() | keepalives | {"connect_timeout": 5}
+    wrapper = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+    parameters = wrapper.make_connection_params() | keepalives | {"connect_timeout": 5}
     return psycopg.connect(**parameters, autocommit=True)
 
 

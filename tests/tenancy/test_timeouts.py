@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 
-from config.stack.programs import WORKER_TIMEOUTS
+from config.stack.programs import LONG_TIMEOUTS
 from tests import factories
 from tests.problems import problem
 
@@ -42,7 +42,7 @@ def test_requests_have_those_of_the_role():
 
 
 def test_workers_may_take_longer():
-    assert read_timeouts("-c", SHOW, **WORKER_TIMEOUTS) == ["5min", "10min", "10s", "1min"]
+    assert read_timeouts("-c", SHOW, **LONG_TIMEOUTS) == ["5min", "10min", "10s", "1min"]
 
 
 def test_commands_wait_for_locks_but_not_for_ever():

@@ -43,8 +43,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         # Django asks whenever it takes a connection from the pool, which has them already.
-        if self.alias in self._connection_pools:
-            return {}
+        return {} if self.alias in self._connection_pools else self.make_connection_params()
+
+    def make_connection_params(self) -> dict[str, Any]:
+        """Compose what a new connection needs, also for one outside of the pool."""
         return super().get_connection_params() | {"cursor_factory": ScopedCursor}
 
     def _start_transaction_under_autocommit(self) -> None:
@@ -120,7 +122,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return None
         if self.alias not in self._connection_pools:
             pool = FailFastPool(
-                kwargs=self.get_connection_params() | {"autocommit": True},
+                kwargs=self.make_connection_params() | {"autocommit": True},
                 open=False,
                 configure=self._configure_connection,
                 **options,

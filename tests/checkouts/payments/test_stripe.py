@@ -12,7 +12,7 @@ from tests.problems import problem
 
 # Two scopes each, of which a test's own transaction makes a savepoint with a setting that it clears: eight.
 START_STATEMENTS = 15
-CONFIRM_STATEMENTS = 17
+CONFIRM_STATEMENTS = 13
 
 
 def test_start_opens_a_session_for_what_is_due(till, stripe):

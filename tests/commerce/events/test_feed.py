@@ -21,9 +21,10 @@ def publish_in(shop, number):
 
 def publish_number(number):
     publish(type="order.paid", data={"number": number}, now=NOW)
-    # Others publish at the same time.
-    own = Event.objects.extra(where=["xmin = pg_current_xact_id()::xid"])
-    return own.latest("pk")
+    with connection.cursor() as cursor:
+        # Others may publish at the same time.
+        cursor.execute("SELECT currval(pg_get_serial_sequence('events', 'id'))")
+        return Event.objects.get(pk=cursor.fetchone()[0])
 
 
 def read(shop, after=0):

@@ -78,7 +78,7 @@ def test_listener_comes_back_after_its_connection_was_killed(listener, wakes, sh
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN outbox_new' "
         "AND datname = current_database()"
     )
-    with psycopg.connect(**connection.get_connection_params()) as direct:
+    with psycopg.connect(**connection.make_connection_params()) as direct:
         assert direct.execute(kill).fetchall() == [(True,)]
 
     # It wakes up after reconnecting, because something may have been committed meanwhile.

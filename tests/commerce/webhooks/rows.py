@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from commerce.events.models import Event
@@ -37,7 +38,10 @@ def make_delivery(shop: Shop, endpoint: WebhookEndpoint, **fields: Any) -> Webho
 def make_event(shop: Shop, name: str = "order.paid", **data: Any) -> Event:
     with shop.scope():
         publish(type=name, data=data, now=timezone.now())
-        return Event.objects.latest("pk")
+        with connection.cursor() as cursor:
+            # Others may publish at the same time.
+            cursor.execute("SELECT currval(pg_get_serial_sequence('events', 'id'))")
+            return Event.objects.get(pk=cursor.fetchone()[0])
 
 
 def reread(shop: Shop, endpoint: WebhookEndpoint) -> WebhookEndpoint:
