@@ -35,6 +35,8 @@ _FONTS = {
     "Roboto": "https://fonts.googleapis.com/css?family=Roboto:300,400,500,700",
     "Ubuntu": "https://fonts.googleapis.com/css?family=Ubuntu:300,400,500,700",
 }
+# Where a line may end without a change of what is shown.
+_AT_TABLE = re.compile("</?(?:table|tbody|tr)")
 _FONT_FAMILY = re.compile(r'font-family:([^;"}]*)', re.IGNORECASE)
 
 
@@ -82,7 +84,7 @@ def _compile(document: Document) -> str:
     used_fonts = _FONT_FAMILY.findall("\n".join([html, *skeleton.contents, *inlined_css]))
     ending = [*_load_fonts(document, "\n".join(used_fonts).lower()), *_list_raw(document.head), "</head>"]
     # mrml writes a single line, and mail may only have short ones: otherwise it has to be encoded, which takes long.
-    html = html.replace("<table", "\n<table").replace("</table>", "\n</table>")
+    html = _AT_TABLE.sub(r"\n\g<0>", html)
     html = html.replace("</head>", "".join(ending), 1)
     html = skeleton.fill(html)
     html = _set_html_attributes(html, document.head)
