@@ -7,6 +7,7 @@ from wsgiref.types import WSGIApplication
 
 from django.core.validators import validate_email
 
+from commerce.reference import country_names, currencies
 from commerce.rest.middleware import UNCOUNTED
 from config.versions import CURRENT_VERSION
 
@@ -29,6 +30,9 @@ def warm_up(application: WSGIApplication, *, host: str) -> None:
         import_module(module)
     # Compiles its patterns when it is first called, which takes 20 ms.
     validate_email("nobody@example.com")
+    # Four megabytes of CLDR's data.
+    country_names()
+    currencies()
     for path in _PATHS:
         environ = {
             "REQUEST_METHOD": "GET",

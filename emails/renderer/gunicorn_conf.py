@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from emails.renderer import lanes  # noqa: F401  opens its file before the workers are forked
+from emails.renderer.formatting import find_cldr_locale
 from emails.renderer.limits import MAX_WORKER_MEMORY_BYTES
 from emails.renderer.upkeep import GarbageCollection, is_too_large
 
@@ -33,6 +34,8 @@ _garbage_collection = GarbageCollection()
 
 def when_ready(_server: object) -> None:
     """Called before the workers are forked."""
+    # Loads CLDR's data, which every message needs.
+    find_cldr_locale("en").territories  # noqa: B018
     _garbage_collection.exclude_present()
 
 
