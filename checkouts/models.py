@@ -1,3 +1,5 @@
+from typing import Protocol
+
 from django.db import models
 from django.db.models import Q
 
@@ -118,6 +120,20 @@ class Checkout(Totals, AccountOwned):
         return self.vat is not None and self.vat.reverse_charge
 
 
+class PricedLine(Protocol):
+    """What a line costs as a whole, also of a row that is no model."""
+
+    @property
+    def line_total_with_tax_cents(self) -> int: ...
+    @property
+    def line_total_without_tax_cents(self) -> int: ...
+
+
+def pick_listed_cents(line: PricedLine, *, prices_include_tax: bool) -> int:
+    """The price of all units of a line in cents, gross or net like the market's prices."""
+    return line.line_total_with_tax_cents if prices_include_tax else line.line_total_without_tax_cents
+
+
 class CheckoutLineItem(FrozenLine, AccountOwned):
     """A line of the cart as it was when the checkout began. Only its share of the discounts changes later."""
 
@@ -134,11 +150,7 @@ class CheckoutLineItem(FrozenLine, AccountOwned):
 
     def listed_cents(self, checkout: Checkout) -> int:
         """The price of all units before discounts: gross or net, like the market's prices."""
-        return (
-            self.line_total_with_tax_cents
-            if checkout.prices_include_tax
-            else self.line_total_without_tax_cents
-        )
+        return pick_listed_cents(self, prices_include_tax=checkout.prices_include_tax)
 
 
 class CheckoutPaymentAttempt(AccountOwned):

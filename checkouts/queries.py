@@ -15,7 +15,6 @@ from commerce.tenancy.instances import Columns
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Call, Prepared, Result, send
-from shipping.matching import Parcel
 
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, OPEN_PHASES, Phase
@@ -184,33 +183,6 @@ def is_at_gateway(checkout: Checkout) -> bool:
         return checkout.uses_gateway
     # Started by a process of an earlier release.
     return has_gateway(checkout.payment_method)
-
-
-def build_parcel(loaded: LoadedCheckout) -> Parcel:
-    """Build the parcel to quote for: destination, weight, units, and the goods' price before discounts.
-
-    Uses the frozen prices, so that entering a VAT number doesn't change the options.
-    """
-    checkout, lines = loaded.checkout, loaded.lines
-    address = checkout.shipping_address or {}
-    return Parcel(
-        country_code=address.get("country_code", ""),
-        zip=address.get("zip") or "",
-        weight_grams=sum(line.weight_grams * line.quantity for line in lines),
-        quantity=sum(line.quantity for line in lines),
-        subtotal_cents=sum(line.listed_cents(checkout) for line in lines),
-        currency=checkout.currency,
-        market_id=checkout.market_id,
-    )
-
-
-def build_parcel_to_quote(token: str) -> Parcel:
-    """Build the parcel of a checkout that has an address. Raises `NotFound` and `InvalidPhase`."""
-    loaded = get_checkout(token)
-    if loaded.checkout.shipping_address is None:
-        allowed = [phase.value for phase in ALLOWED_PHASES["shipping"]]
-        raise InvalidPhase("The checkout has no address yet.", phase=loaded.checkout.phase, allowed=allowed)
-    return build_parcel(loaded)
 
 
 def payments(

@@ -1,12 +1,14 @@
 from typing import ClassVar
 
 from django.conf import settings
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkouts import operations, queries
+from checkouts.parcels import build_parcel_to_quote
 from checkouts.queries import LoadedCheckout
 from commerce.attempts import Counter, Limit, digest, limit_attempts
 from commerce.client_address import client_address
@@ -59,9 +61,9 @@ class CheckoutsViewSet(StorefrontViewSet):
         return _answer(operations.set_address(token=token, address=fields, now=timezone.now()))
 
     @answers(_QUOTES)
-    def shipping_quote(self, request: Request, token: str) -> Response:
-        options = quote(queries.build_parcel_to_quote(token))
-        return Response({"quotes": [shape_quote(option) for option in options]})
+    def shipping_quote(self, request: Request, token: str) -> HttpResponse:
+        options = quote(build_parcel_to_quote(token))
+        return self.answer({"quotes": [shape_quote(option) for option in options]})
 
     @answers(_CHECKOUT, request=shapes.ShippingInput)
     def shipping(self, request: Request, token: str) -> Response:

@@ -6,8 +6,9 @@ from typing import Any
 
 from checkouts.errors import AddressIncomplete
 from checkouts.models import Checkout
+from checkouts.parcels import build_parcel
 from checkouts.phases import Phase
-from checkouts.queries import LoadedCheckout, build_parcel, lock_checkout_for
+from checkouts.queries import LoadedCheckout, lock_checkout_for
 from commerce.errors import FieldError
 from commerce.orders.snapshots import PickupPointSnapshot, ShippingSnapshot
 from commerce.tenancy.instances import post_columns

@@ -1,11 +1,14 @@
 """GET checkouts/{token}/shipping_quote.json and PUT checkouts/{token}/shipping.json."""
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
+from commerce.tenancy.statements import Prepared
 from shipping.models import PickupPoint, ShippingRate
 from tests import factories
 from tests.storefront import checkout_in, enter_checkout, take_step
+from tests.tenancy.watching import statements_of
 
 
 @pytest.fixture
@@ -42,6 +45,29 @@ def test_quote_is_of_the_checkouts_own_shape(shop, checkout):
 
     assert quoted(shop, checkout) >= {str(fits.pk), str(dear.pk)}
     assert len(quoted(shop, checkout)) == 3  # also the rate that the fixture's checkout was created with
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+def test_quote_takes_two_statements(shop, lines):
+    variants = [(factories.make_variant(shop), 1) for _ in range(lines)]
+    path = f"checkouts/{checkout_in('address', shop, *variants)['token']}/shipping_quote.json"
+    shop.storefront.get(path)
+    sent = []
+
+    def note(execute, sql, *arguments):
+        sent.extend(statements_of(sql))
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(note):
+        answer = shop.storefront.get(path)
+
+    assert answer.status_code == 200
+    # The parcel, and its options. The others belong to the scope in the test's transaction.
+    assert [isinstance(statement, Prepared) for statement in sent].count(True) == 2
+
+
+def test_quote_of_an_unknown_checkout_is_not_found(shop):
+    assert shop.storefront.get("checkouts/unknown/shipping_quote.json").status_code == 404
 
 
 def test_quote_needs_an_address(shop):
