@@ -10,9 +10,9 @@ import signal
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from subprocess import Popen
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from config.stack.processes import Process, Running, Service, call_prctl
 
@@ -65,6 +65,26 @@ class Adopted:
         return self._status
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkRequest:
+    """What the fork server is asked for: a process of this name that runs a module, for the process `parent`."""
+
+    name: str
+    module: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    stop_signal: signal.Signals
+    parent: int
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, message: bytes) -> Self:
+        fields = json.loads(message)
+        return cls(**fields | {"stop_signal": signal.Signals(fields["stop_signal"])})
+
+
 @dataclass(kw_only=True)
 class ForkServer(Service):
     """The fork server. It is ready when it has loaded everything."""
@@ -92,23 +112,21 @@ class ForkServer(Service):
 
     def fork(self, process: Process, module: str, arguments: Sequence[str], log: BinaryIO) -> Running | None:
         """Fork a process that runs a module. Returns None if that isn't possible now."""
-        if not self._check_loaded() or not self._control or not self._fits(process):
+        if not self._check_loaded() or not self._control or not self.fits(process):
             return None
-        request = {
-            "name": process.name,
-            "module": module,
-            "arguments": [*arguments],
-            "environment": {**(process.environment or {})},
-            "stop_signal": int(process.stop_signal),
-            "parent": os.getpid(),
-        }
+        request = ForkRequest(
+            name=process.name,
+            module=module,
+            arguments=[*arguments],
+            environment={**(process.environment or {})},
+            stop_signal=process.stop_signal,
+            parent=os.getpid(),
+        )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             ours.settimeout(_FORK_SECONDS)
             try:
-                socket.send_fds(
-                    self._control, [json.dumps(request).encode()], [log.fileno(), theirs.fileno()]
-                )
+                socket.send_fds(self._control, [request.encode()], [log.fileno(), theirs.fileno()])
                 theirs.close()
                 pid = int(ours.recv(64) or 0)
                 # Without this answer, the process ends: it is never run twice.
@@ -117,7 +135,8 @@ class ForkServer(Service):
                 return None
         return Adopted(pid) if pid else None
 
-    def _fits(self, process: Process) -> bool:
+    def fits(self, process: Process) -> bool:
+        """Whether it has this server's user and environment, except for `OWN_NAMES`."""
         return process.user == self.user and _shared(process.environment) == _shared(self.environment)
 
 

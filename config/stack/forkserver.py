@@ -6,18 +6,16 @@ carries a program's log and a socket of its own. The programs are adopted by the
 
 import ctypes
 import gc
-import json
 import os
 import runpy
-import signal
 import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
 
-from config.stack.forking import GO, OWN_NAMES, READY
+from config.stack.forking import GO, OWN_NAMES, READY, ForkRequest
 from config.stack.processes import call_prctl, end_with_parent
 
 _MODULES = (
@@ -43,7 +41,7 @@ def main() -> None:
         message, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST_BYTES, 2)
         if not message:
             return
-        request = json.loads(message)
+        request = ForkRequest.decode(message)
         log, channel = descriptors
         if _fork_orphan():
             os.close(log)
@@ -51,7 +49,7 @@ def main() -> None:
             continue
         control.close()
         _become(request, log=log, channel=socket.socket(fileno=channel))
-        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+        runpy.run_module(request.module, run_name="__main__", alter_sys=True)
         return
 
 
@@ -83,13 +81,13 @@ def _fork_orphan() -> bool:
     return False
 
 
-def _become(request: dict[str, Any], *, log: int, channel: socket.socket) -> None:
+def _become(request: ForkRequest, *, log: int, channel: socket.socket) -> None:
     """Turn this process into the one that was asked for, as if it had been started by `Process`."""
     os.setsid()
     deadline = time.monotonic() + _ADOPTION_SECONDS
-    while os.getppid() != request["parent"] and time.monotonic() < deadline:
+    while os.getppid() != request.parent and time.monotonic() < deadline:
         time.sleep(0.001)
-    end_with_parent(signal.Signals(request["stop_signal"]), parent=request["parent"])
+    end_with_parent(request.stop_signal, parent=request.parent)
     channel.send(str(os.getpid()).encode())
     if channel.recv(len(GO)) != GO:
         os._exit(1)
@@ -100,13 +98,13 @@ def _become(request: dict[str, Any], *, log: int, channel: socket.socket) -> Non
     os.close(nothing)
     os.close(log)
     # Shown by `ps -e`, where the command line is the same for all.
-    call_prctl(_PR_SET_NAME, ctypes.create_string_buffer(request["name"].encode()))
-    sys.argv = [request["module"], *request["arguments"]]
-    _set_environment(request["environment"])
+    call_prctl(_PR_SET_NAME, ctypes.create_string_buffer(request.name.encode()))
+    sys.argv = [request.module, *request.arguments]
+    _set_environment(request.environment)
     gc.enable()
 
 
-def _set_environment(environment: dict[str, str]) -> None:
+def _set_environment(environment: Mapping[str, str]) -> None:
     """Take over what differs from this process's environment, and the settings that were read from it."""
     from django.conf import settings
 

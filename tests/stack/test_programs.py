@@ -39,3 +39,12 @@ def test_renderer_is_told_no_address_and_no_secret(programs: Programs):
     assert {name: environment[name] for name in environment if not name.startswith("PYTHON")} == {
         "PATH": os.environ["PATH"]
     }
+
+
+def test_programs_can_be_forked_except_for_the_renderer(programs: Programs):
+    server = programs.fork_server
+    forked = [*programs.web(), programs.worker(), programs.beat(), programs.seed(), programs.check_migrated()]
+
+    assert [process.name for process in forked if not server.fits(process)] == []
+    assert not server.fits(programs.renderer())
+    assert not server.fits(programs.migrate())
