@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared
+from commerce.tenancy.statements import Prepared, send
 
 from .evaluation import COLUMNS, CONFIG_COLUMNS, Rule, build_rule
 from .registry import get_mechanic
@@ -30,7 +29,8 @@ _IN_FORCE = Prepared(
     reads=True,
 )
 # The newest, because those are what staff try; in any state but archived, because the trial explains the state.
-_ON_TRIAL = f"""
+_ON_TRIAL = Prepared(
+    f"""
    (SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND code IS NULL AND status <> 'archived'
      ORDER BY id DESC LIMIT {MAX_TRIED})
@@ -40,13 +40,15 @@ _ON_TRIAL = f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND status <> 'archived' AND upper(code) = ANY(%(codes)s::text[])
      ORDER BY id
-"""  # noqa: S608  the columns are constant
+    """,  # noqa: S608  the columns are constant
+    reads=True,
+)
 # The lock excludes the full lock that `update_discount` takes before it removes a code, but not the counting of uses.
-_BY_CODE = f"""
+_BY_CODE = Prepared(f"""
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s) AND type <> 'gift_card'
      ORDER BY status = 'archived', id DESC LIMIT 1 FOR KEY SHARE
-"""  # noqa: S608  the columns are constant
+""")  # noqa: S608  the columns are constant
 
 
 def load_rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
@@ -72,10 +74,9 @@ def find_rule_by_code(code: str) -> Rule | None:
     return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
 
 
-def _fetch(sql: str, **parameters: Any) -> list[Rule]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {"account_id": current_account_id(), **parameters})
-        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cursor.fetchall()]
+def _fetch(statement: Prepared, **parameters: Any) -> list[Rule]:
+    (found,) = send(statement.call({"account_id": current_account_id(), **parameters}))
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.rows]
     for row in rows:
         for name in CONFIG_COLUMNS:
             # Django has the driver return JSON as text, for its own fields to decode.

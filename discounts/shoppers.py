@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from commerce.customers.models import Customer, Segment, normalise_email
@@ -12,13 +11,15 @@ from commerce.customers.queries import with_spending
 from commerce.customers.segments import matches
 from commerce.orders.queries import orders_of
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 
 from .evaluation import Rule, Shopper
 from .models import Discount
 
 # Shoppers are identified by customer or email: a guest's orders count for the customer with that email. A payment in
 # progress that uses a first-order discount counts as an order.
-_HISTORY = f"""
+_HISTORY = Prepared(
+    f"""
     WITH known AS (
         SELECT id, normalised_email FROM customers
          WHERE account_id = %(account_id)s
@@ -51,7 +52,9 @@ _HISTORY = f"""
            ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),
            ARRAY(SELECT number FROM summed ORDER BY discount_id)
       FROM person
-"""  # noqa: S608  constants alone
+    """,  # noqa: S608  constants alone
+    reads=True,
+)
 
 
 class _Limited(Protocol):
@@ -108,9 +111,8 @@ def load_history(
         # Rules without a limit are left out, because their uses don't matter and may be many.
         "discount_ids": limited,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_HISTORY, parameters)
-        has_ordered, discount_ids, numbers = cursor.fetchone()
+    (found,) = send(_HISTORY.call(parameters))
+    has_ordered, discount_ids, numbers = found.rows[0]
     return History(has_ordered, dict(zip(discount_ids, numbers, strict=True)))
 
 

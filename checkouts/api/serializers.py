@@ -224,4 +224,18 @@ def checkout_answer(loaded: LoadedCheckout, *, now: datetime) -> dict[str, objec
 
 
 def attempt_answer(attempt: CheckoutPaymentAttempt) -> dict[str, object]:
-    return {"payment_attempt": PaymentAttemptOutput(attempt).data}
+    """Return `{payment_attempt: ...}` in the shape of `PaymentAttemptOutput`."""
+    return {
+        "payment_attempt": {
+            "id": str(attempt.pk),
+            "payment_method": attempt.payment_method,
+            "status": str(attempt.status),
+            "amount_cents": str(attempt.amount_cents),
+            "currency": attempt.currency,
+            "redirect_url": attempt.redirect_url,
+            "provider_reference": attempt.provider_reference,
+            "failure_code": attempt.failure_code,
+            "created_at": timestamp(attempt.created_at),
+            "confirmed_at": timestamp(attempt.confirmed_at),
+        }
+    }

@@ -1,7 +1,7 @@
 """Computes the totals of a checkout and sets its columns."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import datetime
 
 from checkouts.errors import AmountTooLarge
@@ -49,7 +49,7 @@ def apply_totals(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: 
     paid_cents = pay_by_gift_card(checkout, totals.total_cents, now=now)
     totals = replace(totals, gift_card_cents=paid_cents, amount_due_cents=totals.total_cents - paid_cents)
     # Each price is within this limit, but not necessarily their sum.
-    if max(astuple(totals)) > MAX_SAFE_INTEGER:
+    if any(getattr(totals, amount) > MAX_SAFE_INTEGER for amount in AMOUNTS):
         raise AmountTooLarge
     for amount in AMOUNTS:
         setattr(checkout, amount, getattr(totals, amount))

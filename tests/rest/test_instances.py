@@ -4,6 +4,7 @@ import pytest
 from django.apps import apps
 from django.db import DatabaseError, connection
 from django.db.models import BinaryField, Value
+from django.db.models.signals import post_init, pre_init
 from django.utils import timezone
 
 from checkouts.models import Checkout
@@ -30,6 +31,9 @@ def test_instances_of_every_model_are_djangos(world, model):
         (found,) = send(select.call([world.shop.id]))
         made = columns.read(found.rows)
 
+    # Whoever listens to these would not be told.
+    assert not pre_init.has_listeners(model)
+    assert not post_init.has_listeners(model)
     assert made == expected
     assert [values_of(one) for one in made] == [values_of(one) for one in expected]
     assert {(one._state.db, one._state.adding) for one in made} <= {("default", False)}
