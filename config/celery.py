@@ -1,13 +1,44 @@
 import os
+from functools import cached_property
+from typing import Any
 
 from celery import Celery
+from celery.fixups import django
 from celery.signals import task_success
+from django.db import connections
 
 from config.periodic import note_success
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("commerce")
+
+class PoolKeepingFixup(django.DjangoWorkerFixup):  # type: ignore[name-defined]  # missing in Celery's stubs
+    """Gives back the task's own connection before and after each task, and keeps the pool open.
+
+    Celery's own fixup also closes the pool, of which the outbox's threads still take connections: they outlive the task
+    that started them.
+    """
+
+    def close_database(self, **kwargs: Any) -> None:
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+
+
+class Fixup(django.DjangoFixup):
+    @cached_property
+    def worker_fixup(self) -> PoolKeepingFixup:
+        # Made when it is used first, because it reads the app's configuration.
+        return PoolKeepingFixup(self.app)
+
+
+def install_fixup(app: Celery) -> Fixup:
+    """Celery's hook: called when the app is made."""
+    fixup = Fixup(app)
+    fixup.install()
+    return fixup
+
+
+app = Celery("commerce", fixups=["config.celery:install_fixup"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Drains the outbox as soon as it announces work, rather than at the next poll.
