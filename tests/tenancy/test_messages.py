@@ -8,7 +8,9 @@ from datetime import UTC
 from threading import local
 
 import pytest
+from django.contrib.postgres.signals import register_type_handlers
 from django.db import DataError, OperationalError, connection, connections, transaction
+from django.db.backends.signals import connection_created
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
@@ -360,6 +362,11 @@ def test_each_thread_finds_its_own_connection_in_the_plain_store():
     assert connections["default"] is connections["default"]
     [other] = run_threads(1, lambda _: connections["default"])
     assert other is not connections["default"]
+
+
+def test_connections_are_not_asked_for_types_of_extensions():
+    # Disconnecting tells whether the function was still connected.
+    assert not connection_created.disconnect(register_type_handlers)
 
 
 def test_failure_of_one_undoes_all_that_are_sent_with_it(shop, setting):
