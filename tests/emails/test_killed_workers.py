@@ -29,22 +29,31 @@ PROVIDER_TAKES_S = 0.05
 LOOKED_S = 2.0
 
 
+@pytest.fixture(params=["installation", "account"])
+def owner(request):
+    """Whose provider it is. Messages for an account's own get a part of the threads only."""
+    return request.param
+
+
 @pytest.fixture
-def mail_shop(shop, resend):
+def mail_shop(shop, resend, owner):
     """A shop whose provider is slow, and honours idempotency keys."""
     resend.delay_s = PROVIDER_TAKES_S
-    own = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
-    assert shop.admin.put("settings.json", {"settings": own}).status_code == 200
+    if owner == "account":
+        own = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
+        assert shop.admin.put("settings.json", {"settings": own}).status_code == 200
     return shop
 
 
 @pytest.fixture
-def workforce(renderer, resend, tmp_path):
+def workforce(renderer, resend, owner, tmp_path):
     places = {
         "OUTBOX_THREADS": THREADS,
         "RENDERER_URL": renderer.url,
         "ANYMAIL": f"RESEND_API_URL={resend.url}",
     }
+    if owner == "installation":
+        places |= {"COMMERCE_EMAIL_PROVIDER": "resend", "COMMERCE_EMAIL_API_KEY": "re_1"}
     with working(WORKERS, log=tmp_path / "begun", environment=places) as workforce:
         yield workforce
 
