@@ -264,7 +264,8 @@ def test_scope_that_could_not_open_leaves_nothing_to_the_next_transaction(shop, 
 
     with transaction.atomic():
         assert rows(EVERY_MARKET) == []
-        assert rows(SETTING) == [("",)]
+        # Null if it is another connection of the pool, which had none yet.
+        assert rows(SETTING) in ([("",)], [(None,)])
 
 
 def status_of_a_connection():

@@ -43,7 +43,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         # Django asks whenever it takes a connection from the pool, which has them already.
-        return {} if self.alias in self._connection_pools else self.make_connection_params()
+        return {} if self.pool else self.make_connection_params()
 
     def make_connection_params(self) -> dict[str, Any]:
         """Compose what a new connection needs, also for one outside of the pool."""
@@ -114,9 +114,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @property
     def pool(self) -> FailFastPool | None:
         """Django's pool, but of our own class."""
-        # Each request asks for it several times.
-        if pool := self._connection_pools.get(self.alias):
-            return pool
         options = self.settings_dict["OPTIONS"].get("pool")
         if self.alias == NO_DB_ALIAS or not options:
             return None
