@@ -150,16 +150,14 @@ def prepare_conversion(*, cart: str, following: str) -> Prepared:
 
 
 def convert_cart(
-    conversion: Prepared, *further: Call, then_locks: Resource, now: datetime, **parameters: object
-) -> list[Result]:
-    """Lock a cart, mark it as ordered, and run further statements in the same message. Return all results.
-
-    `then_locks` is what the conversion's `following` locks.
-    """
+    conversion: Prepared, *, then_locks: Resource, now: datetime, **parameters: object
+) -> Result:
+    """Lock a cart and mark it as ordered. Return what `following` selects, which locks `then_locks`."""
     about_to_lock(Resource.CART)
     about_to_lock(then_locks)
     which = {"account_id": current_account_id(), "now": now, **parameters}
-    return send(conversion.call(which), *further)
+    (following,) = send(conversion.call(which))
+    return following
 
 
 def _lock_and_extend(token: str, *, now: datetime) -> int:

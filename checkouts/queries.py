@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+import orjson
 from django.db.models import F, QuerySet
 
 from carts.operations import convert_cart, prepare_conversion
@@ -35,22 +36,30 @@ _OWN_COLUMNS = Columns(Checkout, "k")
 _LINE_COLUMNS = Columns(CheckoutLineItem, "l")
 _ATTEMPT_COLUMNS = Columns(CheckoutPaymentAttempt, "a")
 
+# The lines as JSON, in the same statement. They are read as they were before a wait for the lock of the checkout, during
+# which a discount's share may have changed. Then so has the checkout, and the lines are read again.
+_FROZEN_LINES = f"""
+    (SELECT json_agg(json_build_array({_LINE_COLUMNS.json_sql}) ORDER BY l.position)
+       FROM checkout_line_items l
+      WHERE l.account_id = k.account_id AND l.checkout_id = k.id)::text,
+    k.xmin = (SELECT seen.xmin FROM checkouts seen WHERE seen.account_id = k.account_id AND seen.id = k.id)
+"""  # noqa: S608  the columns are constant
 _FIND = """
-    SELECT {columns}
+    SELECT {columns}, {lines}
       FROM checkouts k
       JOIN accounts s ON s.id = k.account_id
       JOIN {carts} c ON c.account_id = k.account_id AND c.id = k.cart_id
       LEFT JOIN orders o ON o.account_id = k.account_id AND o.id = k.order_id
      WHERE k.account_id = %(account_id)s AND k.token = %(token)s
 """
-_READ_TEXT = _FIND.format(columns=_COLUMNS.sql, carts="carts")
+_READ_TEXT = _FIND.format(columns=_COLUMNS.sql, lines=_FROZEN_LINES, carts="carts")
 _READ = Prepared(_READ_TEXT, reads=True)
 _LOCK = Prepared(f"{_READ_TEXT} FOR NO KEY UPDATE OF k")
 _CONVERT_AND_LOCK = prepare_conversion(
     cart="SELECT k.cart_id FROM checkouts k WHERE k.account_id = %(account_id)s AND k.token = %(token)s",
-    following=_FIND.format(columns=_COLUMNS.sql, carts="converted") + " FOR NO KEY UPDATE OF k",
+    following=_FIND.format(columns=_COLUMNS.sql, lines=_FROZEN_LINES, carts="converted")
+    + " FOR NO KEY UPDATE OF k",
 )
-# After the checkout is locked, in a statement of its own: a discount's share may have changed during the wait.
 _LINES = Prepared(
     f"""
     SELECT {_LINE_COLUMNS.sql}
@@ -99,29 +108,23 @@ class LoadedCheckout:
 
 def get_checkout(token: str) -> LoadedCheckout:
     """Load the checkout with this token in the account in scope, with its lines; raises `NotFound`."""
-    which = _identify(token)
-    return _load(*send(_READ.call(which), _LINES.call(which)))
-
-
-def find_checkout(token: str) -> Checkout:
-    """Load the checkout without its lines; raises `NotFound`."""
     (found,) = send(_READ.call(_identify(token)))
-    return _read(found)
+    return _load(found, token)
 
 
 def lock_checkout(token: str) -> LoadedCheckout:
     """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
     about_to_lock(Resource.CHECKOUT)
-    which = _identify(token)
-    return _load(*send(_LOCK.call(which), _LINES.call(which)))
+    (found,) = send(_LOCK.call(_identify(token)))
+    return _load(found, token)
 
 
 def lock_with_attempt(token: str) -> tuple[LoadedCheckout, CheckoutPaymentAttempt | None]:
     """Like `lock_checkout`, with the latest payment attempt."""
     about_to_lock(Resource.CHECKOUT)
     which = _identify(token)
-    found, lines, attempts = send(_LOCK.call(which), _LINES.call(which), _LATEST_ATTEMPT.call(which))
-    return _load(found, lines), next(iter(_ATTEMPT_COLUMNS.read(attempts.rows)), None)
+    found, attempts = send(_LOCK.call(which), _LATEST_ATTEMPT.call(which))
+    return _load(found, token), next(iter(_ATTEMPT_COLUMNS.read(attempts.rows)), None)
 
 
 def open_checkouts_query(cart_token: str) -> Call:
@@ -139,9 +142,8 @@ def lock_and_convert_cart(token: str, *, now: datetime) -> LoadedCheckout:
 
     The caller rolls that back if the checkout isn't completed. Of a completed one, the order's token may be missing.
     """
-    which = _identify(token)
-    lines = _LINES.call(which)
-    return _load(*convert_cart(_CONVERT_AND_LOCK, lines, then_locks=Resource.CHECKOUT, now=now, token=token))
+    found = convert_cart(_CONVERT_AND_LOCK, then_locks=Resource.CHECKOUT, now=now, token=token)
+    return _load(found, token)
 
 
 def lock_checkout_for(operation: str, token: str, *, now: datetime) -> LoadedCheckout:
@@ -212,11 +214,13 @@ def _identify(token: str) -> dict[str, object]:
     return {"account_id": current_account_id(), "token": token}
 
 
-def _load(found: Result, lines: Result) -> LoadedCheckout:
-    return LoadedCheckout(_read(found), _LINE_COLUMNS.read(lines.rows))
-
-
-def _read(found: Result) -> Checkout:
+def _load(found: Result, token: str) -> LoadedCheckout:
     if not found.rows:
         raise NotFound
-    return _COLUMNS.read(found.rows)[0]
+    *columns, lines, are_current = found.rows[0]
+    (checkout,) = _COLUMNS.read([columns])
+    rows = orjson.loads(lines) if lines else []
+    if not are_current:
+        (reread,) = send(_LINES.call(_identify(token)))
+        rows = reread.rows
+    return LoadedCheckout(checkout, _LINE_COLUMNS.read(rows))

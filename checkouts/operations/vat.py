@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 
-from checkouts.queries import LoadedCheckout, find_checkout, lock_checkout_for, require_phase
+from checkouts.queries import LoadedCheckout, get_checkout, lock_checkout_for, require_phase
 from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import parse_vat_number
@@ -32,7 +32,7 @@ def set_vat_number(
     if vat_number:
         # VIES isn't asked for a checkout that couldn't take the answer. The phase is checked again below, under the lock.
         with open_scope():
-            require_phase(find_checkout(token), "vat", now=now)
+            require_phase(get_checkout(token).checkout, "vat", now=now)
             account_id = current_account_id()
         number = parse_vat_number(vat_country_code or "", vat_number)
         asker = Asker(account_id=account_id, checkout_token=token, address=address)

@@ -26,6 +26,11 @@ class Columns(Generic[M]):
         self._model = model
         self._names = [*(field.attname for field in model._meta.concrete_fields), *further]
         own = [f"{alias}.{field.column}" for field in model._meta.concrete_fields]
+        # For `json_build_array()`. Without dates, which JSON doesn't have; JSON within JSON is text.
+        self.json_sql = ", ".join(
+            f"{alias}.{field.column}::text" if isinstance(field, JSONField) else f"{alias}.{field.column}"
+            for field in model._meta.concrete_fields
+        )
         self.sql = ", ".join([*own, *(f"{expression} AS {name}" for name, expression in further.items())])
 
     def read(self, rows: Iterable[Sequence[Any]]) -> list[M]:

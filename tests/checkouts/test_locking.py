@@ -1,0 +1,76 @@
+"""Lines that are read together with the checkout's lock."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from checkouts.models import Checkout, CheckoutLineItem
+from checkouts.queries import get_checkout, lock_and_convert_cart, lock_checkout
+from tests import factories
+from tests.storefront import checkout_in
+from tests.tenancy.watching import statements_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def is_someone_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return cursor.fetchone()[0] > 0
+
+
+@pytest.mark.parametrize(
+    "lock", [lock_checkout, lambda token: lock_and_convert_cart(token, now=timezone.now())]
+)
+def test_lines_that_change_while_the_lock_is_awaited_are_read_again(shop, lock):
+    token = checkout_in("address", shop, (factories.make_variant(shop), 2))["token"]
+    seen = []
+
+    def wait_for_lock():
+        try:
+            with shop.scope():
+                seen.extend(line.discount_cents for line in lock(token).lines)
+        finally:
+            connections.close_all()
+
+    waiting = threading.Thread(target=wait_for_lock)
+    with shop.scope():
+        loaded = lock_checkout(token)
+        waiting.start()
+        deadline = time.monotonic() + 30
+        while not is_someone_waiting():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        CheckoutLineItem.objects.filter(pk=loaded.lines[0].pk).update(discount_cents=7)
+        Checkout.objects.filter(pk=loaded.checkout.pk).update(updated_at=timezone.now())
+    waiting.join()
+
+    assert seen == [7]
+
+
+def test_lines_arrive_as_they_are_stored(shop):
+    attributes = {"engraving": "„Für Ada“ \\u0041\n", "gift": "yes"}
+    variants = [factories.make_variant(shop, sku=f"S-{n}") for n in range(3)]
+    token = checkout_in("shipping", shop, *((variant, 2) for variant in variants))["token"]
+    with shop.scope():
+        CheckoutLineItem.objects.update(custom_attributes=attributes)
+        stored = list(CheckoutLineItem.objects.order_by("position"))
+        statements = []
+
+        def note(execute, sql, *arguments):
+            statements.extend(statements_of(sql))
+            return execute(sql, *arguments)
+
+        with connection.execute_wrapper(note):
+            lines = get_checkout(token).lines
+
+    assert len(statements) == 1
+    assert [vars(line) | {"_state": None} for line in lines] == [
+        vars(line) | {"_state": None} for line in stored
+    ]
+    assert lines[0].custom_attributes == attributes
