@@ -13,7 +13,7 @@ from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.queries import LoadedCheckout, open_checkouts_query, read_checkouts
-from commerce.configuration.queries import read_settings_found, settings_query
+from commerce.configuration.queries import own_settings_sql, parse_settings
 from commerce.errors import NotFound
 from commerce.events.operations import publish
 from commerce.inventory.errors import InsufficientInventory
@@ -38,6 +38,7 @@ _CART_COLUMNS = Columns(
         # Null if the customer was redacted.
         "live_customer_id": "u.id",
         "shipping_tax_rate_bp": "t.rate_bp",
+        "own_settings": own_settings_sql("c.account_id"),
     },
 )
 _LOCK_CART = Prepared(f"""
@@ -64,11 +65,10 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
     about_to_lock(Resource.CART)
     about_to_lock(Resource.CHECKOUT)
     # In this order: the lines are read after the cart was locked, so that they can't change any more.
-    locked, lines_found, older_found, settings_found = send(
+    locked, lines_found, older_found = send(
         _LOCK_CART.call([current_account_id(), cart_token]),
         cart_query(cart_token),
         open_checkouts_query(cart_token),
-        settings_query(),
     )
     cart = _read_cart(locked, now=now)
     frozen = read_cart(lines_found)
@@ -80,7 +80,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
         items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
         raise InsufficientInventory(items=items)
     older = _end_older_session(read_checkouts(older_found), now=now)
-    settings = read_settings_found(settings_found)
+    settings = parse_settings(vars(cart)["own_settings"])
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
     checkout = _make_checkout(cart, email=email, ttl_minutes=ttl_minutes, now=now)
     lines = [

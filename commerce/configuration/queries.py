@@ -41,13 +41,20 @@ def lock_settings() -> None:
 
 def read_settings() -> dict[str, Value]:
     """Read all settings with the values that `read_setting` gives, in one statement."""
-    (found,) = send(settings_query())
-    return read_settings_found(found)
+    return _complete(read_own_settings())
 
 
-def read_settings_found(found: Result) -> dict[str, Value]:
-    """Read the result of `settings_query`, like `read_settings`."""
-    own = read_own_settings_found(found)
+def own_settings_sql(account: str) -> str:
+    """The SQL expression of the account's own settings, for `parse_settings`. `account` is that of its id."""
+    return f"(SELECT json_object_agg(a.name, a.value)::text FROM account_settings a WHERE a.account_id = {account})"  # noqa: S608
+
+
+def parse_settings(own: str | None) -> dict[str, Value]:
+    """Parse the value of `own_settings_sql`. Return what `read_settings` does."""
+    return _complete(orjson.loads(own) if own else {})
+
+
+def _complete(own: dict[str, Value]) -> dict[str, Value]:
     return {name: own.get(name, installation_value(name)) for name in known_settings()}
 
 
