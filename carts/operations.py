@@ -9,7 +9,17 @@ from django.db import connection
 from carts.attributes import hash_attributes
 from carts.errors import CartLimitExceeded, CartNotActive
 from carts.models import Cart, CartLineItem
-from carts.queries import LoadedCart, cart_query, get_cart, offer_query, read_cart, read_offer
+from carts.queries import (
+    CART_COLUMNS,
+    CartRow,
+    LoadedCart,
+    cart_query,
+    get_cart,
+    offer_query,
+    prepare_offer,
+    read_cart,
+    read_offer,
+)
 from commerce.errors import NotFound, TooLarge, ValidationFailed
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock
@@ -25,19 +35,22 @@ MAX_QUANTITY = 9_999
 MAX_ATTRIBUTES_BYTES = 256 * 1024
 
 # Copies from the market and checks that it is active in one statement, so that it can't be deactivated in between.
-_CREATE = Prepared("""
-    INSERT INTO carts (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
+_CREATE = Prepared(f"""
+    INSERT INTO carts AS c (account_id, market_id, currency, locale, prices_include_tax, status, customer_id, token, utm, referrer,
                        expires_at, created_at, updated_at)
     SELECT account_id, id, currency, locale, prices_include_tax, 'active', %s::bigint, %s, %s::jsonb, %s, %s::timestamptz, %s::timestamptz,
            %s::timestamptz
       FROM markets WHERE account_id = %s AND id = %s AND status = 'active'
-""")
+    RETURNING {CART_COLUMNS}
+""")  # noqa: S608  the columns are constant
 
-_LOCK_AND_EXTEND = Prepared("""
-    UPDATE carts SET updated_at = %s, expires_at = %s
-     WHERE account_id = %s AND token = %s AND status = 'active' AND expires_at > %s
-    RETURNING id
-""")
+_LOCK_AND_EXTEND = """
+    UPDATE carts SET updated_at = %(now)s, expires_at = %(expires_at)s
+     WHERE account_id = %(account_id)s AND token = %(token)s AND status = 'active' AND expires_at > %(now)s
+    RETURNING id, account_id, market_id, currency
+"""
+_LOCK = Prepared(_LOCK_AND_EXTEND)
+_LOCK_WITH_OFFER = prepare_offer(_LOCK_AND_EXTEND)
 
 # Adding to an equal line is one statement, so that concurrent additions add up.
 _PUT_LINE = Prepared("""
@@ -75,10 +88,10 @@ def create_cart(
     _require_customer(customer_id)
     token = generate_token()
     cart = [customer_id, token, orjson.dumps(utm).decode(), referrer, now + LIFETIME, now, now]
-    created, found = send(_CREATE.call([*cart, current_account_id(), market_id]), cart_query(token))
-    if not created.row_count:
+    (created,) = send(_CREATE.call([*cart, current_account_id(), market_id]))
+    if not created.rows:
         raise ValidationFailed.unknown("market_id")
-    return read_cart(found)
+    return LoadedCart(CartRow._make(created.rows[0]), [])
 
 
 def add_line(
@@ -89,8 +102,8 @@ def add_line(
     The attributes must be normalised. Raises `CartNotActive`, `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`,
     `CartLimitExceeded`, `TooLarge`.
     """
-    locked, offered = send(_lock_call(token, now=now), offer_query(token, variant_id))
-    cart_id = _read_lock(locked, token, now=now)
+    (offered,) = send(_lock_call(_LOCK_WITH_OFFER, token, now=now, variant_id=variant_id))
+    cart_id = _read_lock(offered, token, now=now)
     offer = read_offer(offered)
     _require_quantity(quantity)
     attributes = [orjson.dumps(custom_attributes).decode(), hash_attributes(custom_attributes)]
@@ -162,13 +175,14 @@ def convert_cart(
 
 def _lock_and_extend(token: str, *, now: datetime) -> int:
     """Lock an active cart, extend its life, and return its id. Raises `NotFound`, `CartNotActive`."""
-    (locked,) = send(_lock_call(token, now=now))
+    (locked,) = send(_lock_call(_LOCK, token, now=now))
     return _read_lock(locked, token, now=now)
 
 
-def _lock_call(token: str, *, now: datetime) -> Call:
+def _lock_call(statement: Prepared, token: str, *, now: datetime, **further: object) -> Call:
     about_to_lock(Resource.CART)
-    return _LOCK_AND_EXTEND.call([now, now + LIFETIME, current_account_id(), token, now])
+    cart = {"account_id": current_account_id(), "token": token, "now": now, "expires_at": now + LIFETIME}
+    return statement.call({**cart, **further})
 
 
 def _read_lock(locked: Result, token: str, *, now: datetime) -> int:

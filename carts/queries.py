@@ -12,14 +12,18 @@ from commerce.tenancy.statements import Call, Prepared, Result, send
 
 from .totals import LinePrice, price_line
 
+# Of a cart with the alias c, for `CartRow`.
+CART_COLUMNS = """
+    c.id, c.token, c.market_id, c.customer_id, c.currency, c.locale, c.prices_include_tax,
+    CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
+    to_char(c.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+"""
 # Lines are ordered as they were added. Variants that are no longer on sale keep their lines, which checkout refuses.
 _CART = Prepared(
-    """
-    SELECT c.id, c.token, c.market_id, c.customer_id, c.currency, c.locale, c.prices_include_tax,
-           CASE WHEN c.status = 'active' AND c.expires_at <= now() THEN 'expired' ELSE c.status END,
-           to_char(c.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-           to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    f"""
+    SELECT {CART_COLUMNS},
            l.id, l.variant_id, v.product_id, v.sku, p.title, v.title, l.quantity,
            l.custom_attributes::text, l.custom_attributes_hash, l.unit_price_cents, l.tax_rate_bp, l.price_includes_tax,
            v.weight_grams, v.tax_class, v.archived_at IS NULL AND p.status = 'active'
@@ -29,25 +33,24 @@ _CART = Prepared(
       LEFT JOIN products p ON p.account_id = v.account_id AND p.id = v.product_id
      WHERE c.account_id = %s AND c.token = %s
      ORDER BY l.id
-    """,
+    """,  # noqa: S608  the columns are constant
     reads=True,
 )
 
-# The current offer of a variant in the cart's market. No row if the variant is unknown, archived or not yet published. A tax class
-# without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.
-_OFFER = Prepared(
-    """
-    SELECT c.currency, p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
-      FROM carts c
+# The current offer of a variant in the market of a cart. The product is null if the variant is unknown, archived or not yet
+# published. A tax class without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.
+_OFFER = """
+    SELECT c.id, c.currency, o.id, p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
+      FROM {cart} c
       JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
-      JOIN variants v ON v.account_id = c.account_id AND v.id = %(variant_id)s AND v.archived_at IS NULL
-      JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
+      LEFT JOIN variants v ON v.account_id = c.account_id AND v.id = %(variant_id)s AND v.archived_at IS NULL
+      LEFT JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
       LEFT JOIN variant_pricing p ON p.account_id = v.account_id AND p.variant_id = v.id AND p.market_id = m.id
       LEFT JOIN tax_rates t ON t.account_id = v.account_id AND t.country_code = m.country_code
            AND t.tax_class = v.tax_class
-     WHERE c.account_id = %(account_id)s AND c.token = %(token)s
-    """,
-    reads=True,
+"""
+_OFFER_TO_CART = Prepared(
+    f"{_OFFER.format(cart='carts')} WHERE c.account_id = %(account_id)s AND c.token = %(token)s", reads=True
 )
 
 
@@ -129,16 +132,25 @@ def read_cart(found: Result) -> LoadedCart:
     return LoadedCart(CartRow._make(found.rows[0][:width]), [(line, _price(line)) for line in lines])
 
 
+def prepare_offer(locking: str) -> Prepared:
+    """Prepare a statement that locks a cart and returns a variant's current offer, for `read_offer`.
+
+    The UPDATE `locking` returns the cart's columns. There is no row if it locks none.
+    """
+    return Prepared(f"WITH locked AS ({locking}) {_OFFER.format(cart='locked')}")
+
+
 def offer_query(token: str, variant_id: int) -> Call:
     """Ask for a variant's current price for a cart."""
-    return _OFFER.call({"account_id": current_account_id(), "token": token, "variant_id": variant_id})
+    which = {"account_id": current_account_id(), "token": token, "variant_id": variant_id}
+    return _OFFER_TO_CART.call(which)
 
 
 def read_offer(found: Result) -> Offer:
-    """Read the result of `offer_query`. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
-    if not found.rows:
+    """Read the offer that was asked for. Raises `VariantNotFound`, `PricingNotFound`, `CurrencyMismatch`."""
+    [(_, cart_currency, product_id, price_currency, price_cents, tax_rate_bp, includes_tax)] = found.rows
+    if product_id is None:
         raise VariantNotFound
-    [(cart_currency, price_currency, price_cents, tax_rate_bp, includes_tax)] = found.rows
     if price_cents is None:
         raise PricingNotFound
     # The market's currency may have changed since the cart was created. A price can't be converted.
