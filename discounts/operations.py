@@ -12,7 +12,7 @@ from .in_use import is_entered
 from .mechanics.gift_card import GiftCard
 from .models import Discount, Voucher
 from .queries import get_discount, require_known_ids
-from .rules import require_fixed_values, require_sound, set_fields
+from .rules import has_amounts, require_fixed_values, require_sound, set_fields
 from .vouchers.operations import disable_voucher, issue_voucher
 from .vouchers.queries import is_voucher_code
 
@@ -72,6 +72,9 @@ def update_discount(*, discount_id: int, changes: Mapping[str, object]) -> Disco
     changes = check_config(changes, discount.mechanic)
     require_known_ids(changes, discount.mechanic)
     code_before = discount.code
+    if "currency" not in changes and _has_stated_currency(discount):
+        # It follows the minimum and the markets, which may change.
+        changes = changes | {"currency": None}
     set_fields(discount, changes)
     require_sound(discount)
     _state_currency_of_minimum(discount)
@@ -102,6 +105,15 @@ def lock_to_archive(discount_ids: Sequence[int]) -> None:
     discounts = Discount.objects.filter(pk__in=discount_ids)
     lock_now(discounts)
     lock_now(Voucher.objects.filter(pk__in=list(discounts.values_list("voucher_id", flat=True))))
+
+
+def _has_stated_currency(discount: Discount) -> bool:
+    """Whether the currency is only that of the minimum, as `_state_currency_of_minimum` would choose it."""
+    return (
+        discount.minimum_order_subtotal_cents > 0
+        and not has_amounts(discount)
+        and discount.currency == choose_currency(market_ids=discount.market_ids)
+    )
 
 
 def _state_currency_of_minimum(discount: Discount) -> None:

@@ -83,15 +83,24 @@ def _find_errors_of_type(discount: Discount) -> Iterator[FieldError]:
             yield FieldError(name, "not_allowed", f"Only allowed for the type {owners}.")
 
 
-def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
+def has_amounts(discount: Discount) -> bool:
+    """Whether a value of the discount is an amount of money, which needs a currency."""
+    return any(value["value_mode"] in _IN_MONEY for _, value in _list_values(discount))
+
+
+def _list_values(discount: Discount) -> list[tuple[str, dict[str, Any]]]:
+    """Return the discount's own value and those in its config, each with the path to it."""
     mechanic = discount.mechanic
-    # Each with the path to it: the discount's own value, and those in its config.
     values: list[tuple[str, dict[str, Any]]] = []
     if mechanic.has_value:
         values.append(("", {"value_mode": discount.value_mode, "value_amount": discount.value_amount}))
     if mechanic.column and (config := getattr(discount, mechanic.column)):
         values += [(f"{mechanic.column}.{path}", value) for path, value in mechanic.values(config)]
-    for path, value in values:
+    return values
+
+
+def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
+    for path, value in _list_values(discount):
         mode, amount = value["value_mode"], value["value_amount"]
         if mode is None:
             yield FieldError(f"{path}value_mode", "required", "Required: percentage or fixed_amount.")
@@ -100,7 +109,7 @@ def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
         elif mode == ValueMode.PERCENTAGE and amount > MAX_BASIS_POINTS:
             yield FieldError(f"{path}value_amount", "max_value", "Must be at most 10000, which is 100 %.")
     # Without one, 5.00 would be taken off in whatever currency the cart has.
-    if discount.currency is None and any(value["value_mode"] in _IN_MONEY for _, value in values):
+    if discount.currency is None and has_amounts(discount):
         yield FieldError("currency", "required", "An amount needs a currency.")
 
 

@@ -35,8 +35,10 @@ _CART_COLUMNS = Columns(
     {
         "market_status": "m.status",
         "account_status": "a.status",
-        # Null if the customer was redacted.
-        "live_customer_id": "u.id",
+        # Null if the customer was redacted. A join would look for the customer that the cart had before a wait for its lock.
+        "live_customer_id": """(
+            SELECT u.id FROM customers u
+             WHERE u.account_id = c.account_id AND u.id = c.customer_id AND u.redacted_at IS NULL)""",
         "shipping_tax_rate_bp": "t.rate_bp",
         "own_settings": own_settings_sql("c.account_id"),
     },
@@ -46,7 +48,6 @@ _LOCK_CART = Prepared(f"""
       FROM carts c
       JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
       JOIN accounts a ON a.id = c.account_id
-      LEFT JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id AND u.redacted_at IS NULL
       LEFT JOIN tax_rates t
         ON t.account_id = c.account_id AND t.country_code = m.country_code AND t.tax_class = '{STANDARD}'
      WHERE c.account_id = %s AND c.token = %s

@@ -78,9 +78,11 @@ class _Watch:
     def add(self, ends_at: float, limit: Deadline) -> None:
         with self._changed:
             heappush(self._ends, (ends_at, next(self._numbers), limit))
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="deadlines", daemon=True)
-                self._thread.start()
+            if self._thread is None or not self._thread.is_alive():
+                thread = Thread(target=self._run, name="deadlines", daemon=True)
+                # Raises if the process may have no more threads. The next call then tries again.
+                thread.start()
+                self._thread = thread
             elif self._ends[0][0] == ends_at:
                 self._changed.notify()
 

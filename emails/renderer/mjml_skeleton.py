@@ -14,6 +14,7 @@ from emails.renderer.mjml_document import COMMENT, Document, Element
 # What these may contain. mrml refuses a document with anything else there.
 _CHILDREN = {
     "mj-accordion": {"mj-accordion-element"},
+    "mj-accordion-element": {"mj-accordion-text", "mj-accordion-title"},
     "mj-carousel": {"mj-carousel-image"},
     "mj-navbar": {"mj-navbar-link"},
     "mj-social": {"mj-social-element"},
@@ -35,7 +36,6 @@ _WITH_CONTENT = {
 }
 _IN_BODY = {
     COMMENT,
-    "mj-accordion-element",
     "mj-column",
     "mj-group",
     "mj-hero",

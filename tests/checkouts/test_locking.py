@@ -7,21 +7,28 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
+from carts.operations import set_customer
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.queries import get_checkout, lock_and_convert_cart, lock_checkout
 from tests import factories
-from tests.storefront import checkout_in
+from tests.storefront import EMAIL, cart_with, checkout_in
 from tests.tenancy.watching import statements_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def is_someone_waiting():
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return cursor.fetchone()[0] > 0
+def wait_until_someone_waits():
+    deadline = time.monotonic() + 30
+    waiting = 0
+    while not waiting:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            (waiting,) = cursor.fetchone()
 
 
 @pytest.mark.parametrize(
@@ -42,15 +49,33 @@ def test_lines_that_change_while_the_lock_is_awaited_are_read_again(shop, lock):
     with shop.scope():
         loaded = lock_checkout(token)
         waiting.start()
-        deadline = time.monotonic() + 30
-        while not is_someone_waiting():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until_someone_waits()
         CheckoutLineItem.objects.filter(pk=loaded.lines[0].pk).update(discount_cents=7)
         Checkout.objects.filter(pk=loaded.checkout.pk).update(updated_at=timezone.now())
     waiting.join()
 
     assert seen == [7]
+
+
+def test_customer_who_is_set_while_the_cart_is_awaited_is_the_checkouts(shop):
+    token = cart_with(shop, (factories.make_variant(shop, stock=3), 1))
+    customer = factories.make_customer(shop, email="ada@example.com")
+    answers = []
+
+    def enter():
+        try:
+            answers.append(shop.storefront.post("checkouts.json", {"cart_token": token, "email": EMAIL}))
+        finally:
+            connections.close_all()
+
+    entering = threading.Thread(target=enter)
+    with shop.scope():
+        set_customer(token=token, customer_id=customer.pk, now=timezone.now())
+        entering.start()
+        wait_until_someone_waits()
+    entering.join()
+
+    assert [answer.json()["checkout"]["customer_id"] for answer in answers] == [str(customer.pk)]
 
 
 def test_lines_arrive_as_they_are_stored(shop):

@@ -64,6 +64,27 @@ def test_minimum_that_is_added_later_gets_a_currency(shop, czech):
     assert shop.admin.get(path).json()["discount"]["currency"] is None
 
 
+def test_currency_of_a_minimum_follows_the_markets(shop, czech):
+    path = (
+        f"discounts/{create(shop, minimum_order_subtotal_cents=5000, market_ids=[shop.market.pk])['id']}.json"
+    )
+
+    moved = shop.admin.put(path, {"market_ids": [czech.pk]}).json()["discount"]
+    renamed = shop.admin.put(path, {"title": "Other"}).json()["discount"]
+    freed = shop.admin.put(path, {"minimum_order_subtotal_cents": 0}).json()["discount"]
+
+    assert (moved["currency"], renamed["currency"], freed["currency"]) == ("CZK", "CZK", None)
+
+
+def test_currency_of_an_amount_stays(shop, czech):
+    amount = {"value_mode": "fixed_amount", "value_amount": 500, "currency": "EUR"}
+    made = create(shop, minimum_order_subtotal_cents=5000, **amount)
+
+    freed = shop.admin.put(f"discounts/{made['id']}.json", {"minimum_order_subtotal_cents": 0})
+
+    assert freed.json()["discount"]["currency"] == "EUR"
+
+
 def test_minimum_is_not_compared_with_prices_in_another_currency(shop, czech):
     create(shop, minimum_order_subtotal_cents=5000)
     variant = factories.make_variant(shop, price_cents=6000)

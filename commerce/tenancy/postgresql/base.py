@@ -101,6 +101,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._commit()  # type: ignore[misc]  # missing in Django's stubs
 
     def _set_autocommit(self, autocommit: bool) -> None:
+        if autocommit and isinstance(self.connection, ScopedConnection) and self.connection.is_in_transaction:
+            # Django rolls back if COMMIT fails by an error of the database. After another one, it would leave the
+            # transaction open, and the next scope would commit it.
+            self.connection.rollback()
         super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing in Django's stubs
         if isinstance(self.connection, ScopedConnection):
             self.connection.close_transaction()

@@ -9,7 +9,7 @@ from django.db.backends.postgresql import base
 from psycopg import errors, generators
 from psycopg.abc import PQGen, Query
 from psycopg.adapt import AdaptersMap, Loader, Transformer
-from psycopg.pq import ExecStatus, Format
+from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from commerce.tenancy.statements import Call, Message, Prepared, Result
@@ -44,7 +44,7 @@ class ScopedConnection(psycopg.Connection[Any]):
         # Whether BEGIN has still to be sent.
         self._has_to_begin = False
         # What is sent before anything else, in the same message.
-        self._posted: list[Call] = []
+        self._posted: list[tuple[Prepared, bytes]] = []
         # The names under which this connection has prepared its statements.
         self._names: dict[Prepared, bytes] = {}
         self._named = 0
@@ -61,12 +61,17 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._posted = []
 
     def post(self, calls: Sequence[Call]) -> None:
-        """Send the calls in the next message, or with COMMIT."""
-        self._posted += calls
+        """Send the calls in the next message, or with COMMIT. Their values are encoded now, so that they can't fail then."""
+        self._posted += [(statement, self._encode(values)) for statement, values in calls]
 
     def drop_posted(self) -> None:
         """Forget the calls that haven't been sent, because the transaction returns to a savepoint that was set before."""
         self._posted = []
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether PostgreSQL knows of a transaction."""
+        return self.pgconn.transaction_status in {TransactionStatus.INTRANS, TransactionStatus.INERROR}
 
     @property
     def has_sent_nothing(self) -> bool:
@@ -138,34 +143,34 @@ class ScopedConnection(psycopg.Connection[Any]):
             results.append(Result(rows, answer.command_tuples or 0))
         return results
 
+    def _encode(self, values: Sequence[Any]) -> bytes:
+        """Write parameters as the arguments of EXECUTE. Raises whatever psycopg raises for values that it can't write."""
+        literal = Transformer.from_context(self).as_literal
+        return b"(%b)" % b", ".join(map(literal, values)) if values else b""
+
     def run_gen(self, calls: Sequence[Call], *, last: Sequence[bytes] = ()) -> PQGen[list[PGresult]]:
         """Run the calls in one message, which also prepares and opens what has to be, and sends what was posted.
 
         Return the results of the calls.
         """
+        # Before anything is taken: if a value can't be encoded, the transaction is as it was.
+        encoded = [(statement, self._encode(values)) for statement, values in calls]
         posted, self._posted = self._posted, []
-        calls = [*posted, *calls]
+        encoded = [*posted, *encoded]
         # A name is never given twice: whether a message that failed had prepared its statement isn't known.
         new = {}
-        for statement, _ in calls:
+        for statement, _ in encoded:
             if statement not in self._names and statement not in new:
                 self._named += 1
                 new[statement] = f"commerce_{self._named}".encode()
         parts = [b"PREPARE %b AS %b" % (name, statement.sql) for statement, name in new.items()]
-        if self._has_to_begin and all(statement.reads for statement, _ in calls):
+        if self._has_to_begin and all(statement.reads for statement, _ in encoded):
             parts += self._settings
         else:
             parts += self._take_opening()
         results_before = len(parts) + len(posted)
         names = self._names | new if new else self._names
-        literal = Transformer.from_context(self).as_literal
-        for statement, values in calls:
-            arguments = b", ".join(map(literal, values))
-            parts.append(
-                b"EXECUTE %b(%b)" % (names[statement], arguments)
-                if values
-                else b"EXECUTE " + names[statement]
-            )
+        parts += [b"EXECUTE %b%b" % (names[statement], arguments) for statement, arguments in encoded]
         results = yield from self._exchange([*parts, *last])
         self._names.update(new)
         return results[results_before:]

@@ -12,7 +12,7 @@ from werkzeug import Response
 
 from commerce.outside.adapters import BoundedAdapter
 from commerce.outside.addresses import AddressRefused, addresses_of, connect
-from commerce.outside.deadline import cover, current_deadline, deadline, time_left
+from commerce.outside.deadline import _Watch, cover, current_deadline, deadline, time_left
 from tests.servers import dripping_server, silent_server
 
 # Far longer than the deadlines below, and far shorter than for ever.
@@ -117,6 +117,31 @@ def test_many_deadlines_share_a_thread():
         wanted <= seconds < SOON_S for wanted, seconds in zip([0.9, 0.1, 0.4, 0.4], took, strict=True)
     ] == [True] * 4
     assert [thread.name for thread in threading.enumerate()].count("deadlines") == 1
+
+
+def test_deadlines_hold_after_a_thread_could_not_be_started(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("commerce.outside.deadline._watch", _Watch())
+    with monkeypatch.context() as patch, silent_server() as port:
+        patch.setattr(threading.Thread, "start", refuse)
+        with (
+            socket.create_connection(("127.0.0.1", port)) as connection,
+            deadline(5),
+            pytest.raises(RuntimeError),
+        ):
+            cover(connection)
+
+    with (
+        silent_server() as port,
+        socket.create_connection(("127.0.0.1", port), timeout=20) as connection,
+        deadline(0.2),
+    ):
+        cover(connection)
+        began = time.monotonic()
+        connection.recv(1)
+    assert time.monotonic() - began < 10
 
 
 def test_deadline_ends_calls_in_a_forked_process_too():

@@ -50,7 +50,7 @@ def test_names_may_be_in_capitals():
 
 
 @pytest.mark.parametrize(
-    "parent", ["accordion", "carousel", "divider", "image", "navbar", "social", "spacer"]
+    "parent", ["accordion", "accordion-element", "carousel", "divider", "image", "navbar", "social", "spacer"]
 )
 def test_what_has_no_place_in_an_element_is_left_out(parent):
     images = '<mj-carousel-image src="a" />' if parent == "carousel" else ""
