@@ -62,6 +62,8 @@ def impatient(shop):
         cursor.execute("SET lock_timeout = '50ms'")
     yield shop
     connections["default"].close()
+    # The setting stays with its connection, which another test would get from the pool.
+    connections["default"].close_pool()
 
 
 @pytest.mark.django_db(transaction=True)
