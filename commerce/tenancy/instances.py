@@ -6,12 +6,12 @@ from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import NOT_PROVIDED, Expression, Field, JSONField
 from django.db.models.base import ModelState
 
 from commerce.tenancy.models import AccountOwned, account_of
-from commerce.tenancy.statements import Call, Prepared, post, send
+from commerce.tenancy.statements import Prepared, post, send
 
 M = TypeVar("M", bound=AccountOwned)
 
@@ -180,25 +180,14 @@ def _as_json(field: "Field[Any, Any]", value: Any) -> Any:
     return field.get_prep_value(value)
 
 
-def update_columns(row: AccountOwned, names: Sequence[str]) -> None:
-    """Write columns of one row, like `save(update_fields=...)`, which composes its text anew each time.
-
-    Raises `DatabaseError` if the row is gone, like Django.
-    """
-    (written,) = send(_update_call(row, names))
-    if not written.row_count:
-        raise DatabaseError(f"There is no such row of {row._meta.db_table} any more.")
-
-
 def post_columns(row: AccountOwned, names: Sequence[str]) -> None:
-    """Write columns of a row that this transaction has locked, together with what is sent next (see `post`)."""
-    post(_update_call(row, names))
+    """Write columns of a row that this transaction has locked, together with what is sent next (see `post`).
 
-
-def _update_call(row: AccountOwned, names: Sequence[str]) -> Call:
+    Like `save(update_fields=...)`, which composes its text anew each time.
+    """
     statement, fields = _compose_update(type(row), tuple(names))
     values = [_as_parameter(field, field.pre_save(row, add=False)) for field in fields]
-    return statement.call([*values, account_of(row), row.pk])
+    post(statement.call([*values, account_of(row), row.pk]))
 
 
 def _as_parameter(field: "Field[Any, Any]", value: Any) -> Any:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from accounts.models import Market
 from commerce.tenancy.postgresql.pool import FailFastPool
 from commerce.tenancy.scope import account_scope
-from commerce.tenancy.statements import Prepared, post, send
+from commerce.tenancy.statements import Prepared, send
 from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -122,115 +122,6 @@ def test_write_opens_the_transaction_in_its_own_message(shop, setting):
         f"PREPARE name AS {NAME.replace('%s', '$1')}; EXECUTE name({shop.id})",
         "COMMIT",
     ]
-
-
-def test_posted_write_goes_with_the_next_statement_or_with_commit(shop, setting):
-    with messages() as sent, account_scope(shop.id):
-        post(RENAME.call({"account": shop.id, "name": "A"}))
-        assert send(NAME.call([shop.id]))[0].rows == [("A",)]
-        post(RENAME.call({"account": shop.id, "name": "B"}))
-        assert rows("SELECT name FROM markets WHERE account_id = %s", [shop.id]) == [("B",)]
-        post(RENAME.call({"account": shop.id, "name": "C"}))
-
-    update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
-    prepared = f"PREPARE name AS {update}; PREPARE name AS {NAME.replace('%s', '$1')}"
-    assert sent == [
-        f"{prepared}; BEGIN; {setting}; EXECUTE name('A', {shop.id}); EXECUTE name({shop.id})",
-        f"EXECUTE name('B', {shop.id})",
-        "bound",
-        f"EXECUTE name('C', {shop.id}); COMMIT",
-    ]
-    with account_scope(shop.id):
-        assert rows(NAME, [shop.id]) == [("C",)]
-
-
-def test_scope_that_only_posts_takes_one_message(shop, setting):
-    with messages() as sent, account_scope(shop.id):
-        post(RENAME.call({"account": shop.id, "name": "A"}))
-
-    update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
-    assert sent == [
-        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', {shop.id}); COMMIT",
-    ]
-
-
-def test_posted_write_is_dropped_with_its_transaction_or_savepoint(shop, setting):
-    def name_and_fail(name):
-        with transaction.atomic():
-            post(RENAME.call({"account": shop.id, "name": name}))
-            raise KeyError
-
-    with pytest.raises(KeyError), account_scope(shop.id):
-        name_and_fail("A")
-    with account_scope(shop.id):
-        post(RENAME.call({"account": shop.id, "name": "B"}))
-        with pytest.raises(KeyError):
-            name_and_fail("C")
-        assert rows(NAME, [shop.id]) == [("B",)]
-
-
-def test_posted_write_that_fails_rolls_everything_back(shop, setting):
-    too_long = {"account": shop.id, "name": "N" * 1_000}
-
-    def fail(**options):
-        with account_scope(shop.id):
-            rows(RENAME, {"account": shop.id, "name": "A"})
-            post(RENAME.call(too_long))
-            if options:
-                rows("SELECT 1")
-
-    with account_scope(shop.id):
-        before = rows(NAME, [shop.id])
-    with pytest.raises(DataError):
-        fail()
-    with pytest.raises(DataError):
-        fail(reads=True)
-    with account_scope(shop.id):
-        assert rows(NAME, [shop.id]) == before
-
-
-@pytest.mark.parametrize("value", ["\0", "\ud800"])
-def test_value_that_cannot_be_encoded_is_refused_when_it_is_posted(shop, setting, value):
-    with account_scope(shop.id):
-        post(RENAME.call({"account": shop.id, "name": "A"}))
-        for run in (post, send):
-            with pytest.raises((DataError, UnicodeEncodeError)):
-                run(RENAME.call({"account": shop.id, "name": value}))
-
-    with account_scope(shop.id):
-        with pytest.raises((DataError, UnicodeEncodeError)):
-            send(RENAME.call({"account": shop.id, "name": value}))
-        # The transaction still has to begin, with its setting.
-        assert rows(NAME, [shop.id]) == [("A",)]
-
-
-def test_transaction_that_ends_by_another_error_is_rolled_back(shop, make_shop, setting, monkeypatch):
-    other = make_shop()
-
-    def stop(*arguments, **options):
-        raise KeyError
-
-    def rename_in_vain(patch):
-        with account_scope(shop.id):
-            send(RENAME.call({"account": shop.id, "name": "A"}))
-            patch.setattr(type(connection.connection), "_commit_gen", stop)
-
-    with account_scope(shop.id):
-        before = rows(NAME, [shop.id])
-    with monkeypatch.context() as patch, pytest.raises(KeyError):
-        rename_in_vain(patch)
-    with account_scope(other.id):
-        send(RENAME.call({"account": other.id, "name": "B"}))
-
-    with account_scope(shop.id):
-        assert rows(NAME, [shop.id]) == before
-
-
-def test_posted_write_outside_of_a_transaction_is_run_at_once(setting):
-    with messages() as sent:
-        post(HALF.call([2]))
-
-    assert sent == [f"PREPARE name AS {HALF.replace('%s', '$1')}; EXECUTE name(2)"]
 
 
 def test_refused_write_is_rolled_back_and_statements_are_prepared_again(shop, setting):
