@@ -38,7 +38,7 @@ _CART = Prepared(
 )
 
 # The current offer of a variant in the market of a cart. The product is null if the variant is unknown, archived or not yet
-# published. A tax class without a rate in the market's country is taxed at 0, as in `commerce.taxes.queries.rates_for`.
+# published. A tax class without a rate in the market's country is taxed at 0.
 _OFFER = """
     SELECT c.id, c.currency, o.id, p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
       FROM {cart} c

@@ -1,24 +1,30 @@
+from checkouts.models import Checkout
 from commerce.taxes.models import TaxRate
-from commerce.taxes.queries import rates_for
 from tests.commerce.refusals import refused_constraint
-from tests.factories import make_tax_rate
+from tests.factories import make_tax_rate, make_variant
+from tests.storefront import enter_checkout
 
 
-def test_rates_of_a_country_by_class_in_one_statement(shop, other_shop, django_assert_num_queries):
+def shipping_rate_bp(shop):
+    """The rate at which a new checkout in Germany taxes shipping."""
+    token = enter_checkout(shop, (make_variant(shop), 1))["token"]
+    with shop.scope():
+        return Checkout.objects.get(token=token).shipping_tax_rate_bp
+
+
+def test_shipping_is_taxed_at_the_standard_rate_of_the_markets_country(shop, other_shop):
     make_tax_rate(shop, 1900)
     make_tax_rate(shop, 700, tax_class="reduced")
     make_tax_rate(shop, 2000, country_code="AT")
     make_tax_rate(other_shop, 1600)
 
-    with shop.scope(), django_assert_num_queries(1):
-        rates = rates_for("DE")
-
-    assert rates == {"standard": 1900, "reduced": 700}
+    assert shipping_rate_bp(shop) == 1900
 
 
 def test_a_country_without_rates_has_none(shop):
-    with shop.scope():
-        assert rates_for("DE") == {}
+    make_tax_rate(shop, 700, tax_class="reduced")
+
+    assert shipping_rate_bp(shop) == 0
 
 
 def test_a_rate_is_at_most_all_of_the_price(shop):
