@@ -19,6 +19,8 @@ NO_ANSWER = {
     "redis": "ok",
     "late_tasks": [],
 }
+# A server that never answers would be waited for until PostgreSQL's time-outs, or for ever.
+SOON_S = 10
 NO_REDIS = {"redis": "unavailable", "late_tasks": None}
 
 
@@ -45,9 +47,13 @@ def database_at(monkeypatch, django_db_blocker):
 def redis_at(monkeypatch):
     """Point /readyz to another port for Redis."""
 
-    def move(port):
+    def move(port, timeout_s=0.5):
         moved = redis.Redis(
-            host="127.0.0.1", port=port, socket_timeout=0.5, socket_connect_timeout=0.2, retry=None
+            host="127.0.0.1",
+            port=port,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=None,
         )
         monkeypatch.setattr(health, "client", lambda: moved)
         monkeypatch.setattr(health, "_redis", health.redis_probe())
@@ -71,7 +77,7 @@ def test_readyz_does_not_wait_for_a_database_that_hangs(database_at):
         answers = [ask_readyz() for _ in range(2)]
 
     assert [(status, document) for status, document, _ in answers] == [(503, NO_ANSWER)] * 2
-    assert max(seconds for *_, seconds in answers) < 2
+    assert max(seconds for *_, seconds in answers) < SOON_S
 
 
 def test_readyz_without_a_database(database_at):
@@ -80,7 +86,7 @@ def test_readyz_without_a_database(database_at):
     status, document, seconds = ask_readyz()
 
     assert (status, document) == (503, NO_ANSWER)
-    assert seconds < 2
+    assert seconds < SOON_S
 
 
 @pytest.mark.django_db
@@ -91,7 +97,7 @@ def test_readyz_does_not_wait_for_a_redis_that_hangs(redis_at):
         status, document, seconds = ask_readyz()
 
     assert (status, document) == (200, {"status": "ok", "failures": []} | NO_REDIS)
-    assert seconds < 2
+    assert seconds < SOON_S
 
 
 @pytest.mark.django_db
@@ -103,15 +109,16 @@ def test_readyz_without_redis_is_ready(redis_at):
     assert (status, document) == (200, {"status": "ok", "failures": []} | NO_REDIS)
 
 
-def test_readyz_does_not_wait_twice_when_both_hang(database_at, redis_at):
+def test_readyz_does_not_wait_twice_when_both_hang(database_at, redis_at, monkeypatch):
+    monkeypatch.setattr(health, "PATIENCE_S", 4)
     with silent_server() as port:
         database_at(port)
-        redis_at(port)
+        redis_at(port, timeout_s=60)
 
         status, document, seconds = ask_readyz()
 
     assert (status, document) == (503, NO_ANSWER | NO_REDIS)
-    assert seconds < 2
+    assert 4 <= seconds < 8
 
 
 def test_probe_asks_once_at_a_time():
