@@ -26,13 +26,18 @@ from .shops import PICKUP_POINTS, PRICE_PERCENT, TAX_RATES, WORKSPACES, DemoAcco
 STAFF_USERNAME = "demo"
 
 
-def is_seeded() -> bool:
+def is_begun() -> bool:
+    """Whether any demo shop exists."""
     with workspace_scope(WORKSPACES[0].id):
         return Workspace.objects.exists()
 
 
 def seed(*, now: datetime) -> dict[str, object]:
-    """Create the demo shops. Returns their ids and keys, and the staff login: secrets can't be read again later."""
+    """Create the demo shops that are missing, and describe all of them.
+
+    Safe to repeat, also after an interruption: a shop is filled in one transaction. Returns the shops' ids, new keys,
+    and a new password for the staff login, since the old secrets can't be read back.
+    """
     staff = _make_staff()
     # Pickup points belong to no account.
     points = [PickupPoint(**point, normalised_zip=normalise_zip(point["zip"])) for point in PICKUP_POINTS]
@@ -41,19 +46,8 @@ def seed(*, now: datetime) -> dict[str, object]:
     return {"staff": staff, "workspaces": workspaces}
 
 
-def describe_existing() -> dict[str, object]:
-    """Describe demo shops that already exist, with new keys, since the old secrets can't be read back."""
-    workspaces = []
-    for workspace in WORKSPACES:
-        with workspace_scope(workspace.id):
-            handles = [account.handle for account in workspace.accounts]
-            accounts = list(Account.objects.filter(handle__in=handles).order_by("pk"))
-        workspaces.append(_describe_workspace(workspace, accounts))
-    return {"staff": _make_staff(), "workspaces": workspaces}
-
-
 def _make_staff() -> dict[str, str]:
-    """Create the demo's superuser, or set a new password, since the old one can't be read back either."""
+    """Create the demo's superuser, or set a new password."""
     password = secrets.token_urlsafe(12)
     user, _ = User.objects.get_or_create(
         username=STAFF_USERNAME,
@@ -65,16 +59,21 @@ def _make_staff() -> dict[str, str]:
 
 
 def _make_workspace(workspace: DemoWorkspace, *, now: datetime) -> dict[str, object]:
+    demos = {demo.handle: demo for demo in workspace.accounts}
     with workspace_scope(workspace.id):
-        Workspace.objects.create(id=workspace.id, name=workspace.name)
-        accounts = [_make_account(workspace, account) for account in workspace.accounts]
-    for account, demo in zip(accounts, workspace.accounts, strict=True):
+        if not Workspace.objects.exists():
+            Workspace.objects.create(id=workspace.id, name=workspace.name)
+            for demo in workspace.accounts:
+                _make_account(workspace, demo)
+        accounts = list(Account.objects.filter(handle__in=demos).order_by("pk"))
+    for account in accounts:
         with account_scope(account.pk):
-            _fill_shop(account, demo, now=now)
+            if not Market.objects.exists():
+                _fill_shop(account, demos[account.handle], now=now)
     return _describe_workspace(workspace, accounts)
 
 
-def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> Account:
+def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> None:
     fields = {
         "handle": demo.handle,
         "name": demo.name,
@@ -83,7 +82,7 @@ def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> Account:
         "country_code": demo.country_code,
         "email_from": f"orders@{demo.handle}.example",
     }
-    return create_account(workspace_id=workspace.id, fields=fields)
+    create_account(workspace_id=workspace.id, fields=fields)
 
 
 def _fill_shop(account: Account, demo: DemoAccount, *, now: datetime) -> None:

@@ -6,7 +6,7 @@ import orjson
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from config.demo.seeding import describe_existing, is_seeded, seed
+from config.demo.seeding import is_begun, seed
 
 
 class Command(BaseCommand):
@@ -21,10 +21,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         output: Path = options["output"]
-        seeded = is_seeded()
-        if seeded and output.exists():
+        if not is_begun():
+            # A file of another installation.
+            output.unlink(missing_ok=True)
+        # The file is written last: where it's missing, so may be a part of the shops.
+        if output.exists():
             return
-        content = describe_existing() if seeded else seed(now=timezone.now())
+        content = seed(now=timezone.now())
         partial = output.with_suffix(".partial")
         partial.touch(mode=0o600)
         partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
