@@ -22,23 +22,23 @@ _EXCLUDE = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 def on_archiving(step: Step) -> Step:
-    """Register what archiving ends; apps import the module that does so in their `ready()`.
+    """Register a step of archiving. Apps import the registering module in their `ready()`.
 
-    Steps run in the account's scope, in the transaction that archives it, after its status has changed and after its
-    checkouts have ended. So they may lock their app's own tables. They may be run again for a shop that was archived before.
+    Steps run in the account's scope, in the transaction that archives it, after its status has changed and its
+    checkouts have ended. So they may lock their app's own tables. They run again if an archived shop is archived again.
     """
     _steps.append(step)
     return step
 
 
 def first_on_archiving(step: Step) -> Step:
-    """Register a step that locks tables of the product. It runs before those of `on_archiving`."""
+    """Register a step that locks tables of `tenancy.locks.Resource`. It runs before those of `on_archiving`."""
     _first_steps.append(step)
     return step
 
 
 def register_debt_check(check: DebtCheck) -> DebtCheck:
-    """Register a check whether money of the account in scope is still expected, or owed to a customer."""
+    """Register a check that tells whether the account in scope still expects money, or owes some to a customer."""
     _debt_checks.append(check)
     return check
 
@@ -46,14 +46,14 @@ def register_debt_check(check: DebtCheck) -> DebtCheck:
 def hold_off_archiving() -> None:
     """Keep the account in scope from being archived until the transaction ends.
 
-    Called before new business begins, and before the account's status is read. Archiving then waits and ends that
-    business, or has come first and the status says so.
+    Call it before new business begins, and before the account's status is read: either archiving waits, and then ends
+    that business, or it came first, and the status says so.
     """
     post(_SHARE.call([_name_lock(current_account_id())]))
 
 
 def wait_for_business(account_id: int) -> None:
-    """Wait for business that is just beginning, and let no more begin until the transaction ends."""
+    """Wait for business that is beginning now, and let no more begin until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(_EXCLUDE, [_name_lock(account_id)])
 

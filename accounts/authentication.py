@@ -93,7 +93,7 @@ def authenticate(secret: str, *, surface: str, handle: str | None, address: str)
         try:
             grant = resolve(secret, surface=surface, handle=handle)
         except Unauthenticated:
-            # Counted only now, so that valid keys never count, however many come from behind one address.
+            # Counted only now, so that valid keys never count, however many of them use the same address.
             if bucket.limit:
                 limits.count([bucket])
             raise
@@ -111,15 +111,15 @@ def refresh_grant(
     """
     if version is None or version == grant.version:
         return grant
-    # Also if it has only just been resolved, without a version: its key may have been revoked after that and before the
-    # version was read.
+    # Also a grant that was resolved a moment ago without a version: its key may have been revoked after that and before
+    # the version was read.
     return resolve(secret, surface=surface, handle=handle, version=version)
 
 
 def resolve(secret: str, *, surface: str, handle: str | None, version: bytes | None = None) -> Grant:
     """Look up a secret and its account in the database. Raises `Unauthenticated`.
 
-    `version` is one of the workspace that was read before, if any: later changes have a later one.
+    `version` is the workspace's version as read before the look-up, if any: each later change gets a later version.
     """
     digest = hash_secret(secret)
     with connection.cursor() as cursor:

@@ -10,7 +10,7 @@ _owner_checks: list[OwnerCheck] = []
 
 
 def register_owner_check(check: OwnerCheck) -> OwnerCheck:
-    """Register a check whether an account other than the one in scope has verified this domain."""
+    """Register a check that tells whether an account other than the one in scope has verified a domain."""
     _owner_checks.append(check)
     return check
 

@@ -50,9 +50,9 @@ def get_market(market_id: int) -> Market:
 
 
 def choose_currency(*, market_ids: Iterable[int]) -> str:
-    """The currency of an amount that is stated without one, for these markets, or for all active ones if none is named.
+    """Choose the currency of an amount that is given without one.
 
-    It is the currency that the markets share, or else the account's default.
+    It is the currency that these markets share (all active ones if none are named), or else the account's default.
     """
     named = list(market_ids)
     meant = (
@@ -82,7 +82,7 @@ def sender_query() -> Call:
 
 
 def read_sender(found: Result) -> Account:
-    """The other fields are read when they are used."""
+    """Read the result of `sender_query`. Other fields of the account are loaded when they are used."""
     return Account.from_db(DEFAULT_DB_ALIAS, _SENDER_FIELDS, found.rows[0])
 
 

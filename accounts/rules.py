@@ -29,12 +29,12 @@ RESERVED_HANDLES = {"accounts", "shipping", "webhooks", "storefront", "openapi"}
 
 
 def account_handle(value: object) -> str:
-    """A handle of two characters or more that is no part of a path and never looks like an id."""
+    """A handle of two characters or more that isn't part of another URL and never looks like an id."""
     kept = handle(value, min_length=2)
     if kept in RESERVED_HANDLES:
         refuse("reserved", "This handle is reserved.")
     if not any(character.isalpha() for character in kept):
-        refuse("needs_letter", "A handle needs a letter, so that it can't be taken for an id.")
+        refuse("needs_letter", "A handle needs a letter, so that it can't be mistaken for an id.")
     return kept
 
 
@@ -51,7 +51,7 @@ NEW_ACCOUNT = Fields(
     required={"handle": account_handle, "name": text(MAX_NAME), "default_currency": currency},
     optional=_DETAILS,
 )
-# All but the handle, which stays.
+# Without the handle, which can't change.
 ACCOUNT = Fields(required={"name": text(MAX_NAME), "default_currency": currency}, optional=_DETAILS)
 
 _MARKET = {

@@ -31,7 +31,7 @@ def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
     except DatabaseError as error:
         if is_server_failure(error):
             raise
-    # Some row can't be deleted. One at a time, the others can.
+    # At least one row can't be deleted, so each is deleted by itself.
     keys = list(expired.values_list("pk", flat=True)[passed_over : passed_over + batch])
     deleted = 0
     for key in keys:

@@ -69,7 +69,7 @@ def begin_attempt(counters: list[Counter]) -> int:
 
 
 def take_attempt_back(counters: list[Counter]) -> None:
-    """Undo the count of a correct attempt."""
+    """Undo `begin_attempt`, because the attempt was correct or stored nothing."""
     counted = [counter for counter in counters if counter.limit.attempts]
     _run_script(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
 

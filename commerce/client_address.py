@@ -15,9 +15,9 @@ def client_address(request: HttpRequest) -> str:
 def address_of(forwarded: str, *, peer: str) -> str:
     """The client's address: the one that the trusted proxy has appended to the header, else that of the peer.
 
-    Of an IPv6 address, its network.
+    An IPv6 address is widened to its /64 network.
     """
-    # Whatever comes before the last comma was sent by the client. Cut, as text that is no address is used as it is.
+    # The client itself may have sent what is before the last comma. Cut, since text that isn't an address is kept.
     return _widen_ipv6(forwarded.rpartition(",")[2].strip()[:64] or peer)
 
 

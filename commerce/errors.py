@@ -61,8 +61,8 @@ class ValidationFailed(Refusal):
 
     @classmethod
     def of_errors(cls, errors: Iterable[FieldError]) -> "ValidationFailed":
-        """A refusal for these errors: `TooLarge` if size is all that is wrong."""
-        # `all()` is true of no errors, but then size isn't what is wrong.
+        """A refusal for these errors: `TooLarge` if all of them are about size."""
+        # Without errors, `all()` would be true as well.
         found = tuple(errors)
         is_size_alone = bool(found) and all(error.code == TooLarge.code for error in found)
         return TooLarge(errors=found) if is_size_alone else ValidationFailed(errors=found)

@@ -23,7 +23,7 @@ def timestamp(value: datetime | None) -> str | None:
 
 
 def as_text(value: object) -> Any:
-    """A value for JSON: dataclasses as objects, and integers that are ids or cents by their names as text."""
+    """A value for JSON: dataclasses become objects, and integers become text if they are ids or cents by their names."""
     if isinstance(value, dict):
         return {name: _format_member(name, part) for name, part in value.items()}
     if isinstance(value, list | tuple):

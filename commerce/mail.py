@@ -17,7 +17,7 @@ from commerce.outbox.operations import enqueue
 
 SEND_EMAIL = "send_email"
 
-# By kind of email, what a key needs besides the scopes of emails to read the variables and the text.
+# The scope that a key needs, besides those of emails, to read variables and text. By the key of the kind of email.
 _scopes: dict[str, str] = {}
 
 Variables = TypeVar("Variables", bound=Mapping[str, object])
@@ -25,14 +25,14 @@ Variables = TypeVar("Variables", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class EmailKind(Generic[Variables]):
-    """A kind of email: the name of its folder, the type of its templates' variables, what `reference_id` points to."""
+    """A kind of email: the name of its folder, the type of its variables, and what `reference_id` refers to."""
 
     key: str
     reference_type: str | None
 
 
 def require_scope_to_read(kind: EmailKind[Any], scope: str) -> None:
-    """Let only keys with this scope read what such an email says, as it may be as good as money."""
+    """Let only keys with this scope read such an email, because it contains something like a gift card's code."""
     _scopes[kind.key] = scope
 
 

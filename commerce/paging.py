@@ -1,4 +1,4 @@
-"""Cursor pages: newest first, `limit` and `cursor_id` in, `next_cursor_id` out."""
+"""Pages of lists: requests give `limit` and `cursor_id`, answers `next_cursor_id`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class Page(Generic[M]):
 
 def newest_first(rows: QuerySet[M], cursor: Cursor, *, related_bytes: Combinable | None = None) -> Page[M]:
     """One page of a queryset by falling id, in one statement. `related_bytes` is as in `page_of`."""
-    # After an id instead of an offset: rows that are added meanwhile shift no page, and late pages aren't slower.
+    # By id instead of offset: rows that are added meanwhile don't shift pages, and late pages aren't slower.
     if cursor.after_id is not None:
         rows = rows.filter(pk__lt=cursor.after_id)
     return page_of(rows, cursor, order=F("pk").desc(), related_bytes=related_bytes)

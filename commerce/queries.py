@@ -23,6 +23,6 @@ def sum_up(rows: QuerySet, reference: str, aggregate: Aggregate | None = None) -
 
     A subquery, because Django's own annotation groups by the id alone, only a part of the composite primary key.
     """
-    # The list's ordering goes, because its columns would be grouped by as well.
+    # Without ordering, whose columns would be added to the GROUP BY.
     grouped = rows.filter(**{reference: OuterRef("pk")}).order_by().values(reference)
     return Coalesce(Subquery(grouped.annotate(total=aggregate or Count("pk")).values("total")), 0)

@@ -4,7 +4,7 @@ import secrets
 import string
 
 _BASE62 = (string.digits + string.ascii_letters).encode()
-# Of a random byte the lower six bits count. The last two of their 64 values are dropped, so that all characters are
+# A random byte counts by its lower six bits. The last two of their 64 values are dropped, so that all characters are
 # equally likely.
 _CHARACTERS = (_BASE62 + b"..") * 4
 _DROPPED = bytes(byte for byte in range(256) if byte % 64 >= len(_BASE62))
@@ -13,7 +13,7 @@ _DROPPED = bytes(byte for byte in range(256) if byte % 64 >= len(_BASE62))
 def generate_base62(length: int) -> str:
     text = b""
     while len(text) < length:
-        # At once: a call of the system for each character takes 30 times as long.
+        # Many at once, as one system call for each character takes 30 times as long.
         text += secrets.token_bytes(2 * length).translate(_CHARACTERS, _DROPPED)
     return text[:length].decode()
 
@@ -24,5 +24,5 @@ def generate_token() -> str:
 
 
 def read_token(value: object) -> str:
-    """A token as a client sent it, without the blanks around it, as text fields also drop them. "" if it isn't text."""
+    """A token that a client sent, trimmed like the text fields of requests; "" if it isn't text."""
     return value.strip() if isinstance(value, str) else ""

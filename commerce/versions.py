@@ -45,7 +45,7 @@ class VersionChange:
 
     def upgrade(self, payload: Json) -> None:
         """Turn part of a request of the version before into that of this version."""
-        # A new name means nothing in the version before, so it's dropped like any unknown field.
+        # The version before doesn't know the new name, so it is dropped like any unknown field.
         known = {
             name: value
             for name, value in payload.items()
@@ -113,7 +113,7 @@ def find_version(name: str) -> ApiVersion:
 
 def downgrade_event(version: ApiVersion, *, event_type: str, data: Json, made_for: str) -> Json:
     """An event's data as readers of a version know it. Data that is older than the version stays as it is."""
-    # Data that was made for an older version never had what a later change changed.
+    # Changes that came after the event don't concern its data.
     changes = [
         change
         for change in version.later_changes

@@ -39,7 +39,7 @@ def waiting_call(kind: Call, account_id: int, *, within_s: float) -> Iterator[De
     """Bound the total time of the block's calls. Raises `TooManyOutsideCalls` at once if too many are running."""
     _take_place(kind, account_id)
     try:
-        # The place is taken before: a request that is refused never hands its thread over.
+        # After the place was taken, so that a refused request never hands over its thread.
         with waiting(), lookups_for(account_id), deadline(within_s) as limit:
             yield limit
     finally:

@@ -13,10 +13,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class PoolKeepingFixup(django.DjangoWorkerFixup):  # type: ignore[name-defined]  # missing in Celery's stubs
-    """Gives back the task's own connection before and after each task, and keeps the pool open.
+    """Returns the task's own connection before and after each task, and keeps the pool open.
 
-    Celery's own fixup also closes the pool, of which the outbox's threads still take connections: they outlive the task
-    that started them.
+    Celery's own fixup also closes the pool. But the outbox's threads outlive the task that started them, and go on
+    taking connections from it.
     """
 
     def close_database(self, **kwargs: Any) -> None:
@@ -27,7 +27,7 @@ class PoolKeepingFixup(django.DjangoWorkerFixup):  # type: ignore[name-defined] 
 class Fixup(django.DjangoFixup):
     @cached_property
     def worker_fixup(self) -> PoolKeepingFixup:
-        # Made when it is used first, because it reads the app's configuration.
+        # Made when it is first used, because it reads the app's configuration.
         return PoolKeepingFixup(self.app)
 
 

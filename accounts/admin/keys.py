@@ -35,7 +35,7 @@ class IssueForm(BaseDialogForm):
     )
     name = forms.CharField(max_length=MAX_NAME, widget=UnfoldAdminTextInputWidget)
     scopes = forms.MultipleChoiceField(
-        label="Scopes (none means all; Ctrl adds one)",
+        label="Scopes (none selected means all; hold Ctrl to select several)",
         required=False,
         choices=[(scope, scope) for scope in SCOPES],
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),

@@ -83,7 +83,7 @@ class AccountScopeMiddleware:
         response = guessing.limit_guesses(request, view_class, action, respond, token=kwargs.get("token"))
         aftermath = getattr(response, "aftermath", None)
         if aftermath is not None:
-            # What must outlive the refusal, whose own transaction has been rolled back.
+            # It writes what has to stay although the refusal has rolled the request's transaction back.
             try:
                 with request.open_scope():
                     aftermath()
@@ -118,7 +118,7 @@ class AccountScopeMiddleware:
 
 
 def _content_length(request: HttpRequest) -> int:
-    # What is no number counts as 0, as it does for Django's request.
+    # Text that isn't a number counts as 0, as in Django's own request.
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
@@ -177,7 +177,7 @@ def _answer(
         response = run()
     takes = takes_of(view_class, action)
     if takes is not None and "Idempotent-Replayed" in response:
-        # The view, which names unknown fields, hasn't run.
+        # The view, which adds the headers for unknown fields, hasn't run.
         add_field_headers(request, takes, response)
     return response
 

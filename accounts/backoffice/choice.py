@@ -43,7 +43,7 @@ def find_memberships(
     user: User | AnonymousUser, *, account_id: int | None = None, search: str = "", limit: int = 50
 ) -> list[Membership]:
     """Return the accounts that a user may enter, sorted by name: all for operators, otherwise the user's own."""
-    # LIKE's own characters mean themselves in a search.
+    # The wildcards of LIKE are ordinary characters in a search.
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
@@ -65,7 +65,7 @@ def load_chosen_membership(request: HttpRequest) -> Membership | None:
     chosen_id = request.session.get(_SESSION_KEY)
     if chosen_id is not None:
         return next(iter(find_memberships(request.user, account_id=chosen_id)), None)
-    # A POST without a choice comes from a page of a session that has ended since. It isn't known which account it meant.
+    # A POST without a choice comes from a page whose session has ended, so nobody knows which account it was meant for.
     if request.method != "GET":
         return None
     # Two are enough to see that it isn't the only one.

@@ -46,7 +46,7 @@ class Csrf(_BackOfficeOnly, CsrfViewMiddleware):
         callback_args: tuple[object, ...],
         callback_kwargs: dict[str, object],
     ) -> HttpResponseForbidden | None:
-        # __call__ alone doesn't do: Django calls process_view for every request, whichever middleware passed it on.
+        # __call__ alone isn't enough: Django calls process_view for every request, whichever middleware passed it on.
         if not request.path_info.startswith(PREFIX):
             return None
         return super().process_view(request, callback, callback_args, callback_kwargs)

@@ -42,7 +42,7 @@ class BackOfficeSite(UnfoldAdminSite):
     login_form = LoginForm
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        # Inside of Django's own wrapper, because log-in comes before the choice of an account.
+        # Inside Django's own wrapper, because users log in before they choose an account.
         if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
             view = self._scope_to_account(
                 view, required=view not in (self.password_change, self.password_change_done)

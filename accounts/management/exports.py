@@ -68,7 +68,7 @@ class RowsExport(BaseCommand):
         with csv_writer(options["output"], self.stdout) as writer:
             writer.writerow(self.columns())
             for row in tqdm(self._read_rows(account_id, filters), unit="row", disable=None):
-                # One row that can't be written doesn't cost the rest. The error is logged there, the row is named below.
+                # The export goes on after a row that can't be written. The error is logged, and the row is named below.
                 cells = None
                 with continue_after_failure(
                     "export", account=account_id, table=self.model._meta.db_table, row=row.pk

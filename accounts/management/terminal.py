@@ -24,7 +24,7 @@ def find_account_id(handle: str) -> int:
 
 
 def parse_moment(text: str) -> datetime:
-    """Parse an option that is a point in time."""
+    """Parse an option that is a point in time. Raises `ArgumentTypeError`, also without an offset from UTC."""
     try:
         found = parse_datetime(text)
     except ValueError:  # well-formed, but no such day or time

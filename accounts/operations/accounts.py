@@ -50,7 +50,7 @@ def update_account(
 
 def archive_account(*, account: Account, now: datetime) -> Account:
     """Archive a shop and end its open business. Its rows stay. Repeated, nothing changes."""
-    # Before the status changes: what begins until then is there to be ended, and what comes later sees the status.
+    # Before the status changes: business that has begun by now is ended below, and later business sees the new status.
     wait_for_business(account.pk)
     Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,

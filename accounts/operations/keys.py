@@ -18,9 +18,9 @@ from commerce.principal import KeyKind, covers
 from commerce.tenancy.locks import lock
 from commerce.tokens import generate_base62
 
-# In base 62: 190 random bits.
+# 32 characters of base 62 are 190 random bits.
 _SECRET_LENGTH = 32
-# By which people recognise a key: its kind and five characters, which help nobody to guess the rest.
+# People recognise a key by its prefix: the kind and five characters, which don't help anyone to guess the rest.
 _PREFIX_LENGTH = 8
 
 
@@ -44,7 +44,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The most powers that an issuer may give."""
+    """What a key may do at most if this issuer issues it, and how long it may live."""
 
     kind: str
     scopes: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class _Limits:
             raise InsufficientScope("A key can't issue or revoke a key with more powers than it has itself.")
 
     def require_end(self, expires_at: datetime | None) -> None:
-        """Refuse a key that would outlive the issuer's."""
+        """Refuse a key that would expire later than the issuer's."""
         if self.expires_at is not None and (expires_at is None or expires_at > self.expires_at):
             raise InsufficientScope(
                 f"The requesting key expires at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key it issues can't expire later."
@@ -78,7 +78,8 @@ def issue_key(
 ) -> IssuedKey:
     """Issue a workspace key (without an account), or an admin or storefront key of an account.
 
-    Raises `ValidationFailed`, and `InsufficientScope` if it may do more than the issuer's key, or outlives it.
+    Raises `ValidationFailed`, `InsufficientScope` for a key that may do more than the issuer's or expires later, and
+    `Unauthenticated` if the issuer's key has ended.
     """
     key = KEY.check({"kind": kind, "name": name, "scopes": scopes, "expires_at": expires_at})
     if (account_id is None) != (kind == ApiKey.Kind.WORKSPACE):
@@ -103,7 +104,7 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
     """Replace a live key, which ends after the grace period at the latest.
 
     Raises `ValidationFailed` for a grace period that is too long, `NotFound` for a key that has ended, and
-    `InsufficientScope` as `issue_key` does.
+    `InsufficientScope` and `Unauthenticated` as `issue_key` does.
     """
     ROTATION.check({"grace_seconds": grace_seconds})
     grace = timedelta(seconds=grace_seconds)
@@ -132,7 +133,8 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
 def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
     """End a key at once, on every process. Repeated, nothing changes.
 
-    Raises `InsufficientScope` for a key that may do more than the issuer's.
+    Raises `InsufficientScope` for a key that may do more than the issuer's, and `Unauthenticated` if the issuer's has
+    ended.
     """
     rows = _lock_keys(issuer, key)
     limits, found = _find_limits(issuer, rows, now=now), rows[key.pk]
@@ -147,7 +149,7 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
 def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
     """Lock and reload the issuer's key and the given ones, in order of id.
 
-    The issuer's too, so that a key which is being revoked can't issue a successor at the same moment.
+    The issuer's key is locked too, so that a key that is being revoked can't issue a successor at the same moment.
     """
     wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
@@ -157,7 +159,7 @@ def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
 
 
 def _find_limits(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
-    """Find the issuer's powers. Raises `Unauthenticated` if its key has ended since the request began."""
+    """Find what the issuer may do. Raises `Unauthenticated` if its key has ended since the request began."""
     if issuer.key_id is None:
         return _Limits(issuer.kind)
     own = rows.get(issuer.key_id)

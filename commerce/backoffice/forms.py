@@ -90,7 +90,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         if self.rules is not None:
-            # Empty fields are left out: which may be empty was checked by Django, see `RuledFields.prepare`.
+            # Empty fields are left out: Django has checked which may be empty, see `RuledFields.prepare`.
             filled_in = {
                 self._get_column(name): _to_plain(self.cleaned_data[name])
                 for name in self.base_fields.keys() & self.cleaned_data.keys()
@@ -209,7 +209,7 @@ def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:
 
 
 def is_saving(request: HttpRequest) -> bool:
-    """Whether the request saves a form of rows that exist, which are locked then."""
+    """Whether the request saves changes of existing rows, which are then locked."""
     return get_form_state(request).locks_rows
 
 
@@ -229,7 +229,7 @@ def refusal_of(error: Refusal | DatabaseError) -> Refusal:
     refusal = refusal_from_database(error)
     if refusal is not None:
         return refusal
-    # A constraint that no refusal names. Staff may still be able to do something about their data.
+    # A constraint that no refusal names. Its name may help staff to correct their data.
     if isinstance(error, IntegrityError):
         return ValidationFailed(f"The shop's data doesn't allow this: {constraint_of(error)}.")
     # Such as a number that is too large for its column.

@@ -40,7 +40,7 @@ def record(
 def record_one(
     request: HttpRequest, *, subject: str, subject_id: int, kind: StaffAction.Kind, summary: str
 ) -> None:
-    """Log an action without a row at hand: the subject is given by name and id."""
+    """Log an action on a subject that is given by name and id instead of as a row."""
     StaffAction.objects.create(
         username=request.user.get_username(),
         kind=kind,

@@ -44,7 +44,7 @@ class RowsFormSet(PaginationInlineFormSet):
     def add_fields(self, form: RuledModelForm, index: int | None) -> None:
         super().add_fields(form, index)
         is_shown = self.is_bound and index is not None and index < self.initial_form_count()
-        # The row isn't there any more. Django would pass over its form without a word.
+        # The row was deleted meanwhile. Django would skip its form without any message.
         if is_shown and form.instance.pk is None:
             form.mark_as_deleted(form[self._pk_field.name].data)
 

@@ -106,7 +106,7 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         except FormRefused as refused:
             get_form_state(request).refused = refused
         except (Refusal, DatabaseError) as error:
-            # A GET changes nothing, so this is no refusal of a change.
+            # A GET changes nothing, so no form can show this.
             if request.method != "POST":
                 raise
             get_form_state(request).refused = FormRefused(refusal_of(error))
@@ -195,7 +195,7 @@ class EditableAdmin(AccountModelAdmin):
             return super().changeform_view(request, object_id, *args, **kwargs)
         except PermissionDenied:
             if object_id is not None and self.has_write_permission(request):
-                # The member may change other rows: this one has ended since the page was opened, so say that.
+                # The member may change other rows, but no longer this one, so the page says why.
                 row = self.get_object(request, unquote(object_id))
                 refusal = None if row is None else self.refusal_to_change(request, row)
                 if refusal is not None:

@@ -49,5 +49,5 @@ class ReadOnly(ByRole):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        # Django takes computed columns, such as `money_column`, as read-only fields alone.
+        # Django accepts computed columns, such as `money_column`, only as read-only fields.
         return flatten_fieldsets(self.get_fieldsets(request, obj))  # type: ignore[attr-defined]

@@ -61,7 +61,7 @@ class MergedField(PlainTextField):
 
     def differs_from(self, value: object) -> bool:
         """Whether the submitted value differs from what an unedited page showing `value` would send."""
-        # The browser sends no more than the widget shows, which is whole seconds.
+        # The widget shows whole seconds, so the browser sends no more than these.
         if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
             value = value.replace(microsecond=0)
         if not is_text_input(self.field.widget):
@@ -73,7 +73,7 @@ class MergedField(PlainTextField):
         try:
             shown = self.field.to_python(text)
         except forms.ValidationError:
-            # The page showed a stored value that today's form wouldn't take.
+            # The page showed a stored value that the form no longer accepts.
             return True
         return self.field.has_changed(shown, self.data)
 

@@ -159,7 +159,7 @@ class VariantAdmin(EditableAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Variant | None:
-        # A price that is added, or a longer title, makes the product larger: it is locked before the variant.
+        # A new price or a longer title makes the product larger, so the product is locked, and before the variant.
         if is_saving(request) and object_id.isdecimal():
             of_variant = Variant.objects.filter(pk=int(object_id)).values("product")
             lock_now(Product.objects.filter(pk__in=of_variant))

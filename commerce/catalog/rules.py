@@ -21,10 +21,10 @@ from .models import Product
 MAX_SKU = 64
 MAX_TITLE = 255
 MAX_DESCRIPTION = 50_000
-# A full cart at these bounds still has a total, with tax, that fits 64 bits.
+# With these bounds, even the total of a full cart with tax fits into 64 bits.
 MAX_PRICE_CENTS = 100_000_000_000
 MAX_WEIGHT_GRAMS = 100_000_000
-# Of one request.
+# In one request.
 MAX_VARIANTS = 100
 MAX_PRICES = 100
 # A product is archived only after it was created.

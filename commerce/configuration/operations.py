@@ -59,7 +59,7 @@ def _require_secrets(changes: dict[str, Any]) -> None:
             if _get_used_value(name, before) != _get_used_value(name, after)
         ]
         if is_kept and moved:
-            detail = f"Changing {', '.join(moved)} changes where this secret is sent: give it again, or null."
+            detail = f"Changing {', '.join(moved)} changes where this secret is sent: enter it again, or remove it."
             errors.append(FieldError(f"settings.{secret.name}", "secret_required", detail))
     if errors:
         raise ValidationFailed(errors=tuple(errors))
@@ -77,7 +77,7 @@ def _get_used_value(name: str, own: dict[str, Any]) -> Value:
 def _find_error(name: str, value: object) -> FieldError | None:
     setting = known_settings().get(name)
     if setting is None:
-        return FieldError(f"settings.{name}", "unknown_setting", "There is no setting of this name.")
+        return FieldError(f"settings.{name}", "unknown_setting", "There is no setting with this name.")
     if value is None:
         return None
     try:

@@ -67,7 +67,7 @@ class Setting(ABC):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Setting):
     choices: tuple[str, ...]
-    # An account may choose these only where they are the installation's choice.
+    # An account may choose these only if the installation has chosen the same.
     of_installation: tuple[str, ...] = ()
 
     def list_own_choices(self) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ _OWN = (
         name="commerce.checkout.reserve_at",
         default="checkout_enter",
         choices=("checkout_enter", "payment_start"),
-        help="When stock is reserved: as the checkout is created, or as its payment starts.",
+        help="When stock is reserved: when the checkout is created, or when its payment starts.",
     ),
     Integer(
         name="commerce.checkout.session_ttl_minutes",
@@ -228,7 +228,7 @@ _OWN = (
     Text(
         name="commerce.email.smtp_username",
         default="",
-        help="User name for the SMTP server; leave it empty for no log-in.",
+        help="User name for the SMTP server; if empty, there is no log-in.",
         of_one_owner=True,
     ),
     Text(

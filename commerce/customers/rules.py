@@ -71,7 +71,7 @@ def _require_value(value: object) -> object:
 
 def _check_condition(condition: dict[str, Any]) -> dict[str, object]:
     """Check that the field takes the operator, and that the value has the field's type."""
-    # "vip" is neither more nor less than another tag, so not every field takes every operator.
+    # Tags have no order, for example, so they can't be compared by `gte`.
     operators = FIELDS[condition["field"]]
     if condition["op"] not in operators:
         raise ValidationFailed.of("op", "op_not_allowed", f"This field takes: {', '.join(operators)}.")

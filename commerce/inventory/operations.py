@@ -13,7 +13,7 @@ from .rules import ADJUSTMENT, LOCATION
 
 
 def create_location(*, fields: Mapping[str, object]) -> Location:
-    """Create a location. Raises `ValidationFailed`, and `LocationHandleTaken` by the unique constraint."""
+    """Create a location. Raises `ValidationFailed`, and `LocationHandleTaken` through the unique key."""
     return Location.objects.create(**LOCATION.check(fields))
 
 

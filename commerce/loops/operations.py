@@ -81,7 +81,7 @@ def postpone(loop: str, *, account_id: int, row_id: int, error: Exception) -> No
     note_failure(loop, error, account=account_id, row=row_id)
     # Only the error's name: its text may contain personal data.
     reason = type(error).__name__
-    # What made the row fail may make this fail as well, and the loop is to go on even then.
+    # This may fail for the same reason as the row. The loop goes on even then.
     with continue_after_failure(loop, account=account_id, row=row_id), account_scope(account_id):
         _execute(_POSTPONE, [account_id, loop, row_id, reason])
 
@@ -103,7 +103,7 @@ def prune_in_batches(
             count_loop_failure(loop)
             logger.error("%s goes on without row %s, which can't be deleted", loop, row_id)
         passed_over += len(failed)
-        # It found fewer rows than it was to delete, so there are no more.
+        # There were fewer rows than a batch has, so none are left.
         if deleted + len(failed) < batch:
             break
 

@@ -84,7 +84,7 @@ class ReasonForm(BaseDialogForm):
     reason = forms.CharField(
         required=False,
         max_length=MAX_REASON,
-        help_text="For the staff; the customer is not told.",
+        help_text="For staff only; the customer doesn't see it.",
         widget=UnfoldAdminTextareaWidget,
     )
 
@@ -178,7 +178,7 @@ class OrderAdmin(ReadOnlyAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     @dialog_action(
-        "Mark as paid", description="The order has been paid.", submit="Mark as paid", icon="payments"
+        "Mark as paid", description="Records that the order was paid.", submit="Mark as paid", icon="payments"
     )
     def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
         operations.mark_order_paid(order_id=order.pk, now=timezone.now())
@@ -186,7 +186,7 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @dialog_action(
         "Fulfil",
-        description="The parcel has been shipped: its units are taken out of stock, and the customer gets an email.",
+        description="Records that the parcel was shipped. Its units leave the stock, and the customer gets an email.",
         submit="Fulfil",
         form_class=ParcelForm,
         icon="local_shipping",
@@ -204,8 +204,8 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @dialog_action(
         "Mark as refunded",
-        description="The customer of a cancelled or returned order has been refunded. "
-        "What gift cards paid goes back to them now; send back the rest first.",
+        description="Records that the customer of a cancelled or returned order was refunded. "
+        "Gift cards get back what they paid; refund the rest before you mark the order.",
         submit="Mark as refunded",
         icon="undo",
     )
@@ -217,8 +217,8 @@ class OrderAdmin(ReadOnlyAdmin):
 
     @dialog_action(
         "Cancel order",
-        description="The units go back on sale, and the customer gets an email. "
-        "A cancelled order stays cancelled; money that came by hand is to be sent back by hand.",
+        description="The units go back on sale, and the customer gets an email. This can't be undone. "
+        "Money that didn't come through a gateway has to be refunded by hand.",
         submit="Cancel the order",
         form_class=ReasonForm,
         icon="cancel",

@@ -11,7 +11,7 @@ from commerce.orders.models import Order
 class Cancellation:
     """An order about to be cancelled, with its current status. `actor` is written to ledgers.
 
-    A step that has the money refunded later, and records that then, sets `is_refunded_later`.
+    A step sets `is_refunded_later` if it has the money refunded afterwards, which is recorded only then.
     """
 
     order: Order
@@ -29,8 +29,8 @@ _steps: list[Step] = []
 def on_cancellation(step: Step) -> Step:
     """Register a step of every cancellation. Apps import the registering module in their `ready()`.
 
-    Steps run in the transaction of the cancellation, once for each order, when everything that the product itself changes
-    is locked, so they may lock their app's own tables. If a step raises an exception, everything is rolled back.
+    Steps run once for each order, in the transaction of the cancellation, when everything that the product itself
+    changes is locked. So they may lock their app's own tables. If a step raises an exception, all is rolled back.
     """
     _steps.append(step)
     return step

@@ -68,7 +68,7 @@ def cancel_order(*, order_id: int, reason: str | None = None, actor: str, now: d
 def mark_order_paid(*, order_id: int, now: datetime) -> Order:
     """Record that the order was paid. Raises `NotFound` and `OrderNotOpen`."""
     order = _lock(order_id)
-    # A repeated request. A cancelled order is refused even if it was paid, as its money is to go back.
+    # A repeated request. A cancelled order is refused even if it was paid, since its money has to be refunded.
     if order.payment_status == PaymentStatus.PAID and order.status != Status.CANCELLED:
         return order
     _require_open(order)
@@ -86,7 +86,7 @@ def mark_order_refunded(*, order_id: int, actor: str = "refund", now: datetime) 
     """
     order = _lock(order_id)
     if order.payment_status == PaymentStatus.PENDING:
-        raise OrderNotPaid("No money has come for the order.", payment_status=order.payment_status)
+        raise OrderNotPaid("The order has not been paid.", payment_status=order.payment_status)
     # An open order would still be shipped.
     if order.status == Status.OPEN:
         raise OrderStillOpen("Cancel the order first.")
@@ -142,7 +142,7 @@ def make_event_data(order: Order) -> dict[str, object]:
 
 
 def _lock(order_id: int) -> Order:
-    # Not a full lock: inserts into ledgers that refer to the order would wait for it.
+    # Without the key, so that inserts into ledgers that refer to the order needn't wait.
     return get_or_not_found(lock(Order.objects.all()), pk=order_id)
 
 

@@ -49,7 +49,7 @@ def place_order(
 ) -> Order:
     """Create an order and its lines from what its checkout has frozen.
 
-    It is numbered, which locks the account's counter.
+    The INSERT draws its number, which locks the account's counter.
     """
     # The column's default takes the number: the account's other completions wait for this transaction from here on.
     about_to_lock(Resource.ORDER_COUNTER)

@@ -1,4 +1,4 @@
-"""Hooks for orders about to be marked as refunded: what else is given back then, and what keeps one from being marked."""
+"""Hooks for orders about to be marked as refunded: steps that give back the rest, and checks that may refuse it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

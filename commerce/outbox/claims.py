@@ -21,7 +21,7 @@ _CLAIM = """
 class Claim:
     """A dispatch that this worker may run until `lease_until`.
 
-    Without a lease, it was given up instead, as its worker was lost on the last attempt.
+    Without a lease it can't be run: its worker was lost on the last attempt, so the claim has made it dead.
     """
 
     account_id: int
@@ -41,16 +41,20 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much more a worker may claim. `claim_outbox_turns` in the database explains each field."""
+    """How much more a worker may claim."""
 
+    # The dispatches that it is running and that count against the shares.
     busy: Sequence[Claim] = ()
+    # How many of them may be of one account, and how many of one task of an account.
     share: int = BATCH
     task_share: int = BATCH
+    # How many more dispatches of each task it may claim. Other tasks aren't limited.
     rooms: Mapping[str, int] = field(default_factory=dict)
+    # How many more it may claim of those whose worker was lost.
     lost_room: int = BATCH
 
 
-# Outcome, account, dispatch, task and lease. The outcome `passed` has no dispatch: it says where the round has got to.
+# Outcome, account, dispatch, task and lease. The outcome `passed` has no dispatch: it names a queue that had its turn.
 _Row = tuple[str, int, int, str | None, datetime | None]
 
 
@@ -62,7 +66,7 @@ class Claims(list[Claim]):
         self.failed: list[Claim] = []
         self.after = after
         for outcome, account_id, dispatch_id, task, lease_until in rows:
-            # The work of lost workers is claimed out of turn, so it doesn't move the place in the round.
+            # The work of lost workers is claimed out of turn, so the next turn doesn't start after it.
             if outcome in ("passed", "due"):
                 self.after = (account_id, task or "")
             if outcome == "passed":

@@ -43,7 +43,7 @@ class _Paces:
         self._runs: Counter[tuple[int, str]] = Counter()
 
     def note(self, claim: Claim, seconds: float, *, was_postponed: bool) -> None:
-        # With more threads, what is postponed would only be claimed and postponed more often.
+        # A bonus would only make postponed work be claimed, and postponed, more often.
         if was_postponed or seconds > QUICK_S:
             self._runs.pop(claim.queue, None)
             return
@@ -69,7 +69,7 @@ class Crew:
         self._paces = _Paces()
         self._lock = Lock()
         self._has_ended = Event()
-        # The queue that was served last: the next round begins behind it.
+        # The queue that was served last. The next claim starts after it.
         self._after = (0, "")
 
     def run_due(self, *, within: timedelta) -> bool:
@@ -115,7 +115,7 @@ class Crew:
             rooms={name: self._count_threads(share) - tasks[name] for name, share in task_shares().items()},
             lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
         )
-        # This runs in the loop's own thread, so what ends meanwhile only leaves more threads free than it counts.
+        # Only this thread claims, so runs that end meanwhile can only leave more threads free than were counted.
         claims = claim_dispatches(batch=self._threads - len(running), after=self._after, limits=limits)
         self._after = claims.after
         for failed in claims.failed:
@@ -126,7 +126,7 @@ class Crew:
     def _list_counted(self, running: dict[Claim, float]) -> list[Claim]:
         """The running dispatches that count against shares. Some of a quick queue don't; one thread stays free."""
         now = time.monotonic()
-        # A run that takes long costs its queue the bonus at once, not only when it ends and is noted.
+        # A long run costs its queue the bonus already before it ends and is noted.
         slow = {claim.queue for claim, began in running.items() if now - began > QUICK_S}
         extra = max(0, self._threads - 1 - self._count_threads(ACCOUNT_SHARE))
         counted, spared = [], Counter[int]()

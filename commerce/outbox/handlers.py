@@ -60,7 +60,7 @@ def handles(
     It runs in at most this share of a process's threads at once. With `keeps_dead`, dead dispatches are kept until a
     person has retried or cancelled them; without it they are pruned like finished ones. `area` names the scopes that a
     key needs to see, retry or cancel the task's dispatches. Without an area, a key needs the scopes of all areas.
-    `shape_payload` leaves out of the payload what a key with those scopes still may not see.
+    `shape_payload` leaves out what even a key with those scopes may not see.
     """
 
     def register(handler: Handler) -> Handler:
@@ -100,7 +100,7 @@ def task_shares() -> dict[str, float]:
 
 
 def area_of(task_name: str) -> str | None:
-    """The area of scopes that a task belongs to; None for one that is not known here."""
+    """The area of scopes that a task belongs to; None if it has none, or if this release doesn't know the task."""
     registration = _registrations.get(task_name)
     return registration.area if registration else None
 

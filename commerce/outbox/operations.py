@@ -53,7 +53,7 @@ _RELEASE = """
      WHERE account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s
 """
 
-# A running dispatch is left to the worker that holds it. A waiting one won't be run.
+# A waiting dispatch is cancelled. The status of a running one is left to the worker that holds it.
 _ERASE = """
     UPDATE outbox_dispatches
        SET payload = payload - %s::text[], message = NULL, last_error = '',
@@ -205,7 +205,7 @@ def give_up_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> 
 def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     """Restart a dead or cancelled dispatch with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
     retryable = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.DEAD, Status.CANCELLED])
-    # Written first, and read after: a check before the write could be outdated by another request's retry.
+    # Written before it is read: a check before the write could be outdated by another request's retry.
     restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
     dispatch = get_dispatch(dispatch_id)
     if not restarted:
@@ -222,7 +222,7 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.PENDING, Status.DEAD])
     waiting.update(status=Status.CANCELLED, finished_at=now)
     dispatch = get_dispatch(dispatch_id)
-    # Not the row count: a dispatch that is cancelled already is no error.
+    # Not by the row count: a dispatch that was cancelled before is not an error.
     if dispatch.status != Status.CANCELLED:
         detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending or dead one can be cancelled."
         raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
@@ -258,7 +258,7 @@ def _find_held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[Outbo
 
 
 def _run_held(statement: Prepared, values: list[object], dispatch: OutboxDispatch) -> None:
-    """As `_update_held`, for what is done to every dispatch."""
+    """Like `_update_held`, by a prepared statement, for the changes that nearly every dispatch gets."""
     held = [account_of(dispatch), dispatch.pk, dispatch.locked_until]
     (changed,) = send(statement.call([*values, *held]))
     if not changed.row_count:

@@ -46,8 +46,8 @@ def _finish_running(**kwargs: object) -> None:
 def wake_worker() -> None:
     """Have a worker look at the outbox now. Without the broker, the next poll does."""
     try:
-        # No retries, since this also runs in the listener's thread, which has to go on. A wake-up that is older than
-        # the poll interval is of no use any more: the poll has done its work.
+        # No retries, since this also runs in the listener's thread, which has to go on. After the poll interval, the
+        # poll has done the work, so the message expires.
         drain.apply_async(retry=False, expires=settings.OUTBOX_POLL_INTERVAL_S)
     except OperationalError as error:
         logger.warning("The broker can't be reached to wake a worker: %s", error)

@@ -55,7 +55,7 @@ def _own_crew() -> Crew:
 def run_dispatch(claim: Claim) -> bool:
     """Run one claimed dispatch and close it; True if it was postponed. Its errors don't affect other dispatches."""
     if claim.lease_until is None:
-        logger.error("%s: given up, as its worker was lost on the last try", claim)
+        logger.error("%s: dead, as its worker was lost on the last attempt", claim)
         count_run(task_name=claim.task_name, outcome="dead")
         return False
     lease_until = claim.lease_until
@@ -68,7 +68,7 @@ def run_dispatch(claim: Claim) -> bool:
     except LeaseLost:
         logger.warning("%s: another worker has taken it over", claim)
     except BaseException as error:
-        # Also if the process is interrupted: otherwise the dispatch would wait for the end of its lease.
+        # Also when the process is interrupted, as the dispatch would otherwise wait until its lease ends.
         _release(claim, lease_until, error)
         if not isinstance(error, Exception):
             raise

@@ -18,7 +18,7 @@ _GLOBAL_UNICAST = ip_network("2000::/3")
 _TUNNELS = (ip_network("2001::/32"), ip_network("2002::/16"))
 # Link-local (RFC 6890, 2.2.2), where clouds serve metadata, and the address of Azure's platform services.
 _KEPT_BY_CLOUDS = (ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32"))
-# A name may have any number of addresses. Those that don't answer are tried until the time is up.
+# A name may have any number of addresses, and each that doesn't answer takes time.
 _MAX_ADDRESSES = 3
 LOOKUP_TIMEOUT_S = 3
 

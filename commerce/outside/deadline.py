@@ -39,7 +39,7 @@ class Deadline:
     def cover(self, connection: socket.socket) -> None:
         """Have the connection shut down when the time is up. Raises `TimeoutError` if it is up already."""
         self.require_time()
-        # A duplicated handle: TLS takes over the connection's own, and only its user may close that.
+        # A duplicate: TLS takes over the connection's own handle, which only its user may close.
         handle = socket.socket(fileno=os.dup(connection.fileno()))
         with self._lock:
             self._handles.append(handle)
@@ -68,9 +68,9 @@ class _Watch:
     """Shuts down deadlines when their time is up. One thread for all, as starting one takes long next to a quick call."""
 
     def __init__(self) -> None:
-        # Of deadlines, by their end. Those of calls that have ended stay until then, and shut nothing down.
+        # A heap of deadlines by their end. Those of finished calls stay until then, and shut nothing down.
         self._ends: list[tuple[float, int, Deadline]] = []
-        # Decides between deadlines of the same end.
+        # Numbers decide between deadlines with the same end.
         self._numbers = count()
         self._changed = Condition()
         self._thread: Thread | None = None

@@ -92,7 +92,7 @@ def post(url: str, *, body: bytes, headers: Mapping[str, str], allow_private: bo
 
 def _exchange(url: str, body: bytes, headers: Mapping[str, str], allow_private: bool) -> tuple[int, str]:
     with requests.Session() as session:
-        # A proxy of the environment would connect for us, past our check of the address.
+        # A proxy from the environment would connect for us, without our check of the address.
         session.trust_env = False
         for scheme in _DEFAULT_PORTS:
             session.mount(f"{scheme}://", BoundedAdapter(allow_private=allow_private))

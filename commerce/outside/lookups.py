@@ -13,7 +13,7 @@ Addresses = list[tuple[Any, ...]]
 # How many look-ups of one process may wait at once. One that timed out goes on until the resolver's own limit, as a
 # thread in `getaddrinfo` can't be interrupted.
 MAX_LOOKUPS = 64
-# So that one name whose servers hang, called by many requests, doesn't take all places.
+# One name whose servers hang must not take all places, however many requests look it up.
 MAX_LOOKUPS_OF_A_NAME = 4
 # The part of the free places that an account may use: the slow name servers of a few shops leave some for the others.
 _PART_OF_AN_ACCOUNT = 8
@@ -77,7 +77,7 @@ class _Lookup(Thread):
 
 
 def _is_ip_address(host: str) -> bool:
-    # As the system reads addresses: it is the system that would ask name servers about anything else.
+    # By the system's own rules, as it asks name servers about whatever it doesn't take for an address.
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, host)

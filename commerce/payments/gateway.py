@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class GatewayError(Exception):
-    """The gateway gave no answer about the payment. A failed attempt gets its `failure_code`."""
+    """The gateway gave no answer about the payment. If the attempt fails by it, it gets this `failure_code`."""
 
     failure_code: str
 
@@ -42,8 +42,8 @@ class State(StrEnum):
 class Report:
     """The state of a payment.
 
-    A failed payment can't be paid any more. With `is_charged_anyway`, the customer was charged nevertheless, such as
-    another amount, and is refunded.
+    A failed payment can't be paid any more. With `is_charged_anyway`, the customer was charged nevertheless, for
+    example another amount, and is refunded.
     """
 
     state: State

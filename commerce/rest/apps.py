@@ -5,9 +5,9 @@ from django.utils.module_loading import autodiscover_modules
 class RestConfig(AppConfig):
     name = "commerce.rest"
     label = "rest"
-    verbose_name = "REST ground"
+    verbose_name = "REST conventions"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # Loaded because they map constraint names, even those that no code raises.
+        # All of them are loaded, since they map constraints to refusals, also those that no code raises.
         autodiscover_modules("errors")

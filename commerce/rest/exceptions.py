@@ -50,7 +50,7 @@ def as_refusal(exc: Exception) -> Refusal | None:
     return problems.as_refusal(exc)
 
 
-# Views neither authenticate nor limit requests by DRF's means, so DRF raises no other errors.
+# DRF raises no others here, as its authentication, permissions and throttles aren't used.
 _HTTP_REFUSALS: dict[int, type[Refusal]] = {
     404: NotFound,
     405: MethodNotAllowed,

@@ -25,7 +25,7 @@ def apply_rule(rule: Callable[[object], object], value: object) -> Any:
         details: dict[str, list[serializers.ErrorDetail]] = {}
         for error in refusal.errors:
             details.setdefault(error.field, []).append(serializers.ErrorDetail(error.detail, error.code))
-        # An error of the value itself has no path below it.
+        # An error of the value itself has an empty path.
         raise serializers.ValidationError(details[""] if details.keys() == {""} else details) from None
 
 
@@ -203,7 +203,7 @@ class ListField(serializers.ListField):
         # DRF checks the length only after each item.
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
             raise serializers.ValidationError(
-                f"At most {self.max_length} items are taken.", code="max_length"
+                f"At most {self.max_length} items are allowed.", code="max_length"
             )
         return super().to_internal_value(data)
 
@@ -228,7 +228,7 @@ class DateTimeField(serializers.DateTimeField):
     default_error_messages = {"no_offset": "A timestamp needs a UTC offset, such as Z."}
 
     def enforce_timezone(self, value: Any) -> Any:
-        # DRF would take it for a time in the server's zone.
+        # DRF would assume the server's time zone.
         if value.tzinfo is None:
             self.fail("no_offset")
         return super().enforce_timezone(value)

@@ -41,7 +41,7 @@ def limit_guesses(
         response = respond()
         is_wrong = getattr(response, "refusal_code", None) == wrong
     finally:
-        # After an exception too, which says nothing about the code.
+        # Also after an exception, which says nothing about the code.
         if not is_wrong:
             take_attempt_back(counters)
     return response

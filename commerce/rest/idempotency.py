@@ -53,7 +53,7 @@ _FULFIL = """
     UPDATE {table} SET status = %s, body = %s
      WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
 """
-# The body of a record whose request is run again when it is repeated. No answer looks like this.
+# The body of a record whose request is run again when it is repeated. Answers are JSON, so none looks like this.
 _RUN_AGAIN = b"run again"
 _RELEASE = """
     DELETE FROM {table} WHERE {owner} = %s AND surface = %s AND key = %s AND status = 0 AND created_at = %s
@@ -62,12 +62,12 @@ _RELEASE = """
 
 def key_of(request: HttpRequest) -> str | None:
     """The request's key, or None; raises `IdempotencyKeyInvalid`."""
-    # Not from `request.headers`, which Django makes of all headers when it is first read.
+    # Not from `request.headers`: Django builds it from all headers when it is first read.
     key = request.META.get(_HEADER)
     if key is None:
         return None
     key = key.strip()
-    # Servers and proxies pass other characters on in ways of their own, or not at all.
+    # Servers and proxies differ in how they pass on other characters, if they do at all.
     if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
         raise IdempotencyKeyInvalid
     return key
@@ -156,7 +156,7 @@ def answer_once_across_scopes(
         return _replay_or_wait(stored, fingerprint=fingerprint)
     claimed_at, earlier = claim
     own_claim = [store.owner_id, surface, key, claimed_at]
-    # What a refused request leaves: the record of an earlier run, or none.
+    # What stays if the request is refused: the record of an earlier run, or none.
     kept = (200, _RUN_AGAIN) if bytes(earlier) == _RUN_AGAIN else None
     try:
         response = _render(respond())
@@ -178,7 +178,7 @@ def _replay_or_wait(stored: Any, *, fingerprint: bytes) -> HttpResponse:
     if stored is None:
         raise RequestInProgress
     stored_fingerprint, status, body = stored
-    # A request that is run again had not ended when the claim was refused.
+    # A request that is run again leaves `_RUN_AGAIN`. Since its claim wasn't given out, it is still running.
     is_running = not status or bytes(body) == _RUN_AGAIN
     if is_running and bytes(stored_fingerprint) == fingerprint:
         raise RequestInProgress

@@ -51,7 +51,7 @@ def answers(
     also: dict[int, str] | None = None,
     parameters: Parameters | None = None,
 ) -> Callable[[F], F]:
-    """Describe an operation: its input (all of it optional if `partial`), its answer and the status.
+    """Describe an operation: its input (all fields optional if `partial`), its answer and the status.
 
     `also` maps further statuses of the same answer to their meaning. Input fields not described here are unknown.
     """

@@ -81,7 +81,7 @@ def downgrade_answer(data: object, schema: Schema | None, version: ApiVersion) -
 
 
 def _downgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
-    # The parts before the object, whose change may rename the fields that hold them.
+    # Nested objects first: a change of the outer object may rename the fields that hold them.
     for name, inner in nested_schemas(schema).items():
         for part in _objects_in(node.get(name)):
             _downgrade(part, inner, version)
@@ -99,7 +99,7 @@ def upgrade_body(body: Json, schema: Schema, version: ApiVersion) -> Json:
 
 
 def _upgrade(node: Json, schema: Schema, version: ApiVersion) -> None:
-    # Oldest change first. The object before its parts, which are found by their current names.
+    # Oldest change first. The outer object first: nested objects are found by the current names of its fields.
     for change in reversed(changes_of(schema, version)):
         change.upgrade(node)
     for name, inner in nested_schemas(schema).items():

@@ -53,17 +53,17 @@ class SurfaceViewSet(ViewSet):
     secret_fields: ClassVar[tuple[str, ...]] = ()
     # Actions that call an outside service and therefore open their own transactions before and after the call.
     unscoped_actions: ClassVar[tuple[str, ...]] = ()
-    # Actions that keep their Idempotency-Keys themselves. A repeated request runs again, and its answer tells how things
-    # are by then.
+    # Actions that keep their Idempotency-Keys themselves. A repeated request runs again, and its answer shows the state
+    # at that time.
     key_knowing_actions: ClassVar[tuple[str, ...]] = ()
     # Actions that take a code which could be guessed, and the refusal that means it was wrong.
     guessed_codes: ClassVar[dict[str, str]] = {}
 
-    # The middleware does what these are for, before a transaction is open.
+    # The middleware does all this before it opens a transaction.
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()
-    # Of these, one instance each serves all requests: they keep nothing.
+    # One instance of each serves all requests, since they have no state.
     renderer_classes = (JSONRenderer, ProblemRenderer)
     parser_classes = (JSONObjectParser,)
     # No OPTIONS: preflights are answered by `CorsMiddleware`.
@@ -80,7 +80,7 @@ class SurfaceViewSet(ViewSet):
         return _PARSERS
 
     def perform_authentication(self, request: Request) -> None:
-        """Nothing: the middleware has done it, as it has what `check_permissions` and `check_throttles` are for."""
+        """Do nothing: the middleware has already authenticated, authorised and limited the request."""
 
     check_permissions = check_throttles = perform_authentication
 
@@ -91,7 +91,7 @@ class SurfaceViewSet(ViewSet):
     def finalize_response(
         self, request: Request, response: Response, *args: object, **kwargs: object
     ) -> Response:
-        # DRF would first split and join this header, of which it has one value.
+        # Set here, because DRF would split and join the header for its only value.
         response.headers["Vary"] = "Accept"
         return super().finalize_response(request, response, *args, **kwargs)
 
@@ -177,7 +177,7 @@ class StorefrontViewSet(SurfaceViewSet):
 
 @cache
 def make_validator(serializer_class: type[serializers.Serializer], partial: bool) -> serializers.Serializer:
-    """A serializer that validates all requests. It keeps nothing of what it validates.
+    """Make the serializer that validates all requests. It keeps nothing of what it validates.
 
     A new one would copy all of its fields, for four times as long as validating a request takes.
     """

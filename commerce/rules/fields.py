@@ -79,7 +79,7 @@ def errors_below(name: str, refusal: ValidationFailed) -> list[FieldError]:
 
 
 def nullable(rule: Rule) -> Rule:
-    """The rule, for a field that may also be null."""
+    """The same rule, but null is allowed too."""
     return lambda value: None if value is None else rule(value)
 
 

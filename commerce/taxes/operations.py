@@ -7,7 +7,7 @@ from .rules import TAX_RATE
 
 
 def create_tax_rate(*, fields: Mapping[str, object]) -> TaxRate:
-    """Create a tax rate. Raises `ValidationFailed`, and `TaxRateExists` by the unique constraint."""
+    """Create a tax rate. Raises `ValidationFailed`, and `TaxRateExists` through the unique key."""
     return TaxRate.objects.create(**TAX_RATE.check(fields))
 
 
@@ -16,8 +16,7 @@ def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxR
     changes = TAX_RATE.check(changes, partial=True)
     for name, value in changes.items():
         setattr(tax_rate, name, value)
-    # Only what changes, so that a concurrent change of another field is kept. Django skips `auto_now` fields unless
-    # named.
+    # Only what changed, so that two changes of different fields at once both stay.
     tax_rate.save(update_fields=[*changes, "updated_at"])
     return tax_rate
 

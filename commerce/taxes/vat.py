@@ -48,7 +48,7 @@ def parse_vat_number(country_code: str, text: str) -> VatNumber:
         raise _invalid(
             "vat_number",
             "invalid",
-            "Not a VAT number of this country: its length, form or check digit is off.",
+            "Not a VAT number of this country: its length, form or check digit is wrong.",
         ) from None
     return VatNumber(country_code, number.removeprefix(prefix))
 

@@ -37,7 +37,7 @@ def check(number: VatNumber, *, url: str) -> Reply:
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise ViesUnavailable("VIES answered in no JSON.") from error
+        raise ViesUnavailable("VIES's answer isn't JSON.") from error
     if not isinstance(document, dict):
         raise ViesUnavailable("VIES answered in an unknown form.")
     # The service has two forms of an answer: `valid`, or `isValid` with a `userError`.
@@ -50,7 +50,7 @@ def check(number: VatNumber, *, url: str) -> Reply:
         or document.get("userError") not in (None, "", "VALID", "INVALID")
     )
     if not isinstance(flag, bool) or is_failure:
-        raise ViesUnavailable(f"VIES could not say: {body[:200]!r}")
+        raise ViesUnavailable(f"VIES could not validate the number: {body[:200]!r}")
     return Reply(is_valid=flag, name=_read_name(document.get("name")))
 
 

@@ -13,7 +13,7 @@ from .roles import bypass_reasons
 
 @checks.register(checks.Tags.database)
 def check_serving_role(databases: Sequence[str] | None = None, **kwargs: object) -> list[checks.CheckMessage]:
-    # Django names databases only for `migrate` and `check --database`: elsewhere none may be running.
+    # Django names databases only for `migrate` and `check --database`. Otherwise the server needn't be running.
     if "default" not in (databases or ()):
         return []
     return [
@@ -47,7 +47,7 @@ def _check_model(model: type[AccountOwned]) -> list[checks.CheckMessage]:
         for field in model._meta.local_fields
         if isinstance(field, models.ForeignKey)
         and not isinstance(field, AccountForeignKey)
-        # Not a type while the model is missing, which another check reports.
+        # A name instead of a type if the model is missing, which another check reports.
         and isinstance(field.related_model, type)
         and issubclass(field.related_model, AccountOwned)
     ]

@@ -19,14 +19,14 @@ M = TypeVar("M", bound=AccountOwned)
 class Columns(Generic[M]):
     """The columns of a model in a SELECT, then further ones that become attributes of the instances.
 
-    Does what `Model.objects.raw()` does, which finds out anew with each query which column belongs to which field.
+    Like `Model.objects.raw()`, which finds out again for each query which column belongs to which field.
     """
 
     def __init__(self, model: type[M], alias: str, further: Mapping[str, str] = {}) -> None:
         self._model = model
         self._names = [*(field.attname for field in model._meta.concrete_fields), *further]
         own = [f"{alias}.{field.column}" for field in model._meta.concrete_fields]
-        # For `json_build_array()`. Without dates, which JSON doesn't have; JSON within JSON is text.
+        # For `json_build_array()`, of models without dates, which JSON doesn't have. JSON within JSON is text.
         self.json_sql = ", ".join(
             f"{alias}.{field.column}::text" if isinstance(field, JSONField) else f"{alias}.{field.column}"
             for field in model._meta.concrete_fields
@@ -40,7 +40,7 @@ class Columns(Generic[M]):
         for place, expression, converters in self._converters:
             for convert in converters:
                 values[place] = convert(values[place], expression, connection)
-        # Does what `Model.from_db` does in a fifth of the time, for models whose instances nobody prepares by signals.
+        # Like `Model.from_db`, in a fifth of the time, and without the signals of `__init__`, which nobody receives.
         instance = self._model.__new__(self._model)
         state = ModelState()
         state.adding, state.db = False, DEFAULT_DB_ALIAS
@@ -63,15 +63,16 @@ class Columns(Generic[M]):
 
 
 class Insert(NamedTuple):
-    """How rows of a model are inserted in one statement.
+    """A statement that inserts rows of a model.
 
-    `text` takes them as one parameter, made by `encode()`. `RETURNING` the columns `returned`, `fill_in()` reads them.
+    `text` takes the rows as one parameter, which `encode()` makes. With `RETURNING` and `returned` after it, `fill_in()`
+    sets the returned values.
     """
 
     text: str
     returned: str
     written: "list[Field[Any, Any]]"
-    # By the database: the id, and what has no default of its own here.
+    # Filled by the database: the id, and columns whose only default is the database's.
     filled: "list[Field[Any, Any]]"
 
     def encode(self, rows: Iterable[AccountOwned]) -> str:
@@ -183,7 +184,7 @@ def _as_json(field: "Field[Any, Any]", value: Any) -> Any:
 def post_columns(row: AccountOwned, names: Sequence[str]) -> None:
     """Write columns of a row that this transaction has locked, together with what is sent next (see `post`).
 
-    Like `save(update_fields=...)`, which composes its text anew each time.
+    Like `save(update_fields=...)`, which composes its text again each time.
     """
     statement, fields = _compose_update(type(row), tuple(names))
     values = [_as_parameter(field, field.pre_save(row, add=False)) for field in fields]

@@ -4,11 +4,11 @@
 `LockOrderBroken` if the transaction already holds something that comes later in `Resource`, and `NoTransaction` if
 none is open. Rows of one table are locked in order of id. Neither sends a statement of its own.
 
-Tables that `Resource` doesn't list come last, in the order of INSTALLED_APPS and of an app's models. Of names that are no
-tables of models, lock at most one.
+Tables that `Resource` doesn't list come last, in the order of INSTALLED_APPS and of an app's models. Names that aren't
+tables of models have no order: a transaction may lock one of them at most.
 
-A resource that is held may be locked again, as these usually are the same rows. Locks of a savepoint that has ended are
-forgotten, since it may have been rolled back. Key-share locks, which foreign keys take, are not part of the order.
+A resource that is held may be locked again, since these are usually the same rows. The locks of a savepoint are
+forgotten when it ends, since it may have been rolled back. Key-share locks, which foreign keys take, are not part of the order.
 """
 
 from collections.abc import Iterable
@@ -91,9 +91,9 @@ def lock_now(rows: QuerySet[M]) -> None:
 
 
 def lock_account() -> None:
-    """Lock the row of the account in scope, as it stands for rows that aren't there yet and can't be locked.
+    """Lock the row of the account in scope. It stands for rows that don't exist yet, and so can't be locked.
 
-    So of several requests that add rows to an account up to a limit, one at a time counts and adds.
+    Requests that add rows up to a limit then do so one at a time, and each counts the others' rows.
     """
     about_to_lock(Resource.ACCOUNT)
     with connection.cursor() as cursor:
@@ -117,7 +117,7 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
 
 
 def withdraw_lock(resource: str) -> None:
-    """Take back what `about_to_lock` noted last, because the statement found nothing to lock."""
+    """Undo the last `about_to_lock` of this resource, because the statement found nothing to lock."""
     _held[connection.atomic_blocks[-1]].remove(resource)
 
 

@@ -31,7 +31,7 @@ class AccountManager(models.Manager):
 
 
 class AccountOwned(models.Model):
-    """A row of exactly one account. Subclasses derive their Meta from this one; their migration isolates the table."""
+    """A row of exactly one account. Subclasses derive their Meta from this Meta; their migration isolates the table."""
 
     id = models.BigAutoField(primary_key=True)
     account = models.ForeignKey(

@@ -85,9 +85,10 @@ def workspace_scope(workspace_id: UUID) -> Iterator[None]:
 
 
 def _transaction_with(settings: dict[str, str], *, durable: bool) -> AbstractContextManager[None]:
-    """A transaction with local settings. Their values are safe to format, as callers make them from an int or a UUID.
+    """A transaction with local settings.
 
-    SET takes no parameters, and Citus forwards `SET LOCAL` to its shards, but not `set_config()`.
+    The values are formatted into the statement, since SET takes no parameters. They are safe, as callers make them
+    from an int or a UUID. Not `set_config()`, because Citus forwards only `SET LOCAL` to its shards.
     """
     if connection.in_atomic_block:
         return _inner_transaction_with(settings, durable=durable)

@@ -122,7 +122,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         rotated = operations.rotate_secret(
             endpoint_id=endpoint.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
         )
-        # `dialog_action` logs sentences, but no responses.
+        # `dialog_action` logs an action itself only if it returns a sentence.
         self.log_change(request, endpoint, "secret rotated")
         # In place of the dialog rather than as a message, because messages are stored.
         issued = {"key": {"name": rotated.url}, "secret": rotated.secret}
@@ -155,5 +155,5 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookDelivery]:
-        # A KiB for each row of a list that doesn't show it.
+        # The list doesn't show it, and it takes up to a KiB for each row.
         return super().get_queryset(request).defer("response_excerpt")

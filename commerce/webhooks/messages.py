@@ -18,7 +18,7 @@ from commerce.versions import ApiVersion
 
 PING = "webhook_endpoint.ping"
 
-# By the standard, which marks secrets with it. It is no part of the key.
+# The standard marks secrets with this prefix. It isn't part of the key.
 _PREFIX = "whsec_"
 
 

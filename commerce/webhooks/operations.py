@@ -30,7 +30,7 @@ _HEALTHY = {"consecutive_failures": 0, "failing_since": None, "rests_until": Non
 def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> WebhookEndpoint:
     """Create an endpoint and its secret. Its messages will stay in this version of the API.
 
-    Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` by its constraint.
+    Raises `ValidationFailed`, `TooManyEndpoints`, and `EndpointExists` through the unique key.
     """
     fields = ENDPOINT.check(fields)
     lock_account()
@@ -40,7 +40,7 @@ def create_endpoint(*, fields: Mapping[str, object], version: ApiVersion) -> Web
 
 
 def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: datetime) -> WebhookEndpoint:
-    """Change an endpoint. `status` may be active or paused. Raises `ValidationFailed` and `NotFound`.
+    """Change an endpoint. `status` may be active or paused. Raises `ValidationFailed`, `NotFound` and `EndpointExists`.
 
     Failures are reset when it becomes active again or gets another URL. Events that happen while it is paused aren't
     sent later; they are in the feed.
@@ -52,7 +52,7 @@ def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: dat
         changes = changes | {"disabled_reason": "", "paused_at": None if is_active else now}
         if is_active:
             changes = changes | _HEALTHY
-    # The failures were another server's.
+    # The earlier failures were those of another server.
     if changes.get("url", endpoint.url) != endpoint.url:
         changes = changes | _HEALTHY
     for name, value in changes.items():
@@ -109,7 +109,7 @@ def ping_endpoint(*, endpoint_id: int, now: datetime) -> str:
 def prune_deliveries(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
     """Delete old deliveries of all accounts. Returns their number, and the ids of those that couldn't be deleted.
 
-    Called outside of any scope.
+    Call it outside of any scope.
     """
     with connection.cursor() as cursor:
         cursor.execute(

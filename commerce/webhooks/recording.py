@@ -21,7 +21,7 @@ from .messages import Message
 from .models import WebhookDelivery, WebhookEndpoint
 from .queries import endpoints
 
-# So that an endpoint that gets few events isn't disabled after two failures.
+# An endpoint that gets few events isn't disabled after only two failures.
 MIN_FAILURES = 12
 # Each try of an endpoint that doesn't answer takes a worker's time, so the tries become rarer.
 FIRST_REST = timedelta(seconds=30)

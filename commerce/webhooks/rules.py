@@ -25,7 +25,7 @@ _check_topics = items(choice(EventType.values), max_length=len(EventType))
 ENDPOINT = Fields(
     required={"url": endpoint_url},
     optional={
-        # Null empties it.
+        # Null removes the description.
         "description": lambda value: _check_description("" if value is None else value),
         "topics": lambda value: sorted(set(_check_topics(value))),
         "status": choice(STATUSES),

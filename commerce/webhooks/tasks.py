@@ -7,7 +7,7 @@ from commerce.loops.operations import prune_in_batches
 
 from .operations import prune_deliveries
 
-# Few enough rows for a short deletion, and few enough batches for a run to end before the next one.
+# Small batches keep each deletion short, and few of them end before the next run begins.
 PRUNE_BATCH = 5_000
 PRUNE_BATCHES = 20
 

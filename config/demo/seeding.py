@@ -26,7 +26,7 @@ from .shops import PICKUP_POINTS, PRICE_PERCENT, TAX_RATES, WORKSPACES, DemoAcco
 STAFF_USERNAME = "demo"
 
 
-def is_begun() -> bool:
+def has_demo_shops() -> bool:
     """Whether any demo shop exists."""
     with workspace_scope(WORKSPACES[0].id):
         return Workspace.objects.exists()
@@ -105,7 +105,7 @@ def _fill_shop(account: Account, demo: DemoAccount, *, now: datetime) -> None:
 
 
 def _make_shipping(market: Market, *, now: datetime) -> None:
-    """Create a parcel by weight and subtotal, and a flat-rate pickup point, with cash on delivery if it is available."""
+    """Create a parcel with tiers by weight and subtotal, and a flat-rate pickup point. Both take cash if possible."""
     takes_cash = get_connector(CASH_ON_DELIVERY.code) is not None
     zone = create_zone(
         fields={

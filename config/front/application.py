@@ -31,7 +31,7 @@ _LARGE = "a large body"
 
 
 class _NoPlace(Exception):
-    """There is no place to wait, or none any more."""
+    """There is no place for the request to wait, or it has lost its place."""
 
 
 class Front:
@@ -144,6 +144,6 @@ class Front:
 
 
 def _mark_ended(ended: "Future[bool]", has_run: bool) -> None:
-    # Done if the task that waits for it has been cancelled.
+    # It is done already if the task that waits for it was cancelled.
     if not ended.done():
         ended.set_result(has_run)

@@ -31,7 +31,7 @@ class Caller(NamedTuple):
 def identify_caller(environ: WSGIEnvironment) -> Caller:
     """The shop if this process knows the request's key for its surface, else the client's address.
 
-    Keys that aren't known yet don't count, as anybody can make them up. Nor do headers that the surface doesn't read.
+    Unknown keys don't count, as anybody can make them up, nor do headers that the surface doesn't read.
     """
     path = environ["PATH_INFO"]
     surface = next((name for name in ("storefront", "admin") if path.startswith(f"/{name}/")), "")

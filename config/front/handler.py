@@ -38,7 +38,7 @@ class Request(WSGIRequest):
         try:
             return super().parse_file_upload(META, post_data)
         except TypeError as error:  # what the parser raises for extended parameters of a part
-            raise MultiPartParserError("A part has a header that makes no sense.") from error
+            raise MultiPartParserError("A part of the form has an invalid header.") from error
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))

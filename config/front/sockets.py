@@ -21,7 +21,7 @@ def drop_silent_clients(seconds: float) -> None:
 
 def _find_listening_sockets() -> Iterator[socket.socket]:
     for entry in _FILES.iterdir():
-        with suppress(OSError):  # most are no sockets, and the one that lists them is gone
+        with suppress(OSError):  # most aren't sockets, and the directory's own descriptor is closed by now
             found = socket.socket(fileno=int(entry.name))
             try:
                 is_tcp = (

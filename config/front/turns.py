@@ -57,10 +57,10 @@ class _Caller:
         return work
 
     def find_newest(self, *, for_lane: str | None = None) -> Work | None:
-        """Return the newest request of the lane in which most wait.
+        """Return the newest request of the longest lane.
 
-        With `for_lane`, None unless that lane still has no more than the longest one after taking this place. Otherwise
-        two lanes would take the same place from each other again and again.
+        With `for_lane`, return None if that lane would be longer than this one after taking its place. Otherwise two
+        lanes would take the same place from each other again and again.
         """
         lengths = Counter(work.lane for work in self.waiting)
         [(longest, length)] = lengths.most_common(1)
@@ -76,10 +76,10 @@ class _Target:
 
 
 class Turns:
-    """Callers take turns. Each has its queues, and leaves some threads to the others.
+    """Callers take turns. Each has its own queues, and leaves some threads to the others.
 
-    A request whose target has too many at work waits beside the queue, without a thread, and goes back to its end once
-    the target is free. Not safe for use by several threads at once.
+    A request whose target is busy with others leaves its queue, and waits without a thread. Once the target is free, it
+    joins the end of the queue again. Not safe for use by several threads at once.
     """
 
     def __init__(self, threads: int, *, max_waiting: int, spare: int = 0) -> None:
@@ -87,7 +87,7 @@ class Turns:
         # Threads that have no request at all, spare ones included.
         self._idle = threads + spare
         self._share = max(1, threads - _LEFT_TO_OTHERS)
-        # One target doesn't use up its shop's share, unless that is a single thread.
+        # A target gets less than its shop's share, unless that is a single thread.
         self._per_target = max(1, min(_MOST_PER_TARGET, self._share - 1))
         self._max_waiting = max_waiting
         self._waiting = 0
@@ -97,11 +97,11 @@ class Turns:
         self._turns: deque[_Caller] = deque()
 
     def add(self, work: Work) -> Work | None:
-        """Queue the request. Return the one for which there is no place, if any: itself, or another.
+        """Queue the request. Return the one that loses its place: none, another, or the new one itself.
 
-        A caller may take as many places as it leaves free: alone it gets half of them. When it has these, its shorter
-        lanes take places of its longest one. For a caller that has none there always is one, if need be that of the
-        newest request of whoever has most, unless nobody has two.
+        A caller may take as many places as it leaves free, so a single one gets half of them. When it has these, its
+        shorter lanes take places from its longest one. A caller without a place always gets one. If none is free, the
+        caller with most places gives up that of its newest request, unless it has only one.
         """
         caller = self._callers.get(work.caller)
         free = self._max_waiting - self._waiting
@@ -137,7 +137,7 @@ class Turns:
         while self._free and self._idle and self._turns:
             caller = self._turns.popleft()
             caller.is_in_turn = False
-            # Not put back if none may start: it gets its next turn when one of its running requests ends.
+            # If none may start, the caller loses its turn, and gets another when one of its running requests ends.
             work = self._take_first_startable(caller) if caller.running < self._share else None
             if work is not None:
                 del caller.waiting[work]
@@ -187,7 +187,7 @@ class Turns:
             self._turns.append(caller)
 
     def _take_first_startable(self, caller: _Caller) -> Work | None:
-        """Take the first request whose target is free off the queue. Those before it then wait for their targets."""
+        """Take the first request whose target is free from the queue. Those before it now wait for their targets."""
         while caller.lanes:
             work = caller.pop()
             if work.target is None or work.holds_target or self._take_target(work):
@@ -228,7 +228,7 @@ class Turns:
         del caller.waiting[work]
         self._waiting -= 1
         queue = caller.lanes.get(work.lane, deque())
-        # A dropped request may wait for a thread or beside the queue, for its target.
+        # The request waits either in its queue or for its target.
         if work in queue:
             queue.remove(work)
             if not queue:

@@ -39,7 +39,7 @@ def _read_timeouts() -> dict[str, int | None]:
 
 
 def read_databases() -> dict[str, dict[str, object]]:
-    """Read them from the environment. A program may have got another one since it loaded the settings."""
+    """Read the databases from the environment, which a forked program may have changed (config/stack/forkserver.py)."""
     # The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.
     return {
         "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),

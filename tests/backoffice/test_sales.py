@@ -105,7 +105,7 @@ def test_returned_order_is_refunded(order, shop, owner):
     owner.confirm(path_of(order, "fulfill"))
     owner.confirm(path_of(order, "mark_refunded"))
 
-    assert messages_of(early)[-1] == "No money has come for the order."
+    assert messages_of(early)[-1] == "The order has not been paid."
     assert messages_of(open_still)[-1] == "Cancel the order first."
     with shop.scope():
         order.refresh_from_db()

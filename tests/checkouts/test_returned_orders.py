@@ -100,7 +100,7 @@ def test_order_that_is_not_refunded_returns_nothing(shop, card, order_id):
     staff.confirm(f"orders/order/{order_id}/mark_refunded/")
 
     page = staff.get(f"orders/order/{order_id}/change/").content.decode()
-    assert "No money has come for the order." in page
+    assert "The order has not been paid." in page
     assert [entry[0] for entry in ledger(shop)] == ["redeem"]
     with shop.scope():
         assert Voucher.objects.get().balance_cents == 0

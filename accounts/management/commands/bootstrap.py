@@ -11,7 +11,7 @@ from accounts.rules import WORKSPACE
 
 
 class Command(BaseCommand):
-    help = "Makes a workspace with a key, and on request the first user of the back office."
+    help = "Creates a workspace and a key for it, and on request the first user of the back office."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="name of the workspace")
@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         with show_refusals():
-            # Before the superuser is created, in a transaction of its own.
+            # Checked before the superuser is created, which commits separately.
             WORKSPACE.check({"name": options["name"]})
         if options["staff_user"]:
             username, password = options["staff_user"], options["staff_password"]

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         issue = actions.add_parser("issue", help="issue a key and show its secret once")
         issue.set_defaults(run=self._issue)
         issue.add_argument("kind", choices=ApiKey.Kind.values)
-        issue.add_argument("name", help="a name that says what the key is for")
+        issue.add_argument("name", help="what the key is for")
         issue.add_argument("--account", metavar="HANDLE", help="the account of an admin or storefront key")
         issue.add_argument(
             "--scope",

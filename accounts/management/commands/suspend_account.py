@@ -12,7 +12,7 @@ from commerce.tenancy.scope import workspace_scope
 
 
 class Command(BaseCommand):
-    help = "Suspends an account, so that its keys are refused. --lift ends the suspension."
+    help = "Suspends an account: its keys are refused. --lift ends the suspension."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("workspace", type=UUID, help="id of the workspace")

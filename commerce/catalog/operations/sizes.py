@@ -11,7 +11,7 @@ MAX_PRODUCT_BYTES = MAX_PAGE_BYTES
 
 
 def lock_product(product_id: int) -> Product:
-    """Lock a product, so that of several requests that add to it, one at a time adds and measures."""
+    """Lock a product, so that requests that add to it do so one at a time, and each sees the size with all others."""
     return lock(Product.objects.all()).get(pk=product_id)
 
 

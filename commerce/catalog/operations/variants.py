@@ -21,7 +21,7 @@ def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
     gets too many prices, and `SkuTaken` through the unique key.
     """
     fields = NEW_VARIANT.check(fields)
-    # So that the product isn't archived meanwhile, and two requests don't both add the last variant.
+    # Locked, so that the product isn't archived meanwhile, and two requests don't both add the last variant allowed.
     locked = lock_product(product.pk)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived

@@ -18,7 +18,7 @@ _COUNT_ORDER_OF_KNOWN = Prepared("""
      WHERE account_id = %(account_id)s AND id = %(customer_id)s AND redacted_at IS NULL
     RETURNING id
 """)
-# Of a known customer nothing else changes: a guest who types an address must not change its owner's data.
+# Changes nothing else of a known customer: a guest who types somebody's address must not change that person's data.
 _COUNT_ORDER_OF_GUEST = Prepared("""
     INSERT INTO customers (account_id, email, normalised_email, first_name, last_name, phone, locale, country_code,
                            is_guest, tags, notification_preferences, orders_count, created_at, updated_at)
@@ -31,7 +31,7 @@ _COUNT_ORDER_OF_GUEST = Prepared("""
 
 
 def create_customer(*, fields: Mapping[str, object]) -> Customer:
-    """Create a customer. Raises `ValidationFailed`, and `CustomerEmailTaken` by the unique constraint."""
+    """Create a customer. Raises `ValidationFailed`, and `CustomerEmailTaken` through the unique key."""
     fields = CUSTOMER.check(fields)
     return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
 

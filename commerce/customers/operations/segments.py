@@ -6,7 +6,7 @@ from commerce.errors import NotFound
 
 
 def create_segment(*, fields: Mapping[str, object]) -> Segment:
-    """Create a segment. Raises `ValidationFailed`, and `SegmentHandleTaken` by the unique constraint."""
+    """Create a segment. Raises `ValidationFailed`, and `SegmentHandleTaken` through the unique key."""
     return Segment.objects.create(**SEGMENT.check(fields))
 
 

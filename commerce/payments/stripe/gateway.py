@@ -93,7 +93,7 @@ class StripeCheckout(Gateway):
         try:
             refund = _call(lambda: self._api.refunds.create(parameters, options))
         except GatewayRefused as refused:
-            # By the merchant in Stripe's dashboard, or by an earlier call whose key Stripe has forgotten.
+            # It was refunded in Stripe's dashboard, or by an earlier call whose key Stripe has forgotten.
             if getattr(refused.__cause__, "code", None) != "charge_already_refunded":
                 raise
             refund = self._find_refund(session)
@@ -112,7 +112,7 @@ class StripeCheckout(Gateway):
 
     @property
     def _api(self) -> Any:
-        # A key that was stored before this was checked.
+        # Keys that were stored by earlier releases weren't checked for this.
         if not fits_header(self._secret_key):
             raise GatewayUnreachable("Stripe's secret key has characters that can't be sent.")
         client = stripe.StripeClient(
@@ -161,7 +161,7 @@ def _send(call: Callable[[], Any]) -> dict[str, Any]:
             return call().to_dict()
     except stripe.APIConnectionError as error:
         raise (GatewayUnreachable if _is_unsent(error) else OutcomeUnknown)(str(error)) from error
-    # Turned away before anything happened: the account can correct its key, and the limit passes.
+    # Turned away before anything happened. A retry may succeed: the key can be corrected, and the rate limit passes.
     except (stripe.AuthenticationError, stripe.PermissionError, stripe.RateLimitError) as error:
         raise GatewayUnreachable(str(error)) from error
     except (stripe.InvalidRequestError, stripe.CardError) as error:
@@ -200,7 +200,7 @@ def _read_report(session: dict[str, Any], payment: Payment) -> Report:
         return Report(state=State.FAILED, reference=reference, failure_code="payment_abandoned")
     if status == "open" and _is_text(url, longest=4096):
         return Report(state=State.OPEN, reference=reference, redirect_url=url)
-    # Complete but not paid. Cards leave no session like that; if one is, it may still be paid, so it is asked for again.
+    # Complete but not paid, which doesn't happen with cards. It may still be paid, so the attempt stays open.
     if status == "complete":
         return Report(state=State.OPEN, reference=reference)
     raise OutcomeUnknown(f"Stripe's session {reference} is in an unknown state.")

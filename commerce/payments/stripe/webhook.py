@@ -48,7 +48,7 @@ def _read_event(request: HttpRequest, secret: str) -> GatewayEvent | None:
     session = _get_object(_get_object(event, "data"), "object")
     metadata = _get_object(session, "metadata")
     attempt_id, reference = str(metadata.get("attempt_id")), session.get("id")
-    # Whoever owns the Stripe account can have made the session and its metadata by other means. 18 digits fit the column.
+    # The owner of the Stripe account may have created the session in another way. 18 digits fit the column.
     is_number = attempt_id.isascii() and attempt_id.isdigit() and len(attempt_id) <= 18
     is_ours = metadata.get("account_id") == str(current_account_id())
     if not (is_ours and is_number and _is_id(reference)):

@@ -11,7 +11,7 @@ from commerce.tenancy.scope import account_scope
 
 from .gateway import Status, find_account_of, record_outcome
 
-# What each button records; with None the shop learns nothing.
+# The outcome that each button records. None leaves the payment open.
 OUTCOMES: dict[str, Status | None] = {
     "succeed": Status.SUCCEEDED,
     "decline": Status.DECLINED,

@@ -38,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Django's own attribute, missing in its stubs.
     _connection_pools: dict[str, FailFastPool]
     _configure_connection: Callable[[Connection[Any]], None]
-    # What the next transaction begins with: `SET LOCAL` statements.
+    # `SET LOCAL` statements with which the next transaction begins.
     next_settings: Sequence[str] = ()
 
     def get_connection_params(self) -> dict[str, Any]:

@@ -32,8 +32,8 @@ class _Reading(NamedTuple):
 class ScopedConnection(psycopg.Connection[Any]):
     """A connection in autocommit mode, on which Django's transactions begin as late as possible.
 
-    Overrides three methods that psycopg doesn't document, `_start_query`, `_commit_gen` and `_deallocate`. Tests notice if
-    it no longer calls them.
+    Overrides three methods that psycopg doesn't document: `_start_query`, `_commit_gen` and `_deallocate`. Tests fail
+    if psycopg no longer calls them.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -85,7 +85,7 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
-        # It always is, and Django sets it twice in a request.
+        # The value rarely differs, and Django sets it twice in a request.
         if value != self._autocommit:
             self.set_autocommit(value)
 
@@ -110,7 +110,7 @@ class ScopedConnection(psycopg.Connection[Any]):
             yield from super()._commit_gen()
 
     def _deallocate(self, name: bytes | None) -> PQGen[None]:
-        """Called to forget statements that psycopg has prepared. It forgets all after each rollback, ours included."""
+        """Called when psycopg forgets prepared statements. After each rollback it forgets all, including ours."""
         if name is None:
             self.forget_statements()
         yield from super()._deallocate(name)
@@ -153,11 +153,11 @@ class ScopedConnection(psycopg.Connection[Any]):
 
         Return the results of the calls.
         """
-        # Before anything is taken: if a value can't be encoded, the transaction is as it was.
+        # Encoded before anything changes: a value that can't be encoded then leaves the transaction as it was.
         encoded = [(statement, self._encode(values)) for statement, values in calls]
         posted, self._posted = self._posted, []
         encoded = [*posted, *encoded]
-        # A name is never given twice: whether a message that failed had prepared its statement isn't known.
+        # No name is used twice, since a message that failed may or may not have prepared its statement.
         new = {}
         for statement, _ in encoded:
             if statement not in self._names and statement not in new:

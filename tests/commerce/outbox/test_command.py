@@ -61,9 +61,11 @@ def test_retry_of_what_cannot_be_retried_changes_nothing(shop, other_shop):
     dead, done = make_dispatch(shop, status="dead"), make_dispatch(shop, status="succeeded")
     foreign = make_dispatch(other_shop, status="dead")
 
-    for dispatch in (done, foreign):
-        with pytest.raises(CommandError, match=rf"Nothing was retried\. {dispatch.pk}: "):
+    not_dead = f"Dispatch {done.pk} is succeeded: only a dead or cancelled one can be retried."
+    for dispatch, reason in ((done, not_dead), (foreign, "Not found.")):
+        with pytest.raises(CommandError) as refused:
             call_command("outbox", "retry", shop.id, dead.pk, dispatch.pk)
+        assert str(refused.value) == f"Nothing was retried. {dispatch.pk}: {reason}"
 
     assert [status for status, _ in statuses(shop)] == ["dead", "succeeded"]
 

@@ -60,8 +60,9 @@ class Command(BaseCommand):
                 try:
                     operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
                 except Refusal as refusal:
-                    # The error leaves the scope, which undoes the retries before it as well.
-                    raise CommandError(f"Nothing was retried. {dispatch_id}: {refusal.detail}.") from None
+                    # The error ends the scope, which rolls back the earlier retries as well.
+                    detail = refusal.detail.rstrip(".")
+                    raise CommandError(f"Nothing was retried. {dispatch_id}: {detail}.") from None
         self.stdout.write(f"retried {len(ids)}")
 
     def _tail(self, options: dict[str, Any]) -> None:

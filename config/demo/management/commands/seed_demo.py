@@ -6,7 +6,7 @@ import orjson
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from config.demo.seeding import is_begun, seed
+from config.demo.seeding import has_demo_shops, seed
 
 
 class Command(BaseCommand):
@@ -21,10 +21,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         output: Path = options["output"]
-        if not is_begun():
-            # A file of another installation.
+        if not has_demo_shops():
+            # The file is from another installation.
             output.unlink(missing_ok=True)
-        # The file is written last: where it's missing, so may be a part of the shops.
+        # The file is written last. Without it, some of the shops may be missing too.
         if output.exists():
             return
         content = seed(now=timezone.now())
