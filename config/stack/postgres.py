@@ -29,6 +29,9 @@ _SETTINGS = {
     "work_mem": "8MB",
     "max_wal_size": "2GB",
     "random_page_cost": "1.1",
+    # Statements planned while their tables were empty read all rows of an account, until autovacuum has counted them.
+    # By default that can take a minute.
+    "autovacuum_naptime": "5s",
     "timezone": "UTC",
     "log_timezone": "UTC",
 }

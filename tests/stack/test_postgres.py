@@ -11,6 +11,7 @@ import pytest
 from config.stack.ports import find_free_port
 from config.stack.postgres import Cluster
 from config.stack.privileges import find_service_user
+from config.stack.waiting import until_deadline
 
 
 def test_server_keeps_its_data_over_a_restart(cluster: Cluster, place: Path, started):
@@ -113,6 +114,22 @@ def test_server_does_not_run_as_root(cluster: Cluster, place: Path, started):
     user = find_service_user()
     assert cluster.data_dir.stat().st_uid == (user.uid if user else os.getuid())
     assert cluster.data_dir.stat().st_mode & 0o777 == 0o700
+
+
+def test_server_soon_counts_the_rows_of_a_table_that_grows(cluster: Cluster, place: Path, started):
+    durable = replace(cluster, is_durable=True)
+    started(durable.service(log=place / "log")).wait_until_ready(seconds=20)
+
+    with psycopg.connect(cluster.superuser_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE filled AS SELECT generate_series(1, 1000) AS number")
+        for _ in until_deadline(30, pause=lambda _: time.sleep(0.2)):
+            counted = connection.execute(
+                "SELECT reltuples::int FROM pg_class WHERE relname = 'filled'"
+            ).fetchone()
+            if counted == (1000,):
+                break
+
+    assert counted == (1000,)
 
 
 def _postmaster(cluster: Cluster) -> int:
