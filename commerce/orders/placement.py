@@ -64,6 +64,8 @@ def place_order(
         discount_codes=[applied.mask() for applied in discount_codes],
         **frozen,
     )
-    (placed,) = send(lines.place_order.call([_INSERT.encode([order]), current_account_id(), checkout_id]))
+    (placed,) = send(
+        lines.place_order.call([_INSERT.encoder.encode([order]), current_account_id(), checkout_id])
+    )
     _INSERT.fill_in(order, placed.rows[0])
     return order

@@ -6,9 +6,11 @@ from django.db import connection
 from django.db.models import BinaryField, Value
 from django.db.models.signals import post_init, pre_init
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from checkouts.models import Checkout
-from commerce.tenancy.instances import Columns, encode_rows, post_columns
+from checkouts.phases import Phase
+from commerce.tenancy.instances import Columns, Encoder, post_columns
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.statements import Prepared, send
 
@@ -62,11 +64,22 @@ def test_values_of_every_model_arrive_as_they_are_stored(world, model):
     with world.shop.scope(), connection.cursor() as cursor:
         cursor.execute(f"SELECT {names} FROM {table} ORDER BY id")
         stored = cursor.fetchall()
-        encoded = encode_rows(model.objects.order_by("pk"), fields)
+        encoded = Encoder(fields).encode(model.objects.order_by("pk"))
         cursor.execute(
             f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json) ORDER BY id", [encoded]
         )
         assert cursor.fetchall() == stored
+
+
+def test_lazy_texts_and_choices_are_written_as_texts_and_other_objects_are_refused(world):
+    encoder = Encoder([Checkout._meta.get_field("email"), Checkout._meta.get_field("phase")])
+
+    with world.shop.scope():
+        encoded = encoder.encode([Checkout(email=gettext_lazy("Orders"), phase=Phase.PAYMENT)])
+        with pytest.raises(TypeError):
+            encoder.encode([Checkout(email=object())])
+
+    assert encoded == '[{"email":"Orders","phase":"payment"}]'
 
 
 def test_every_model_has_rows(world):
