@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from commerce.outbox.claims import Claim, Limits, claim_dispatches
@@ -137,6 +138,26 @@ def test_queue_behind_many_that_are_not_due_has_its_turn(make_shop):
         served += [claim.account_id for claim in claims]
 
     assert served == [last.id]
+
+
+def test_claim_reads_no_more_rows_of_a_longer_queue(shop):
+    """The next dispatch of a queue is found by an index, not by sorting all that wait."""
+    read = []
+    for more in (150, 1000):
+        fill(shop, more, since=HOUR - timedelta(seconds=more))
+        before = count_rows_read()
+        assert len(claim_dispatches(batch=1)) == 1
+        read.append(count_rows_read() - before)
+
+    assert read[0] == read[1] < 150
+
+
+def count_rows_read():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'outbox_dispatches'"
+        )
+        return cursor.fetchone()[0]
 
 
 def test_one_lost_dispatch_is_taken_at_a_time(shop):
