@@ -1,11 +1,9 @@
 """Fixtures: a scripted renderer, a folder for mail, and dispatches of `send_email`."""
 
 import gc
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,18 +14,16 @@ from commerce.outbox.operations import enqueue
 from emails import providers, renderer_client
 from emails.own_templates.models import EmailTemplateVersion
 from emails.providers.services import ServiceProvider
+from tests.emails.json_server import Answer, JsonServer, Request
 from tests.emails.renderer.conftest import MJML
 from tests.emails.resend import Resend
 
 
-class Renderer(ThreadingHTTPServer):
+class Renderer(JsonServer):
     """Answers every request with `status` and `answer`, and stores the requests."""
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__()
         self.status = 200
         self.answer: dict = {
             "subject": "Your order 1001",
@@ -40,44 +36,21 @@ class Renderer(ThreadingHTTPServer):
         self.requests: list[dict] = []
         self.lanes: list[str | None] = []
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore clients that were killed before they got their answer."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
     def hold(self, request: dict) -> None:
         """Called before each answer."""
 
     def refuse(self, status: int, code: str) -> None:
         self.status, self.answer = status, {"code": code, "detail": "No.", "status": status}
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Renderer
-
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        request = json.loads(self.rfile.read(length))
-        self.server.requests.append(request)
-        self.server.lanes.append(self.headers["X-Render-Lane"])
-        self.server.hold(request)
-        body = json.dumps(self.server.answer).encode()
-        self.send_response(self.server.status)
-        self.send_header("Content-Type", "application/json")
-        for name, value in self.server.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        pass
+    def reply(self, request: Request) -> Answer:
+        self.requests.append(request.message)
+        self.lanes.append(request.headers.get("X-Render-Lane"))
+        self.hold(request.message)
+        return Answer(self.status, self.answer, self.headers)
 
 
 @contextmanager
-def serving(server: ThreadingHTTPServer) -> Iterator[None]:
+def serving(server: JsonServer) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     yield
