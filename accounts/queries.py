@@ -4,7 +4,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Q, QuerySet
 
 from accounts.models import Account, ApiKey, Market
-from commerce.errors import NotFound
+from commerce.formats import parse_id
 from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id, current_workspace_id
 from commerce.tenancy.statements import Call, Prepared, Result
@@ -28,15 +28,9 @@ def get_account(id_or_handle: str) -> Account:
 
     A handle contains a letter, so digits alone are an id.
     """
-    accounts = workspace_accounts(include_archived=True)
-    if not (id_or_handle.isascii() and id_or_handle.isdigit()):
-        account = accounts.filter(handle=id_or_handle).first()
-    else:
-        # Up to 18 digits fit into a bigint.
-        account = accounts.filter(pk=int(id_or_handle)).first() if len(id_or_handle) < 19 else None
-    if account is None:
-        raise NotFound
-    return account
+    account_id = parse_id(id_or_handle)
+    wanted = {"handle": id_or_handle} if account_id is None else {"pk": account_id}
+    return get_or_not_found(workspace_accounts(include_archived=True), **wanted)
 
 
 def markets() -> QuerySet[Market]:
@@ -92,10 +86,3 @@ def account_id_of(handle: str) -> int | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id_of(%s)", [handle])
         return cursor.fetchone()[0]
-
-
-def every_account_id() -> list[int]:
-    """The ids of all accounts of the installation, for commands. Call it outside of any scope."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT account_ids()")
-        return [row[0] for row in cursor.fetchall()]

@@ -1,7 +1,7 @@
 """How values leave the domain: ids and cents as decimal strings, timestamps in UTC ending in Z.
 
 The domain itself keeps integers and datetimes. Answers, events, refusals and the variables of emails use these
-functions.
+functions. `parse_id` reads ids from URLs and other plain text.
 """
 
 from dataclasses import fields, is_dataclass
@@ -15,6 +15,12 @@ def text_id(value: int | None) -> str | None:
 
 
 cents = text_id
+
+
+def parse_id(text: str) -> int | None:
+    """An id in decimal digits; None for any other text, and for more digits than surely fit into a bigint."""
+    # Python also takes digits of other scripts.
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def timestamp(value: datetime | None) -> str | None:

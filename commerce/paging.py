@@ -22,6 +22,7 @@ from django.db.models.functions import RowNumber
 from django.http import QueryDict
 
 from commerce.errors import ValidationFailed
+from commerce.formats import parse_id
 from commerce.sizes import KIB, BytesOf, long_columns
 
 DEFAULT_LIMIT = 50
@@ -51,10 +52,10 @@ def _read_integer(query: QueryDict, name: str, default: int | None) -> int | Non
     text = query.get(name)
     if text is None:
         return default
-    # Digits of other scripts are digits for Python. 18 of them fit into PostgreSQL's bigint.
-    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < 1:
+    number = parse_id(text)
+    if number is None or number < 1:
         raise ValidationFailed.of(name, "invalid", "Must be an integer of at least 1.")
-    return int(text)
+    return number
 
 
 @dataclass(frozen=True, slots=True)

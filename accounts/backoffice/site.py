@@ -21,7 +21,9 @@ from commerce.backoffice.forms import refusal_of
 from commerce.backoffice.history import record
 from commerce.backoffice.membership import get_membership
 from commerce.backoffice.models import StaffAction
+from commerce.backoffice.requests import StaffRequest
 from commerce.errors import Refusal
+from commerce.formats import parse_id
 from commerce.tenancy.scope import account_scope
 
 from .choice import find_invitations, find_memberships, load_chosen_membership, switch_account
@@ -59,19 +61,18 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def _scope_to_account(self, view: View, *, required: bool) -> View:
         @wraps(view)
-        def scoped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        def scoped(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponse:
             membership = load_chosen_membership(request)
             if membership is None:
                 if not required:
                     return view(request, *args, **kwargs)
                 return redirect(f"{reverse('admin:choose_account')}?{urlencode({'next': request.path})}")
-            request.membership = membership  # type: ignore[attr-defined]
-            open_scope = partial(account_scope, membership.account_id)
-            request.open_scope = open_scope  # type: ignore[attr-defined]
+            request.membership = membership
+            request.open_scope = partial(account_scope, membership.account_id)
             # A page that calls another service opens its scopes around the call.
             opens_own = getattr(view, "opens_own_scopes", False)
             try:
-                with nullcontext() if opens_own else open_scope():
+                with nullcontext() if opens_own else request.open_scope():
                     response = view(request, *args, **kwargs)
                     # Templates read rows. Django would render only after the scope is closed.
                     if isinstance(response, TemplateResponse):
@@ -176,7 +177,4 @@ class BackOfficeSite(UnfoldAdminSite):
 
 
 def _read_account_id(request: HttpRequest) -> int | None:
-    account_id = request.POST.get("account_id", "")
-    # Up to 18 digits fit into a bigint.
-    is_id = account_id.isascii() and account_id.isdigit() and len(account_id) < 19
-    return int(account_id) if is_id else None
+    return parse_id(request.POST.get("account_id", ""))

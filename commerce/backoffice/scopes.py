@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.http import HttpRequest
+
+from .requests import StaffRequest
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Callable[[], AbstractContextManager[None]]
@@ -18,4 +20,4 @@ def opens_own_scopes(view: F) -> F:
 
 def get_scope_opener(request: HttpRequest) -> Scope:
     """Return a function that opens a transaction in the member's account, for pages marked `opens_own_scopes`."""
-    return request.open_scope  # type: ignore[attr-defined]
+    return cast("StaffRequest", request).open_scope

@@ -18,6 +18,7 @@ from commerce.backoffice.forms import is_saving
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
+from commerce.formats import parse_id
 from commerce.queries import sum_up
 from commerce.tenancy.locks import lock_now
 
@@ -160,8 +161,9 @@ class VariantAdmin(EditableAdmin):
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Variant | None:
         # A new price or a longer title makes the product larger, so the product is locked, and before the variant.
-        if is_saving(request) and object_id.isdecimal():
-            of_variant = Variant.objects.filter(pk=int(object_id)).values("product")
+        variant_id = parse_id(object_id)
+        if is_saving(request) and variant_id is not None:
+            of_variant = Variant.objects.filter(pk=variant_id).values("product")
             lock_now(Product.objects.filter(pk__in=of_variant))
         return super().get_object(request, object_id, from_field)
 

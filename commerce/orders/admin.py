@@ -15,6 +15,7 @@ from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.formats import parse_id
 
 from . import operations
 from .models import Order, OrderLineItem
@@ -171,10 +172,9 @@ class OrderAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
-        number = search_term.strip().removeprefix("#")
-        # 18 digits always fit the column.
-        if number.isascii() and number.isdigit() and len(number) < 19:
-            return queryset.filter(number=int(number)), False
+        number = parse_id(search_term.strip().removeprefix("#"))
+        if number is not None:
+            return queryset.filter(number=number), False
         return super().get_search_results(request, queryset, search_term)
 
     @dialog_action(

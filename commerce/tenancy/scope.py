@@ -50,6 +50,14 @@ def account_in_scope() -> int | None:
     return _account_id.get()
 
 
+def list_account_ids() -> list[int]:
+    """The ids of all accounts of the installation, for commands. Call it outside of any scope."""
+    with connection.cursor() as cursor:
+        # The serving role sees no accounts outside of a scope, but may call this function for their ids.
+        cursor.execute("SELECT account_ids()")
+        return [row[0] for row in cursor.fetchall()]
+
+
 @contextmanager
 def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Iterator[None]:
     """A transaction in which exactly one account's rows are visible.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from commerce.formats import as_text
+from commerce.formats import as_text, parse_id
 from commerce.orders.snapshots import AppliedCode, PickupPointSnapshot, VatSnapshot
 from commerce.snapshots import SnapshotEncoder, read_snapshot
 
@@ -89,3 +89,24 @@ def test_timestamp_is_read_in_utc():
 def test_what_is_no_snapshot_is_not_stored():
     with pytest.raises(TypeError):
         json.dumps({"amount": object()}, cls=SnapshotEncoder)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7", 7),
+        ("007", 7),
+        ("0", 0),
+        ("9" * 18, 10**18 - 1),
+        ("9" * 19, None),
+        ("-1", None),
+        ("1.5", None),
+        ("", None),
+        (" 7", None),
+        ("tea", None),
+        ("\u0663", None),
+        ("\u00b2", None),
+    ],
+)
+def test_only_plain_digits_that_fit_a_bigint_are_an_id(text, expected):
+    assert parse_id(text) == expected

@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from accounts.queries import account_id_of, current_account, every_account_id
+from accounts.queries import account_id_of, current_account
 from checkouts.reconciliation import find_differences
 from commerce.loops.operations import continue_after_failure
-from commerce.tenancy.scope import account_scope
+from commerce.tenancy.scope import account_scope, list_account_ids
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        account_ids = _find_account_ids(options["accounts"]) if options["accounts"] else every_account_id()
+        account_ids = _find_account_ids(options["accounts"]) if options["accounts"] else list_account_ids()
         found = unread = 0
         for account_id in tqdm(account_ids, unit="account", disable=None):
             # Counted as unread until the end, because a failure leaves the block without raising.

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import path
 
 from commerce.errors import MalformedRequest
+from commerce.formats import parse_id
 from commerce.payments.errors import InvalidSignature
 from commerce.payments.events import GatewayEvent, make_event_view
 from commerce.tenancy.scope import current_account_id
@@ -47,13 +48,12 @@ def _read_event(request: HttpRequest, secret: str) -> GatewayEvent | None:
         return None
     session = _get_object(_get_object(event, "data"), "object")
     metadata = _get_object(session, "metadata")
-    attempt_id, reference = str(metadata.get("attempt_id")), session.get("id")
-    # The owner of the Stripe account may have created the session in another way. 18 digits fit the column.
-    is_number = attempt_id.isascii() and attempt_id.isdigit() and len(attempt_id) <= 18
+    # The owner of the Stripe account may have created the session in another way, with any metadata.
+    attempt_id, reference = parse_id(str(metadata.get("attempt_id"))), session.get("id")
     is_ours = metadata.get("account_id") == str(current_account_id())
-    if not (is_ours and is_number and _is_id(reference)):
+    if not is_ours or attempt_id is None or not _is_id(reference):
         return None
-    return GatewayEvent(key=f"stripe/{event['id']}", attempt_id=int(attempt_id), reference=str(reference))
+    return GatewayEvent(key=f"stripe/{event['id']}", attempt_id=attempt_id, reference=str(reference))
 
 
 def _get_object(outer: Mapping[str, object], name: str) -> dict[str, object]:

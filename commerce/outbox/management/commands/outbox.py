@@ -5,14 +5,13 @@ from math import inf
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
 from django.utils import timezone
 
 from commerce.errors import Refusal
 from commerce.loops.operations import continue_after_failure
 from commerce.outbox import operations, queries
 from commerce.outbox.models import OutboxDispatch
-from commerce.tenancy.scope import account_scope
+from commerce.tenancy.scope import account_scope, list_account_ids
 
 _LOOK_EVERY_S = 1.0
 
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         options["run"](options)
 
     def _status(self, options: dict[str, Any]) -> None:
-        for account_id in [options["account"]] if options["account"] else _list_account_ids():
+        for account_id in [options["account"]] if options["account"] else list_account_ids():
             with continue_after_failure("outbox_status", account=account_id):
                 with account_scope(account_id):
                     counted = queries.count_by_task()
@@ -78,13 +77,6 @@ class Command(BaseCommand):
                 for dispatch in ended:
                     self.stdout.write(_describe(dispatch))
                     shown_until = dispatch.finished_at or shown_until
-
-
-def _list_account_ids() -> list[int]:
-    with connection.cursor() as cursor:
-        # The serving role sees no accounts outside of a scope, but may call this function for their ids.
-        cursor.execute("SELECT account_ids()")
-        return [row[0] for row in cursor.fetchall()]
 
 
 def _describe(dispatch: OutboxDispatch) -> str:
