@@ -68,7 +68,7 @@ def begin_attempt(counters: list[Counter]) -> int:
     return _run_script(_BEGIN, counted, *arguments) or 0
 
 
-def take_attempt_back(counters: list[Counter]) -> None:
+def undo_attempt(counters: list[Counter]) -> None:
     """Undo `begin_attempt`, because the attempt was correct or stored nothing."""
     counted = [counter for counter in counters if counter.limit.attempts]
     _run_script(_TAKE_BACK, counted, *(int(counter.is_cleared_by_success) for counter in counted))
@@ -84,7 +84,7 @@ def limit_attempts(counter: Counter) -> Iterator[None]:
         yield
     except BaseException:
         # Whatever the error was, the request is rolled back, so it has stored nothing.
-        take_attempt_back([counter])
+        undo_attempt([counter])
         raise
 
 

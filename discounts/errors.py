@@ -1,6 +1,6 @@
 from commerce.errors import Refusal
 
-from .vouchers import errors as voucher_errors  # noqa: F401  for the catalogue of refusals, which looks here
+from .vouchers import errors as voucher_errors  # noqa: F401  for RestConfig.ready, which loads this module
 
 
 class DiscountCodeTaken(Refusal):

@@ -5,7 +5,6 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from unfold.decorators import display
 from unfold.enums import ActionVariant
@@ -21,7 +20,7 @@ from unfold.widgets import (
 from accounts import operations, queries
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
-from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.dialogs import dialog_action, show_secret
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.principal import SCOPES
 from commerce.tenancy.scope import current_account_id
@@ -95,7 +94,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             expires_at=fields["expires_at"],
         )
         self.log_addition(request, issued.key, "issued")
-        return _show_once(request, issued)
+        return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(
         "Rotate",
@@ -109,7 +108,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             issuer=operations.OWNER, key=key, grace_seconds=fields["grace_seconds"], now=timezone.now()
         )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
-        return _show_once(request, issued)
+        return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(
         "Revoke",
@@ -121,10 +120,3 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> str:
         operations.revoke_key(issuer=operations.OWNER, key=key, now=timezone.now())
         return "The key has been revoked."
-
-
-def _show_once(request: HttpRequest, issued: operations.IssuedKey) -> HttpResponse:
-    """Show the secret in place of the dialog, so that no message or session ever stores it."""
-    response = render(request, "backoffice/secret.html", {"issued": issued})
-    response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
-    return response

@@ -19,7 +19,7 @@ from commerce.rest.problems import as_refusal, refusal_response
 from commerce.rest.requests import ApiRequest
 from commerce.rest.unknown_fields import add_field_headers
 from commerce.rest.versioning import old_name
-from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, scopes_of, takes_of
+from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, find_accepted_fields, scopes_of
 from commerce.sizes import MAX_BODY_BYTES
 from commerce.tenancy.scope import account_scope, workspace_scope
 from commerce.versions import version_of_path
@@ -161,31 +161,28 @@ def _answer(
         # Needs no record of its own: the rows that it locks make repetitions wait.
         request.body_hash = idempotency.hash_body(request)
     elif key is not None:
-        record: dict[str, Any] = {
-            "surface": view_class.surface,
-            "key": key,
-            "hidden": view_class.secret_fields,
-            "respond": respond,
-            "token_field": token_field,
-        }
+        record = idempotency.Record(
+            surface=view_class.surface, key=key, hidden=view_class.secret_fields, token_field=token_field
+        )
         if is_unscoped:
-            run = partial(idempotency.answer_once_across_scopes, request, knows_keys=knows_keys, **record)
+            answer_once = partial(idempotency.answer_once_across_scopes, knows_keys=knows_keys)
+            run = partial(answer_once, request, record, respond)
         else:
-            run = partial(idempotency.answer_once, request, **record)
+            run = partial(idempotency.answer_once, request, record, respond)
     # An action that calls another service opens its scopes around the call: no transaction is open during it.
     with nullcontext() if is_unscoped else request.open_scope():
         response = run()
-    takes = takes_of(view_class, action)
-    if takes is not None and "Idempotent-Replayed" in response:
+    accepted = find_accepted_fields(view_class, action)
+    if accepted is not None and "Idempotent-Replayed" in response:
         # The view, which adds the headers for unknown fields, hasn't run.
-        add_field_headers(request, takes, response)
+        add_field_headers(request, accepted, response)
     return response
 
 
 def _name_token_field(request: ApiRequest, view_class: type[StorefrontViewSet], action: str) -> str | None:
     """Return what the request's version calls the field of the body that only the shopper knows, if there is one."""
     field = view_class.shopper_fields.get(action)
-    takes = takes_of(view_class, action)
-    if field and takes and takes.body:
-        field = old_name(takes.body, field, request.api_version)
+    accepted = find_accepted_fields(view_class, action)
+    if field and accepted and accepted.body:
+        field = old_name(accepted.body, field, request.api_version)
     return field

@@ -7,7 +7,7 @@ addresses, and it lasts only a minute.
 from django.core.exceptions import ValidationError
 from unfold.forms import AuthenticationForm
 
-from commerce.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
+from commerce.attempts import Counter, Limit, begin_attempt, digest, undo_attempt
 from commerce.client_address import client_address
 
 PER_NAME_AND_ADDRESS = Limit(5, 15 * 60)
@@ -36,7 +36,7 @@ class LoginForm(AuthenticationForm):
                 code="too_many_attempts",
             )
         cleaned = super().clean()
-        take_attempt_back(counters)
+        undo_attempt(counters)
         return cleaned
 
 

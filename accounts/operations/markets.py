@@ -21,9 +21,7 @@ def update_market(*, market: Market, changes: Mapping[str, object]) -> Market:
     changes = MARKET.check(changes, partial=True)
     if changes.get("domain") != market.domain:
         require_free_domain(changes.get("domain"))
-    for name, value in changes.items():
-        setattr(market, name, value)
-    market.save(update_fields=[*changes, "updated_at"])
+    market.save_changes(changes)
     return market
 
 

@@ -9,7 +9,7 @@ from commerce.tenancy.scope import workspace_scope
 from .keys import OPERATOR, IssuedKey, issue_key
 
 
-def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Workspace, IssuedKey]:
+def bootstrap_workspace(*, name: str) -> tuple[Workspace, IssuedKey]:
     """Create a workspace with a key for it. Raises `ValidationFailed`."""
     name = WORKSPACE.check({"name": name})["name"]
     # Chosen here, because the policies let a workspace be inserted only within its own scope.
@@ -21,7 +21,7 @@ def bootstrap_workspace(*, name: str, key_name: str = "bootstrap") -> tuple[Work
             workspace_id=workspace_id,
             account_id=None,
             kind=ApiKey.Kind.WORKSPACE,
-            name=key_name,
+            name="bootstrap",
             now=timezone.now(),
         )
     return workspace, issued

@@ -77,3 +77,10 @@ def dialog_action(
         return run
 
     return decorator
+
+
+def show_secret(request: HttpRequest, *, name: str, secret: str) -> HttpResponse:
+    """Show a new secret in place of the dialog, once: a message would be stored."""
+    response = render(request, "backoffice/secret.html", {"name": name, "secret": secret})
+    response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
+    return response

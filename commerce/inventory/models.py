@@ -59,7 +59,7 @@ class InventoryLevel(AccountOwned):
         """Units that can still be sold; negative if backorders exceed the stock."""
         return self.on_hand - self.reserved - self.committed
 
-    def may_hold(self, on_hand: int) -> bool:
+    def is_covered_by(self, on_hand: int) -> bool:
         """Whether `on_hand` units would cover what is reserved and committed, as the constraints require."""
         return on_hand >= (0 if self.allow_backorder else self.reserved + self.committed)
 

@@ -20,10 +20,7 @@ def create_location(*, fields: Mapping[str, object]) -> Location:
 def update_location(*, location: Location, changes: Mapping[str, object]) -> Location:
     """Change a location. Raises as `create_location` does."""
     changes = LOCATION.check(changes, partial=True)
-    for name, value in changes.items():
-        setattr(location, name, value)
-    # Only what changed, so that two changes of different fields at once both stay.
-    location.save(update_fields=[*changes, "updated_at"])
+    location.save_changes(changes)
     return location
 
 
@@ -46,7 +43,7 @@ def adjust_level(
     (level,) = lock_levels(Q(location_id=location_id, variant_id=variant_id))
     on_hand = level.on_hand + delta
     # The constraints would refuse it as well, but couldn't tell the client the numbers.
-    if not level.may_hold(on_hand):
+    if not level.is_covered_by(on_hand):
         raise StockBelowCommitted(on_hand=level.on_hand, reserved=level.reserved, committed=level.committed)
     level.on_hand = on_hand
     level.save(update_fields=["on_hand", "updated_at"])

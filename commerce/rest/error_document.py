@@ -3,9 +3,7 @@
 from collections import defaultdict
 from http import HTTPStatus
 
-from django.utils.module_loading import autodiscover_modules
-
-from commerce.errors import Refusal, all_refusals
+from commerce.errors import all_refusals
 
 _HEAD = """\
 # Error codes
@@ -20,18 +18,13 @@ changed nothing; only `payment_gateway_failed` tells the state of the checkout i
 """
 
 
-def refusals() -> list[type[Refusal]]:
-    """Every refusal of the installed apps."""
-    autodiscover_modules("errors")
-    return list(all_refusals())
-
-
-def error_document() -> str:
-    """The document of error codes, ordered by status and code."""
+def make_error_document() -> str:
+    """Make the document of error codes, ordered by status and code."""
     # Refusals of several apps may share a status and a code.
     titles: dict[tuple[int, str], set[str]] = defaultdict(set)
     titles[HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"].add("Internal error")
-    for refusal in refusals():
+    # `RestConfig.ready` has loaded those of all apps.
+    for refusal in all_refusals():
         titles[refusal.status, refusal.code].add(refusal.title)
     rows = [
         f"| {status:d} | `{code}` | {'; '.join(sorted(titles[status, code]))} |"

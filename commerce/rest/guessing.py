@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpResponse
 
-from commerce.attempts import Counter, Limit, begin_attempt, digest, take_attempt_back
+from commerce.attempts import Counter, Limit, begin_attempt, digest, undo_attempt
 from commerce.client_address import client_address
 from commerce.errors import RateLimited
 from commerce.principal import Principal
@@ -43,7 +43,7 @@ def limit_guesses(
     finally:
         # Also after an exception, which says nothing about the code.
         if not is_wrong:
-            take_attempt_back(counters)
+            undo_attempt(counters)
     return response
 
 

@@ -60,6 +60,20 @@ _RELEASE = """
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the record of a request is stored under, and how.
+
+    Fields named in `hidden` are secrets that are shown once: they are stored and replayed as null. `token_field` is the
+    field of the body that holds a shopper's token, if any: requests that differ in blanks around it are the same.
+    """
+
+    surface: str
+    key: str
+    hidden: tuple[str, ...]
+    token_field: str | None = None
+
+
 def key_of(request: HttpRequest) -> str | None:
     """The request's key, or None; raises `IdempotencyKeyInvalid`."""
     # Not from `request.headers`: Django builds it from all headers when it is first read.
@@ -96,50 +110,34 @@ def _read_member(request: HttpRequest, name: str) -> str:
     return read_token(value)
 
 
-def answer_once(
-    request: HttpRequest,
-    *,
-    surface: str,
-    key: str,
-    hidden: tuple[str, ...],
-    respond: Callable[[], HttpResponse],
-    token_field: str | None = None,
-) -> HttpResponse:
+def answer_once(request: HttpRequest, record: Record, respond: Callable[[], HttpResponse]) -> HttpResponse:
     """Replay the stored answer of this key, or respond and store the answer in the same transaction.
 
-    A refused request is rolled back and leaves no record, so it can be sent again. Fields named in `hidden` are
-    secrets that are shown once: they are stored and replayed as null.
-    Raises `RequestInProgress` and `IdempotencyKeyReused`.
+    A refused request is rolled back and leaves no record, so it can be sent again. Raises `RequestInProgress` and
+    `IdempotencyKeyReused`.
     """
     store = _find_store()
-    fingerprint = fingerprint_of(request, token_field=token_field)
+    place = [store.owner_id, record.surface, record.key]
+    fingerprint = fingerprint_of(request, token_field=record.token_field)
     # A lock that is taken is refused instead of awaited, so that repetitions don't block threads. If two keys should
     # have the same hash, a request is refused that could have run, which does no harm.
-    is_ours = _fetch(_LOCK, f"{store.owner_id}:{surface}:{key}")[0]
+    is_ours = _fetch(_LOCK, f"{store.owner_id}:{record.surface}:{record.key}")[0]
     # Looked up even without the lock, which may be held by another repetition that is only replaying.
-    stored = _fetch(store.fill_in(_FIND), store.owner_id, surface, key)
+    stored = _fetch(store.fill_in(_FIND), *place)
     if stored is not None:
         return _replay(*stored, fingerprint=fingerprint)
     if not is_ours:
         raise RequestInProgress
     response = _render(respond())
     if response.status_code < 400:
-        kept = hide_secrets(response, hidden)
+        kept = hide_secrets(response, record.hidden)
         with connection.cursor() as cursor:
-            row = [store.owner_id, surface, key, fingerprint, response.status_code, kept]
-            cursor.execute(store.fill_in(_STORE), row)
+            cursor.execute(store.fill_in(_STORE), [*place, fingerprint, response.status_code, kept])
     return response
 
 
 def answer_once_across_scopes(
-    request: ApiRequest,
-    *,
-    surface: str,
-    key: str,
-    hidden: tuple[str, ...],
-    respond: Callable[[], HttpResponse],
-    token_field: str | None = None,
-    knows_keys: bool = False,
+    request: ApiRequest, record: Record, respond: Callable[[], HttpResponse], *, knows_keys: bool
 ) -> HttpResponse:
     """Like `answer_once`, for a view that opens its scopes itself. The claim and the answer each have their own scope.
 
@@ -149,19 +147,20 @@ def answer_once_across_scopes(
     """
     with request.open_scope():
         store = _find_store()
-        fingerprint = fingerprint_of(request, with_body=not knows_keys, token_field=token_field)
-        claim = _fetch(store.fill_in(_CLAIM), store.owner_id, surface, key, fingerprint, _RUN_AGAIN)
-        stored = None if claim else _fetch(store.fill_in(_FIND), store.owner_id, surface, key)
+        fingerprint = fingerprint_of(request, with_body=not knows_keys, token_field=record.token_field)
+        place = [store.owner_id, record.surface, record.key]
+        claim = _fetch(store.fill_in(_CLAIM), *place, fingerprint, _RUN_AGAIN)
+        stored = None if claim else _fetch(store.fill_in(_FIND), *place)
     if claim is None:
         return _replay_or_wait(stored, fingerprint=fingerprint)
     claimed_at, earlier = claim
-    own_claim = [store.owner_id, surface, key, claimed_at]
+    own_claim = [*place, claimed_at]
     # What stays if the request is refused: the record of an earlier run, or none.
     kept = (200, _RUN_AGAIN) if bytes(earlier) == _RUN_AGAIN else None
     try:
         response = _render(respond())
         if response.status_code < 400:
-            answer = _RUN_AGAIN if knows_keys else hide_secrets(response, hidden)
+            answer = _RUN_AGAIN if knows_keys else hide_secrets(response, record.hidden)
             kept = (response.status_code, answer)
     finally:
         # Also after an error, or the claim would block the key for two minutes.

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
-from .unknown_fields import Takes
+from .unknown_fields import AcceptedFields
 from .versioning import declared_fields
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,11 +64,11 @@ def answers(
         query.update(
             [parameter.name] if isinstance(parameter, OpenApiParameter) else declared_fields(parameter)
         )
-    takes = Takes(body=request, query=frozenset(query))
+    accepted = AcceptedFields(body=request, query=frozenset(query))
 
     def decorate(action: F) -> F:
         # The base view reads them.
-        action.takes = takes  # type: ignore[attr-defined]
+        action.accepted = accepted  # type: ignore[attr-defined]
         action.answer_schema = None if response is None else type(response)  # type: ignore[attr-defined]
         return describe(action)
 

@@ -34,7 +34,7 @@ _HALF_AN_ESCAPE = re.compile(r"%[0-9A-F]?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class AcceptedFields:
     """What an action accepts: the shape of its body, and the names of its query parameters."""
 
     body: type[serializers.Serializer] | None
@@ -49,14 +49,16 @@ class _Names:
     nested: tuple[tuple[str, type[serializers.Serializer]], ...]
 
 
-def check_fields(request: ApiRequest, takes: Takes, body: Mapping[str, object]) -> dict[str, str]:
+def check_fields(request: ApiRequest, accepted: AcceptedFields, body: Mapping[str, object]) -> dict[str, str]:
     """The headers to add to the answer. Raises `UnknownField` if the client asks for strict handling."""
     is_strict = "HTTP_PREFER" in request.META and wants_strictness(request.META["HTTP_PREFER"])
     unknown: list[str] = []
     if request.META.get("QUERY_STRING"):
-        unknown += islice((name for name in request.GET if name not in takes.query), MAX_IN_ERRORS)
+        unknown += islice((name for name in request.GET if name not in accepted.query), MAX_IN_ERRORS)
     if body:
-        unknown += islice(unknown_fields(takes.body, body, request.api_version), MAX_IN_ERRORS - len(unknown))
+        unknown += islice(
+            unknown_fields(accepted.body, body, request.api_version), MAX_IN_ERRORS - len(unknown)
+        )
     headers = {HEADER: ", ".join(map(_encode, unknown[:MAX_IN_HEADER]))} if unknown else {}
     if not is_strict:
         return headers
@@ -70,10 +72,10 @@ def check_fields(request: ApiRequest, takes: Takes, body: Mapping[str, object]) 
     return STRICT
 
 
-def add_field_headers(request: ApiRequest, takes: Takes, response: HttpResponse) -> None:
+def add_field_headers(request: ApiRequest, accepted: AcceptedFields, response: HttpResponse) -> None:
     """Add the headers to a stored answer, which is replayed even if strict handling would refuse the request now."""
     try:
-        headers = check_fields(request, takes, orjson.loads(request.body or b"{}"))
+        headers = check_fields(request, accepted, orjson.loads(request.body or b"{}"))
     except UnknownField as refusal:
         headers = {HEADER: refusal.headers[HEADER]}
     for name, value in headers.items():

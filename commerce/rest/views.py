@@ -23,7 +23,7 @@ from .exceptions import as_refusal
 from .negotiation import Negotiation
 from .rendering import JSONObjectParser, JSONRenderer, ProblemRenderer
 from .requests import ApiRequest
-from .unknown_fields import Takes, check_fields
+from .unknown_fields import AcceptedFields, check_fields
 from .versioning import downgrade_answer, old_path, upgrade_body
 
 Access = Literal["read", "write"]
@@ -96,7 +96,7 @@ class SurfaceViewSet(ViewSet):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def answer(self, data: object, *, status: int = 200) -> HttpResponse:
-        """Answer with JSON in the request's version. Takes a third of the time of DRF's `Response`."""
+        """Answer with JSON in the request's version. AcceptedFields a third of the time of DRF's `Response`."""
         content = orjson.dumps(self.downgrade(data) if self.api_version.later_changes else data)
         return HttpResponse(content, status=status, content_type=JSONRenderer.media_type)
 
@@ -104,9 +104,9 @@ class SurfaceViewSet(ViewSet):
         super().initial(request, *args, **kwargs)
         # Refuse an unreadable body even if the action doesn't use it.
         body: Any = request.data if self._api_request.method in {"POST", "PUT", "PATCH"} else {}
-        takes = takes_of(type(self), self.action)
-        if takes is not None:
-            self.headers |= check_fields(self._api_request, takes, body)
+        accepted = find_accepted_fields(type(self), self.action)
+        if accepted is not None:
+            self.headers |= check_fields(self._api_request, accepted, body)
 
     @property
     def _api_request(self) -> ApiRequest:
@@ -116,11 +116,11 @@ class SurfaceViewSet(ViewSet):
         refusal = as_refusal(exc) if self.api_version.later_changes else None
         if refusal is None:
             return super().handle_exception(exc)
-        takes = takes_of(type(self), self.action)
+        accepted = find_accepted_fields(type(self), self.action)
         # Unknown fields have the names that the client sent.
-        if takes is not None and not isinstance(refusal, UnknownField):
+        if accepted is not None and not isinstance(refusal, UnknownField):
             refusal.errors = tuple(
-                replace(error, field=old_path(takes.body, error.field, self.api_version))
+                replace(error, field=old_path(accepted.body, error.field, self.api_version))
                 for error in refusal.errors
             )
         return super().handle_exception(refusal)
@@ -202,6 +202,6 @@ def scopes_of(view_class: type[SurfaceViewSet], action: str, method: str) -> lis
     return [f"{access}_{area}" for area in areas if area]
 
 
-def takes_of(view_class: type[SurfaceViewSet], action: str | None) -> Takes | None:
+def find_accepted_fields(view_class: type[SurfaceViewSet], action: str | None) -> AcceptedFields | None:
     """What an action accepts according to its `@answers`; None if there is no such action."""
-    return getattr(getattr(view_class, action or "", None), "takes", None)
+    return getattr(getattr(view_class, action or "", None), "accepted", None)

@@ -14,10 +14,7 @@ def create_tax_rate(*, fields: Mapping[str, object]) -> TaxRate:
 def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxRate:
     """Change a tax rate. Orders keep the rate they were placed with. Raises as `create_tax_rate` does."""
     changes = TAX_RATE.check(changes, partial=True)
-    for name, value in changes.items():
-        setattr(tax_rate, name, value)
-    # Only what changed, so that two changes of different fields at once both stay.
-    tax_rate.save(update_fields=[*changes, "updated_at"])
+    tax_rate.save_changes(changes)
     return tax_rate
 
 

@@ -1,5 +1,6 @@
 """The base of every account-owned table."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import models
@@ -51,6 +52,16 @@ class AccountOwned(models.Model):
 
     def validate_constraints(self, exclude: object = None) -> None:
         """Leave constraints to the database: the operation's refusal names the field, Django's only the constraint."""
+
+    def save_changes(self, changes: Mapping[str, object]) -> None:
+        """Set these fields and save only them, so that two changes of different fields at once both stay.
+
+        For models with `updated_at`, which Django would not save unless it is named.
+        """
+        for name, value in changes.items():
+            setattr(self, name, value)
+        written = [*changes, "updated_at"]
+        self.save(update_fields=written)
 
     def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
         # Django's own filters by id alone, for which a sharded table would be searched on every shard.

@@ -5,14 +5,13 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.dialogs import dialog_action, show_secret
 from commerce.backoffice.display import label_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
@@ -124,11 +123,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         )
         # `dialog_action` logs an action itself only if it returns a sentence.
         self.log_change(request, endpoint, "secret rotated")
-        # In place of the dialog rather than as a message, because messages are stored.
-        issued = {"key": {"name": rotated.url}, "secret": rotated.secret}
-        response = render(request, "backoffice/secret.html", {"issued": issued})
-        response["HX-Retarget"] = response["HX-Reselect"] = "#dialog"
-        return response
+        return show_secret(request, name=rotated.url, secret=rotated.secret)
 
 
 @admin.register(WebhookDelivery)

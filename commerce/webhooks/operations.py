@@ -55,9 +55,7 @@ def update_endpoint(*, endpoint_id: int, changes: Mapping[str, object], now: dat
     # The earlier failures were those of another server.
     if changes.get("url", endpoint.url) != endpoint.url:
         changes = changes | _HEALTHY
-    for name, value in changes.items():
-        setattr(endpoint, name, value)
-    endpoint.save(update_fields=[*changes, "updated_at"])
+    endpoint.save_changes(changes)
     return endpoint
 
 

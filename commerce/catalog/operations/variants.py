@@ -43,9 +43,7 @@ def update_variant(*, variant: Variant, changes: Mapping[str, object], now: date
     # A stock level that is created now copies the backorder rule under a shared lock of the variant.
     locked = lock(Variant.objects.all()).get(pk=variant.pk)
     grows = len(str(changes.get("title", ""))) > len(locked.title)
-    for name, value in changes.items():
-        setattr(locked, name, value)
-    locked.save(update_fields=[*changes, "updated_at"])
+    locked.save_changes(changes)
     if product is not None and grows:
         require_size(product, field="title")
     if changes.keys() & {"track_inventory", "allow_backorder"}:

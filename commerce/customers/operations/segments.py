@@ -13,10 +13,7 @@ def create_segment(*, fields: Mapping[str, object]) -> Segment:
 def update_segment(*, segment: Segment, changes: Mapping[str, object]) -> Segment:
     """Change a segment; its members change at once. Raises as `create_segment` does."""
     changes = SEGMENT.check(changes, partial=True)
-    for name, value in changes.items():
-        setattr(segment, name, value)
-    # Only what changed, so that two changes of different fields at once both stay.
-    segment.save(update_fields=[*changes, "updated_at"])
+    segment.save_changes(changes)
     return segment
 
 

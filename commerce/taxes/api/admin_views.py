@@ -15,23 +15,23 @@ class TaxRatesViewSet(AdminViewSet):
 
     @answers(many("tax_rates", shapes.TaxRateOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
-        return Response(newest_first(queries.tax_rates(), self.cursor).answer("tax_rates", _tax_rate))
+        return Response(newest_first(queries.tax_rates(), self.cursor).answer("tax_rates", _shape_tax_rate))
 
     @answers(one("tax_rate", shapes.TaxRateOutput), request=shapes.TaxRateInput, status=201)
     def create(self, request: Request) -> Response:
         tax_rate = operations.create_tax_rate(fields=self.valid(shapes.TaxRateInput))
-        return Response({"tax_rate": _tax_rate(tax_rate)}, status=201)
+        return Response({"tax_rate": _shape_tax_rate(tax_rate)}, status=201)
 
     @answers(one("tax_rate", shapes.TaxRateOutput))
     def retrieve(self, request: Request, tax_rate_id: int) -> Response:
-        return Response({"tax_rate": _tax_rate(queries.get_tax_rate(tax_rate_id))})
+        return Response({"tax_rate": _shape_tax_rate(queries.get_tax_rate(tax_rate_id))})
 
     @answers(one("tax_rate", shapes.TaxRateOutput), request=shapes.TaxRateInput, partial=True)
     def update(self, request: Request, tax_rate_id: int) -> Response:
         tax_rate = queries.get_tax_rate(tax_rate_id)
         changes = self.valid(shapes.TaxRateInput, partial=True)
         return Response(
-            {"tax_rate": _tax_rate(operations.update_tax_rate(tax_rate=tax_rate, changes=changes))}
+            {"tax_rate": _shape_tax_rate(operations.update_tax_rate(tax_rate=tax_rate, changes=changes))}
         )
 
     @answers(None, status=204)
@@ -40,5 +40,5 @@ class TaxRatesViewSet(AdminViewSet):
         return Response(status=204)
 
 
-def _tax_rate(tax_rate: TaxRate) -> dict[str, object]:
+def _shape_tax_rate(tax_rate: TaxRate) -> dict[str, object]:
     return shapes.TaxRateOutput(tax_rate).data
