@@ -96,7 +96,7 @@ class SurfaceViewSet(ViewSet):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def answer(self, data: object, *, status: int = 200) -> HttpResponse:
-        """Answer with JSON in the request's version. AcceptedFields a third of the time of DRF's `Response`."""
+        """Answer with JSON in the request's version. It takes a third of the time of DRF's `Response`."""
         content = orjson.dumps(self.downgrade(data) if self.api_version.later_changes else data)
         return HttpResponse(content, status=status, content_type=JSONRenderer.media_type)
 

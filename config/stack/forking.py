@@ -22,7 +22,7 @@ READY = b"ready"
 GO = b"go"
 
 _PR_SET_CHILD_SUBREAPER = 36
-_FORK_SECONDS = 5
+_FORK_SECONDS = 10
 
 
 def adopt_orphans() -> bool:
@@ -131,6 +131,10 @@ class ForkServer(Service):
                 pid = int(ours.recv(64) or 0)
                 # Without this answer, the process ends: it is never run twice.
                 ours.send(GO)
+            except TimeoutError:
+                # It hangs. The supervisor replaces it, so that only one program has waited.
+                self.kill()
+                return None
             except OSError:
                 return None
         return Adopted(pid) if pid else None

@@ -100,6 +100,23 @@ def test_forked_program_outlives_its_server_and_is_then_started_by_itself(place:
     assert shown == "None\n-15\nPopen\nAdopted\n"
 
 
+def test_server_that_hangs_is_ended_and_the_program_started_by_itself(place: Path):
+    shown = run(
+        place,
+        """
+        from config.stack import forking
+        forking._FORK_SECONDS = 0.5
+        os.kill(server.pid, signal.SIGSTOP)
+        service = make_service("sleep")
+        service.start()
+        print(type(service._running).__name__, server.exit_status())
+        service.kill()
+        """,
+    )
+
+    assert shown == "Popen -9\n"
+
+
 def test_program_with_another_environment_is_not_forked(place: Path):
     shown = run(
         place,
