@@ -14,9 +14,8 @@ import redis
 from django.db import connection
 
 from accounts.archiving import has_debts
-from accounts.errors import AccountSuspended
 from accounts.models import Account
-from commerce.errors import InsufficientScope, NotFound, Unauthenticated
+from commerce.errors import AccountSuspended, InsufficientScope, NotFound, Unauthenticated
 from commerce.principal import KeyKind, Principal
 from commerce.redis import client
 from commerce.rest import limits

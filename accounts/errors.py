@@ -16,12 +16,6 @@ class VersionConflict(Refusal):
     title = "The account has changed since it was read"
 
 
-class AccountSuspended(Refusal):
-    status = 403
-    code = "account_suspended"
-    title = "The account is suspended"
-
-
 class MarketExists(Refusal):
     status = 409
     code = "market_exists"

@@ -103,6 +103,12 @@ class Unauthenticated(Refusal):
     own_headers = {"WWW-Authenticate": "Bearer"}
 
 
+class AccountSuspended(Refusal):
+    status = 403
+    code = "account_suspended"
+    title = "The account is suspended"
+
+
 class InsufficientScope(Refusal):
     status = 403
     code = "insufficient_scope"

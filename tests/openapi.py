@@ -30,16 +30,38 @@ def assert_documented(method: str, path: str, status: int, body: bytes) -> None:
     operation = operation_of(method, path)
     if operation is None:
         return
-    response = operation["responses"].get(str(status), operation["responses"]["default"])
-    schema = next(iter(response.get("content", {}).values()), {}).get("schema")
+    response = operation["responses"].get(str(status))
+    assert response is not None, f"{method} {path} answers {status}, which isn't documented"
+    response = _resolve(response)
+    content: dict[str, Any] = next(iter(response.get("content", {}).values()), {})
+    schema = content.get("schema")
     if schema is None:
         assert body == b"", f"{method} {path} answers {status} with a body"
         return
+    if status >= 400:
+        code = orjson.loads(body)["code"]
+        assert code in codes_of(response), f"{method} {path} answers `{code}`, which isn't documented"
     validator = _validator(version_of_path(path), orjson.dumps(schema))
     errors = list(validator.iter_errors(orjson.loads(body)))
     assert not errors, (
         f"{method} {path} answers {status} otherwise than documented: {errors[0].json_path}: {errors[0].message}"
     )
+
+
+def codes_of(response: dict[str, Any]) -> set[str]:
+    """The codes of a documented response, which are the names of its examples, perhaps with an app's name."""
+    content = next(iter(_resolve(response)["content"].values()))
+    return {name.partition("-")[0] for name in content["examples"]}
+
+
+def _resolve(node: dict[str, Any]) -> dict[str, Any]:
+    """The part of the document that a reference refers to, or the part itself."""
+    found: Any = node
+    if "$ref" in node:
+        found = document()
+        for name in node["$ref"].removeprefix("#/").split("/"):
+            found = found[name]
+    return found
 
 
 @cache

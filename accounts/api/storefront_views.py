@@ -11,10 +11,14 @@ from .serializers import MarketOutput
 
 
 class StorefrontMarketsViewSet(StorefrontViewSet):
-    """The shop's open markets, for a country or currency switch."""
+    """The markets in which the shop sells."""
 
     @answers(many("markets", MarketOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
+        """List the markets that are open.
+
+        For a switch of country or currency. A cart needs the id of one.
+        """
         markets = queries.markets().filter(status=Market.Status.ACTIVE)
         page = newest_first(markets, self.cursor)
         return Response(page.answer("markets", lambda market: MarketOutput(market).data))

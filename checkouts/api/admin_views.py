@@ -11,7 +11,7 @@ from .serializers import PaymentFilter, PaymentOutput
 
 
 class PaymentsViewSet(AdminViewSet):
-    """Payment attempts with their checkouts, orders and refunds."""
+    """Attempts to pay for checkouts, with their orders and refunds."""
 
     area = "orders"
     # Refunds of an archived shop may still be under way.
@@ -19,11 +19,19 @@ class PaymentsViewSet(AdminViewSet):
 
     @answers(many("payments", PaymentOutput), parameters=[*PAGE_PARAMETERS, PaymentFilter])
     def list(self, request: Request) -> Response:
+        """List payments.
+
+        Every attempt, also those that failed. Newest first.
+        """
         found = queries.payments(**self.valid_query(PaymentFilter))
         return Response(newest_first(found, self.cursor).answer("payments", _shape))
 
     @answers(one("payment", PaymentOutput))
     def retrieve(self, request: Request, payment_id: int) -> Response:
+        """Show a payment.
+
+        With the gateway's reference, and what became of a refund.
+        """
         return Response({"payment": _shape(queries.get_payment(payment_id))})
 
 

@@ -1,167 +1,147 @@
-"""The OpenAPI document of the two surfaces: paths, security, the problem document, the headers."""
+"""The OpenAPI document of the two surfaces: operations, tags, and what all of them refer to."""
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 
+from commerce.errors import Refusal
 from commerce.versions import current_version
 
-from . import openapi_fields  # noqa: F401  registers how the conventions' fields look
+from . import openapi_fields, openapi_refusals
+from .openapi_parts import ANSWER_HEADERS, FURTHER_HEADERS, PARAMETERS, PROBLEM, SECURITY_SCHEMES
 from .views import SurfaceViewSet, scopes_of
 
-PROBLEM = {
-    "type": "object",
-    "description": "A problem document (RFC 9457).",
-    "required": ["type", "title", "status", "detail", "code", "request_id"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "code": {"type": "string", "description": "Stable, snake_case."},
-        "request_id": {"type": ["string", "null"]},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["field", "code", "detail"],
-                "properties": {
-                    "field": {"type": "string"},
-                    "code": {"type": "string"},
-                    "detail": {"type": "string"},
-                },
-            },
-        },
-    },
-}
-SECURITY_SCHEMES = {
-    "AdminKey": {"type": "http", "scheme": "bearer", "description": "A workspace or admin key (`sk_...`)."},
-    "StorefrontKey": {"type": "apiKey", "in": "header", "name": "X-Storefront-Key"},
-    "ProviderSignature": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "provider-signature",
-        "description": "HMAC-SHA-256 of the body in hex.",
-    },
-    "StripeSignature": {"type": "apiKey", "in": "header", "name": "Stripe-Signature"},
-}
-_PROBLEM_RESPONSE = {
-    "description": "Refused.",
-    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
-_IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-    "description": "The same key with the same body replays the stored answer.",
-}
-_PREFER = {
-    "name": "Prefer",
-    "in": "header",
-    "schema": {"type": "string"},
-    "description": "`handling=strict` (RFC 7240, recommended) refuses unknown fields and parameters: "
-    "422 `unknown_field` with an error for each. Otherwise the answer names them in `X-Unknown-Fields`.",
-}
-_HEADERS = {
-    "X-Unknown-Fields": {
-        "schema": {"type": "string"},
-        "description": "The first 20 unknown fields and parameters of the request: dotted paths, "
-        "percent-encoded, parted by commas.",
-    },
-    "Preference-Applied": {
-        "schema": {"type": "string"},
-        "description": "`handling=strict` where that was asked for, and the request was read.",
-    },
-    "RateLimit-Limit": {
-        "schema": {"type": "integer"},
-        "description": "Requests a minute: of the nearest limit.",
-    },
-    "RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "What is left of them."},
-    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds until the minute is over."},
-}
-_RETRY_AFTER = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
-_RATE_LIMITED = {
-    "description": "Too many requests, or too many codes that were wrong (`rate_limited`).",
-    "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
-    "content": _PROBLEM_RESPONSE["content"],
-}
+_WEBHOOKS = "Events that other services send to us. They carry a signature instead of a key."
 
 
 class SurfaceSchema(AutoSchema):
     """Adds to each operation what the base class and the middleware do."""
 
-    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, object] | None:
-        operation = super().get_operation(*args, **kwargs)
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+        operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is None or not isinstance(self.view, SurfaceViewSet):
             return operation
         operation["security"] = [{"AdminKey" if self.view.surface == "admin" else "StorefrontKey": []}]
-        for response in operation["responses"].values():
+        for status, response in operation["responses"].items():
             # The renderer of problems is there for content negotiation, and is no second form of each answer.
             response.get("content", {}).pop("application/problem+json", None)
-            response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
-        operation["responses"] |= {"429": _RATE_LIMITED, "default": _PROBLEM_RESPONSE}
-        operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/Prefer"})
-        action = getattr(self.view, "action", "") or ""
+            response["description"] = response["description"] or HTTPStatus(int(status)).phrase
+            response["headers"] = {name: _refer("headers", name) for name in self._answer_headers()}
+        operation["responses"] |= openapi_refusals.describe_refusals(
+            openapi_refusals.list_refusals(
+                type(self.view), self._action, self.method, has_path="{" in self.path
+            )
+        )
+        operation.setdefault("parameters", []).append(_refer("parameters", "Prefer"))
         if self.method == "POST":
-            required = action in self.view.idempotent_actions
-            operation["parameters"].append(_IDEMPOTENCY_KEY | {"required": required})
-        if scopes := scopes_of(type(self.view), action, self.method):
+            is_required = self._action in self.view.idempotent_actions
+            name = "RequiredIdempotencyKey" if is_required else "IdempotencyKey"
+            operation["parameters"].append(_refer("parameters", name))
+        if scopes := scopes_of(type(self.view), self._action, self.method):
             operation["x-required-scope"] = " | ".join(scopes)
+            needed = " or ".join(f"`{scope}`" for scope in scopes)
+            operation["description"] = (
+                f"{operation.get('description', '')}\n\nRequired scope: {needed}.".strip()
+            )
         return operation
 
+    @property
+    def _action(self) -> str:
+        return getattr(self.view, "action", None) or ""
+
+    def _answer_headers(self) -> list[str]:
+        return [*ANSWER_HEADERS, "Idempotent-Replayed"] if self.method == "POST" else [*ANSWER_HEADERS]
+
     def get_operation_id(self) -> str:
-        """An id such as `carts_add_line`."""
-        action = getattr(self.view, "action", "") or self.method.lower()
-        name = type(self.view).__name__.removesuffix("ViewSet")
+        """An id such as `storefront_carts_create`."""
+        if not isinstance(self.view, SurfaceViewSet):
+            return super().get_operation_id()
+        name = type(self.view).__name__.removesuffix("ViewSet").removeprefix("Storefront")
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return (
-            f"{self.view.surface}_{snake}_{action}"
-            if isinstance(self.view, SurfaceViewSet)
-            else super().get_operation_id()
-        )
+        return f"{self.view.surface}_{snake}_{self._action or self.method.lower()}"
 
     def _is_list_view(self, serializer: object = None) -> bool:
         """False, as every answer is an object that names its resource, even that of `list`."""
         return False
 
     def get_tags(self) -> list[str]:
-        # Of `/admin/<version>/{handle}/orders.json`: the surface and the resource.
-        parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
-        return [f"{parts[0]}: {parts[2].removesuffix('.json')}"] if len(parts) > 2 else super().get_tags()
+        return [_tag_of(self.path)]
+
+    def get_summary(self) -> str | None:
+        """The first sentence of the action's docstring."""
+        return _read_docstring(self.view, self._action)[0].removesuffix(".") or None
 
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular takes no arguments, unlike DRF
-        """The docstring of the action or else of its class, but never of a base class."""
-        action = getattr(self.view, getattr(self.view, "action", None) or "", None)
-        return inspect.cleandoc(action.__doc__ or type(self.view).__doc__ or "")
+        """The rest of the action's docstring."""
+        return _read_docstring(self.view, self._action)[1]
+
+    def _get_request_for_media_type(self, serializer: Any, direction: str = "request") -> Any:
+        # A PATCH requires what its serializer requires, unlike those that DRF validates partially by themselves.
+        if self.method != "PATCH":
+            return super()._get_request_for_media_type(serializer, direction)
+        self.method = "PUT"
+        try:
+            return super()._get_request_for_media_type(serializer, direction)
+        finally:
+            self.method = "PATCH"
+
+    def _get_serializer_field_meta(self, field: Any, direction: str) -> dict[str, Any]:
+        meta: dict[str, Any] = super()._get_serializer_field_meta(field, direction)
+        if description := openapi_fields.describe_field(field):
+            meta["description"] = description
+        return meta
+
+    def _resolve_path_parameters(self, variables: Sequence[str]) -> list[dict[str, Any]]:
+        parameters: list[dict[str, Any]] = super()._resolve_path_parameters(variables)
+        for parameter in parameters:
+            parameter["description"] = openapi_fields.describe_path_parameter(parameter["name"], self.path)
+        return parameters
+
+
+def _refer(kind: str, name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def _read_docstring(view: object, action: str) -> tuple[str, str]:
+    """The first paragraph of an action's docstring, and the rest."""
+    documented = inspect.cleandoc(getattr(getattr(view, action, None), "__doc__", None) or "")
+    summary, _, description = documented.partition("\n\n")
+    return " ".join(summary.split()), description
+
+
+def _tag_of(path: str) -> str:
+    # Of `/admin/<version>/{handle}/orders.json`: the surface and the resource.
+    parts = [part for part in path.split("/") if part and not part.startswith("{")]
+    return f"{parts[0]}: {parts[2].removesuffix('.json')}" if len(parts) > 2 else "webhooks"
 
 
 def webhook_operation(
     operation_id: str,
     description: str,
     *,
+    summary: str,
     security: dict[str, list[str]],
     parameters: Sequence[Mapping[str, object]],
     request: Mapping[str, object],
     answer: Mapping[str, object],
-    refusals: dict[str, str],
+    refuses: Iterable[type[Refusal]],
 ) -> dict[str, object]:
-    """The operation of an inbound webhook: a POST with a signature instead of a key. `refusals` are by status."""
-    responses = {
-        "200": {"description": "Received.", "content": {"application/json": {"schema": answer}}},
-        **{status: _PROBLEM_RESPONSE | {"description": meaning} for status, meaning in refusals.items()},
-        "default": _PROBLEM_RESPONSE,
-    }
+    """The operation of an inbound webhook: a POST with a signature instead of a key."""
+    received = {"description": "Received.", "content": {"application/json": {"schema": answer}}}
+    found = dict.fromkeys([*openapi_refusals.WEBHOOK_REFUSALS, *refuses])
     operation = {
         "operationId": operation_id,
+        "summary": summary,
         "description": description,
         "parameters": parameters,
         "tags": ["webhooks"],
         "requestBody": {"required": True, "content": {"application/json": {"schema": request}}},
         "security": [security],
-        "responses": responses,
+        "responses": {"200": received, **openapi_refusals.describe_refusals(found)},
     }
     return {"post": operation}
 
@@ -173,13 +153,23 @@ def keep_current_surfaces(endpoints: list[Any]) -> list[object]:
     return [endpoint for endpoint in endpoints if endpoint[0].startswith(surfaces)]
 
 
-def add_components(
-    result: dict[str, Any], generator: object, request: object, public: bool
-) -> dict[str, Any]:
+def add_components(result: dict[str, Any], generator: Any, request: object, public: bool) -> dict[str, Any]:
     """Add what all operations refer to."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES
     components.setdefault("schemas", {})["Problem"] = PROBLEM
-    components["parameters"] = {"Prefer": _PREFER}
-    components["headers"] = _HEADERS | {"Retry-After": _RETRY_AFTER}
+    components["parameters"] = PARAMETERS
+    components["headers"] = ANSWER_HEADERS | FURTHER_HEADERS
+    components["responses"], components["examples"] = openapi_refusals.shared_parts(result["paths"])
+    result["tags"] = _describe_tags(generator.endpoints)
     return result
+
+
+def _describe_tags(endpoints: Iterable[tuple[str, str, str, Any]]) -> list[dict[str, str]]:
+    """The tags in the order of their names, each described by the docstrings of its views."""
+    texts: dict[str, dict[str, None]] = {"webhooks": {_WEBHOOKS: None}}
+    for path, _, _, callback in endpoints:
+        found = texts.setdefault(_tag_of(path), {})
+        if documented := callback.cls.__dict__.get("__doc__"):
+            found[inspect.cleandoc(documented)] = None
+    return [{"name": name, "description": "\n\n".join(texts[name])} for name in sorted(texts)]

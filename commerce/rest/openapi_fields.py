@@ -3,6 +3,7 @@
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from rest_framework import serializers
 
 from . import fields
 
@@ -46,3 +47,67 @@ class ObjectFieldSchema(OpenApiSerializerFieldExtension):
 
 def _describe_integer(field: fields.IntegerField) -> Schema:
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
+
+
+# What fields of these names mean everywhere, unless a field's `help_text` says more.
+_MEANINGS = {
+    "id": "Its id.",
+    "next_cursor_id": "The `cursor_id` of the next page; null if this is the last.",
+    "created_at": "When it was created.",
+    "updated_at": "When it was last changed.",
+    "country_code": "The country.",
+    "currency": "The currency.",
+    "locale": "Language and region.",
+    "handle": "A name for use in URLs and imports, unique among its kind.",
+    "name": "A name for people.",
+}
+# Units and codes by the end of a field's name, added to every description that doesn't have them.
+_UNITS = {
+    "_cents": "In cents.",
+    "_bp": "In basis points: 1000 is 10 %.",
+    "_grams": "In grams.",
+    "_seconds": "In seconds.",
+    "_ms": "In milliseconds.",
+    "country_code": "ISO 3166-1 alpha-2, such as `DE`.",
+    "country_codes": "ISO 3166-1 alpha-2, such as `DE`.",
+    "currency": "ISO 4217, such as `EUR`.",
+    "locale": "Such as `de-AT`.",
+}
+_TOKENS = ("carts", "checkouts", "orders")
+
+
+def describe_field(field: serializers.Field) -> str:
+    """A field's `help_text`, or else what its name means everywhere, with its unit."""
+    name = field.field_name or ""
+    text = str(field.help_text or "") or _MEANINGS.get(name) or _describe_reference(name)
+    unit = next((unit for end, unit in _UNITS.items() if name.endswith(end)), "")
+    return text if unit.split(",")[0].rstrip(".") in text else f"{text} {unit}".strip()
+
+
+def _describe_reference(name: str) -> str:
+    """Of `market_id`: "Id of the market."."""
+    if name.endswith("_ids"):
+        return f"Ids of {_words(name.removesuffix('_ids'))}s."
+    return f"Id of the {_words(name.removesuffix('_id'))}." if name.endswith("_id") else ""
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def describe_path_parameter(name: str, path: str) -> str:
+    if name == "handle":
+        return "The account's handle."
+    if name == "id_or_handle":
+        return "The account's id or handle."
+    if name == "token":
+        kind = next(kind for kind in _TOKENS if f"/{kind}/" in path)
+        return f"The {kind.removesuffix('s')}'s token, as its answers show it."
+    return _PATH_PARAMETERS.get(name) or _describe_reference(name)
+
+
+_PATH_PARAMETERS = {
+    "code": "The code as the checkout shows it.",
+    "locale": "A language, or language-REGION, such as `de` or `de-AT`.",
+    "template_key": "The email, such as `order.confirmation`.",
+}

@@ -1,11 +1,13 @@
 """Helpers that describe bodies and answers in the OpenAPI document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
+
+from commerce.errors import Refusal
 
 from .unknown_fields import AcceptedFields
 from .versioning import declared_fields
@@ -50,10 +52,13 @@ def answers(
     status: int = 200,
     also: dict[int, str] | None = None,
     parameters: Parameters | None = None,
+    refuses: Sequence[type[Refusal]] = (),
 ) -> Callable[[F], F]:
     """Describe an operation: its input (all fields optional if `partial`), its answer and the status.
 
-    `also` maps further statuses of the same answer to their meaning. Input fields not described here are unknown.
+    The first sentence of the action's docstring is the summary, the rest its description. `also` maps further statuses
+    of the same answer to their meaning. `refuses` are the refusals besides those that any such request may get
+    (openapi_refusals.py). Input fields not described here are unknown.
     """
     # Only an instance of a serializer can be partial.
     body = request(partial=True) if request and partial else request
@@ -68,11 +73,17 @@ def answers(
 
     def decorate(action: F) -> F:
         # The base view reads them.
+        action.refuses = refuses  # type: ignore[attr-defined]
         action.accepted = accepted  # type: ignore[attr-defined]
         action.answer_schema = None if response is None else type(response)  # type: ignore[attr-defined]
         return describe(action)
 
     return decorate
+
+
+def also_refuses(action: Callable[..., object], *refusals: type[Refusal]) -> None:
+    """Add refusals to an action of an app below, which an app above makes by its hooks."""
+    action.refuses = (*action.refuses, *refusals)  # type: ignore[attr-defined]
 
 
 def _subject(output: type[serializers.Serializer]) -> str:

@@ -148,8 +148,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PREPROCESSING_HOOKS": ["commerce.rest.openapi.keep_current_surfaces"],
-    "POSTPROCESSING_HOOKS": ["commerce.rest.openapi.add_components", "config.openapi.add_webhooks"],
+    "POSTPROCESSING_HOOKS": ["config.openapi.add_webhooks", "commerce.rest.openapi.add_components"],
     "COMPONENT_SPLIT_REQUEST": True,
+    # Fields describe their values themselves.
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "SCHEMA_PATH_PREFIX": rf"/(admin|storefront)/{versions.CURRENT_VERSION}",
 }

@@ -4,13 +4,14 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from commerce.errors import InsufficientScope
+from commerce.customers.errors import CustomerRedacted
+from commerce.errors import InsufficientScope, RequestInProgress, TooManyOutsideCalls
 from commerce.mail import find_scope_to_read
 from commerce.paging import newest_first
 from commerce.principal import Principal
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
 from commerce.rest.views import AdminViewSet
-from emails import queries, sending
+from emails import errors, queries, sending
 from emails.models import EmailDelivery
 
 from . import serializers as shapes
@@ -25,12 +26,16 @@ _FILTERS = [
 
 
 class DeliveriesViewSet(AdminViewSet):
-    """Messages that a provider has accepted, and what became of them."""
+    """Emails that a provider has accepted, and what became of them."""
 
     area = "emails"
 
     @answers(many("email_deliveries", shapes.DeliveryOutput), parameters=[*PAGE_PARAMETERS, *_FILTERS])
     def list(self, request: Request) -> Response:
+        """List emails.
+
+        Without what they say. Newest first.
+        """
         deliveries = queries.deliveries(**self.valid_query(shapes.DeliveryFilters))
         page = newest_first(deliveries, self.cursor)
         return Response(page.answer("email_deliveries", partial(_shape_delivery, principal=self.principal)))
@@ -44,8 +49,14 @@ class DeliveriesViewSet(AdminViewSet):
                 description="Adds `html`, `text` and `ctx`. Of `voucher.issued`, which has a gift card's code, this takes `read_vouchers`.",
             )
         ],
+        refuses=(InsufficientScope,),
     )
     def retrieve(self, request: Request, delivery_id: int) -> Response:
+        """Show an email.
+
+        With `include_body=true` also what it says. For an email with a gift card's code, that takes the scope
+        `read_vouchers`.
+        """
         include_body = self.valid_query(shapes.BodyOption)["include_body"]
         delivery = queries.get_delivery(delivery_id, include_body=include_body)
         if not include_body:
@@ -65,9 +76,28 @@ class SendViewSet(AdminViewSet):
         request=shapes.SendInput,
         status=201,
         also={200: "The delivery that this idempotency_key made before."},
+        refuses=(
+            errors.TemplateNotFound,
+            CustomerRedacted,
+            errors.NotificationDisabled,
+            errors.EmailKeyGivenUp,
+            RequestInProgress,
+            errors.RendererFailed,
+            errors.ProviderFailed,
+            errors.EmailProviderResting,
+            errors.EmailUnderWay,
+            errors.TemplatesResting,
+            TooManyOutsideCalls,
+        ),
     )
     def send(self, request: Request) -> Response:
-        """Renders an email to a customer and hands it to the email provider before answering."""
+        """Send an email to a customer.
+
+        Renders the template in the customer's language, and hands the message to the email provider before answering.
+        Not sent to a customer who has switched this email off, unless `skip_notification_check` is true. A repeated
+        `idempotency_key` sends nothing and shows the same delivery. If the renderer or the provider fails, nothing is
+        stored, and the request can be sent again.
+        """
         fields = self.valid(shapes.SendInput)
         key = fields.pop("idempotency_key")
         # In a scope of its own, which is closed before the outside calls. A key that was used is answered without any.

@@ -6,10 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.queries import get_account
+from commerce.errors import TooManyOutsideCalls
 from commerce.rest.schema import answers, one
 from commerce.rest.shapes import Output, TimestampField
 from commerce.rest.views import AdminViewSet
 from commerce.tenancy.scope import account_scope
+from emails.errors import EmailFromMissing
 from emails.sender_domains.models import SenderDomain
 from emails.sender_domains.operations import Scope, get_wanted_domain, verify_domain
 
@@ -31,22 +33,34 @@ class SenderDomainOutput(Output):
 
 
 class SenderDomainViewSet(AdminViewSet):
-    """The domain of an account's `email_from`. For workspace keys only."""
+    """The domain of a shop's `email_from`. Until it is verified, emails leave from the installation's address, with the
+    shop's address for replies.
+    """
 
     binding = "workspace"
     area = "accounts"
     # With this binding no account is in scope, so both open one. `verify` looks the record up with no transaction open.
     unscoped_actions = ("retrieve", "verify")
 
-    @answers(one("sender_domain", SenderDomainOutput))
+    @answers(one("sender_domain", SenderDomainOutput), refuses=(EmailFromMissing,))
     def retrieve(self, request: Request, id_or_handle: str) -> Response:
-        """Shows the DNS record to set, and whether it was found."""
+        """Show the DNS record of a shop's sender domain.
+
+        What to set in the domain's DNS, and whether it was found.
+        """
         with self._find_scope(id_or_handle)():
             return _answer(get_wanted_domain())
 
-    @answers(one("sender_domain", SenderDomainOutput), request=None)
+    @answers(
+        one("sender_domain", SenderDomainOutput),
+        request=None,
+        refuses=(EmailFromMissing, TooManyOutsideCalls),
+    )
     def verify(self, request: Request, id_or_handle: str) -> Response:
-        """Looks the record up now. A domain without it stays `pending`, and `failure_code` says why."""
+        """Look for the DNS record now.
+
+        A domain without the record stays `pending`, and `failure_code` says why.
+        """
         scope = self._find_scope(id_or_handle)
         return _answer(verify_domain(scope=scope, now=timezone.now()))
 

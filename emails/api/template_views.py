@@ -5,10 +5,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from commerce.errors import TooManyOutsideCalls
 from commerce.outbox.api.serializers import DispatchOutput
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
+from emails import errors
 from emails.own_templates import operations, queries
 from emails.own_templates.operations import Change
 from emails.template_sources import TemplateSource
@@ -46,7 +48,9 @@ class _TemplateViewSet(AdminViewSet):
 
 
 class EmailTemplatesViewSet(_TemplateViewSet):
-    """The templates of emails: the account's own, or else the platform's."""
+    """Templates of emails in Liquid and MJML, by email and language: the shop's own, or else the platform's. Every
+    change is kept as a version.
+    """
 
     # A preview is a POST only because a draft doesn't fit into a query.
     reading_actions = ("preview",)
@@ -55,17 +59,39 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(many("email_templates", shapes.EmailTemplateStateOutput))
     def list(self, request: Request) -> Response:
+        """List the templates.
+
+        Every email in every language that it has, all on one page.
+        """
         found = shapes.EmailTemplateStateOutput(queries.list_templates(), many=True).data
         return Response({"email_templates": found, "next_cursor_id": None})
 
-    @answers(one("email_template", shapes.EmailTemplateOutput))
+    @answers(one("email_template", shapes.EmailTemplateOutput), refuses=(errors.TemplateNotFound,))
     def retrieve(self, request: Request, template_key: str, locale: str) -> Response:
-        """The template that customers of a locale get. `source_locale` differs if this locale has none of its own."""
+        """Show a template.
+
+        The one that customers of this language get. `source_locale` differs if the language has none of its own.
+        """
         return _answer(queries.get_template(template_key, locale))
 
-    @answers(one("email_template", shapes.EmailTemplateOutput), request=shapes.EmailTemplateInput)
+    @answers(
+        one("email_template", shapes.EmailTemplateOutput),
+        request=shapes.EmailTemplateInput,
+        refuses=(
+            errors.TemplateNotFound,
+            errors.TemplateVersionConflict,
+            errors.TemplateInvalid,
+            errors.RendererFailed,
+            errors.TemplatesResting,
+            TooManyOutsideCalls,
+        ),
+    )
     def update(self, request: Request, template_key: str, locale: str) -> Response:
-        """Saves the account's own template if it renders with the sample variables."""
+        """Save the shop's own template.
+
+        It is rendered with the sample variables first, and refused if that fails. `expected_version` is the version
+        that was read: if somebody has saved another since, the request is refused.
+        """
         given = self.valid(shapes.EmailTemplateInput)
         template = operations.save_template(
             scope=self.scope,
@@ -85,9 +111,13 @@ class EmailTemplatesViewSet(_TemplateViewSet):
     @answers(
         one("email_template", shapes.EmailTemplateOutput),
         parameters=[OpenApiParameter("expected_version", int)],
+        refuses=(errors.TemplateNotFound, errors.TemplateVersionConflict),
     )
     def destroy(self, request: Request, template_key: str, locale: str) -> Response:
-        """Goes back to the platform's template. The history is kept."""
+        """Go back to the platform's template.
+
+        The shop's versions are kept, and can be restored.
+        """
         template = operations.reset_template(
             template_key=template_key,
             locale=locale,
@@ -97,9 +127,23 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         )
         return _answer(template)
 
-    @answers(_PREVIEW, request=shapes.EmailTemplatePreviewInput, partial=True)
+    @answers(
+        _PREVIEW,
+        request=shapes.EmailTemplatePreviewInput,
+        partial=True,
+        refuses=(
+            errors.TemplateNotFound,
+            errors.TemplateInvalid,
+            errors.RendererFailed,
+            errors.TemplatesResting,
+            TooManyOutsideCalls,
+        ),
+    )
     def preview(self, request: Request, template_key: str, locale: str) -> Response:
-        """Renders the current template with any of its parts changed. Nothing is saved."""
+        """Render a template without saving it.
+
+        The current template, with any of its parts replaced by those that are sent.
+        """
         given = self.valid(shapes.EmailTemplatePreviewInput, partial=True)
         rendered = operations.preview_template(
             scope=self.scope,
@@ -110,9 +154,17 @@ class EmailTemplatesViewSet(_TemplateViewSet):
         )
         return Response(_PREVIEW.to_representation(rendered))
 
-    @answers(one("outbox_dispatch", DispatchOutput), request=shapes.EmailTemplateTestInput, status=201)
+    @answers(
+        one("outbox_dispatch", DispatchOutput),
+        request=shapes.EmailTemplateTestInput,
+        status=201,
+        refuses=(errors.TemplateNotFound,),
+    )
     def test_send(self, request: Request, template_key: str, locale: str) -> Response:
-        """Sends the current template to any address, with the sample variables unless others are given."""
+        """Send a template to any address.
+
+        With the sample variables unless others are given. The email is queued: the answer is its dispatch.
+        """
         dispatch = operations.send_test(
             template_key=template_key,
             locale=locale,
@@ -125,8 +177,16 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 class EmailTemplateVersionsViewSet(_TemplateViewSet):
     """The account's changes of a template in a locale."""
 
-    @answers(many("email_template_versions", shapes.EmailTemplateVersionOutput), parameters=PAGE_PARAMETERS)
+    @answers(
+        many("email_template_versions", shapes.EmailTemplateVersionOutput),
+        parameters=PAGE_PARAMETERS,
+        refuses=(errors.TemplateNotFound,),
+    )
     def list(self, request: Request, template_key: str, locale: str) -> Response:
+        """List the versions of a template.
+
+        Newest first, resets included.
+        """
         page = newest_first(queries.versions(template_key, locale), self.cursor)
         return Response(
             page.answer(
@@ -134,14 +194,28 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
             )
         )
 
-    @answers(one("email_template_version", shapes.EmailTemplateVersionTextOutput))
+    @answers(
+        one("email_template_version", shapes.EmailTemplateVersionTextOutput),
+        refuses=(errors.TemplateNotFound,),
+    )
     def retrieve(self, request: Request, template_key: str, locale: str, version_id: int) -> Response:
+        """Show a version of a template.
+
+        With its text and all warnings.
+        """
         version = queries.get_version(template_key, locale, version_id)
         return Response({"email_template_version": shapes.EmailTemplateVersionTextOutput(version).data})
 
-    @answers(one("email_template", shapes.EmailTemplateOutput), request=shapes.EmailTemplateRestoreInput)
+    @answers(
+        one("email_template", shapes.EmailTemplateOutput),
+        request=shapes.EmailTemplateRestoreInput,
+        refuses=(errors.TemplateNotFound, errors.TemplateVersionConflict),
+    )
     def restore(self, request: Request, template_key: str, locale: str, version_id: int) -> Response:
-        """Saves the text of an earlier version as a new version."""
+        """Restore a version of a template.
+
+        Its text is saved as a new version.
+        """
         template = operations.restore_version(
             change=self.build_change(template_key, locale, self.valid(shapes.EmailTemplateRestoreInput)),
             version_id=version_id,

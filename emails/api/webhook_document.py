@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from commerce.errors import ValidationFailed
 from commerce.rest.openapi import webhook_operation
+from emails.errors import AccountNotResolved, InvalidSignature
 from emails.tracking import EFFECTS
 
 _MESSAGE_ID = {"type": "string", "maxLength": 255, "description": "The provider's id of the message."}
@@ -44,9 +46,11 @@ def _describe_header(
 
 DOCUMENT = webhook_operation(
     "webhooks_provider",
-    "An event of the email provider. The account is found by the message. If a header or the query names an account, it "
-    "must be the message's. A repeated event changes nothing. The signature is checked against "
-    "`commerce.email.provider_webhook_secret`; Svix and Standard Webhooks signatures are accepted too.",
+    "The account is found by the message. If a header or the query names an account, it must be the message's. The event "
+    "moves the delivery's status forward, never back, and is published as an event of the shop. A repeated event changes "
+    "nothing.\n\nThe signature is checked against `commerce.email.provider_webhook_secret`; Svix and Standard Webhooks "
+    "signatures are accepted too.",
+    summary="Receive an event of the email provider",
     security={"ProviderSignature": []},
     parameters=[
         _describe_header("X-Account-Id", "The account that sent the message.", _ACCOUNT),
@@ -61,8 +65,5 @@ DOCUMENT = webhook_operation(
     ],
     request=_EVENT,
     answer=_ANSWER,
-    refusals={
-        "401": "`invalid_signature`",
-        "404": "`account_not_resolved`: the message is unknown, or was not sent by the named account.",
-    },
+    refuses=[InvalidSignature, AccountNotResolved, ValidationFailed],
 )

@@ -20,6 +20,10 @@ class StorefrontProductsViewSet(StorefrontViewSet):
         parameters=[*PAGE_PARAMETERS, MARKET, OpenApiParameter("handle", str)],
     )
     def list(self, request: Request) -> Response:
+        """List the products on offer.
+
+        With `market_id`, only the prices of that market. Newest first.
+        """
         wanted = self.valid_query(serializers.OffersFilter)
         size = queries.bytes_of_variants(market_id=wanted.get("market_id"))
         page = newest_first(queries.offered_products(**wanted), self.cursor, related_bytes=size)
@@ -27,5 +31,9 @@ class StorefrontProductsViewSet(StorefrontViewSet):
 
     @answers(one("product", serializers.OfferedProductOutput), parameters=[MARKET])
     def retrieve(self, request: Request, product_id: int) -> Response:
+        """Show a product on offer.
+
+        With `market_id`, only the prices of that market. A draft or archived product is not found.
+        """
         product = queries.get_offered_product(product_id, **self.valid_query(serializers.OfferFilter))
         return Response({"product": shape_offered_product(product)})

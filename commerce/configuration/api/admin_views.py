@@ -19,15 +19,28 @@ class SettingsInput(Input):
 
 
 class SettingsViewSet(AdminViewSet):
+    """Settings of a shop, by dotted name. A value of the shop's own wins over the installation's, which wins over the
+    default.
+    """
+
     area = "settings"
     # A refund may need its gateway's new key.
     outlives_archiving = True
 
     @answers(SETTINGS_ANSWER)
     def list(self, request: Request) -> Response:
+        """Show all settings.
+
+        Each name with the value that counts. Secrets are masked.
+        """
         return Response({"settings": queries.read_masked_settings()})
 
     @answers(SETTINGS_ANSWER, request=SettingsInput)
     def update(self, request: Request) -> Response:
+        """Change settings.
+
+        Only the settings that are named change. Null goes back to the installation's value. One unknown name or bad
+        value refuses the whole request.
+        """
         operations.change_settings(changes=self.valid(SettingsInput)["settings"])
         return Response({"settings": queries.read_masked_settings()})

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.customers import operations, queries
+from commerce.customers.errors import CustomerEmailTaken, CustomerRedacted, SegmentHandleTaken
 from commerce.customers.models import Customer, Segment
 from commerce.customers.notifications import read_preferences
 from commerce.paging import newest_first
@@ -21,6 +22,8 @@ PREFERENCES_ANSWER = inline_serializer(
 
 
 class CustomersViewSet(AdminViewSet):
+    """People who buy. Completing a checkout adds a customer for an email address that is new to the shop."""
+
     area = "customers"
 
     @answers(
@@ -28,20 +31,47 @@ class CustomersViewSet(AdminViewSet):
         parameters=[*PAGE_PARAMETERS, OpenApiParameter("email", str)],
     )
     def list(self, request: Request) -> Response:
+        """List customers.
+
+        With how many orders each has placed and what they have spent. Newest first.
+        """
         customers = queries.with_spending(queries.customers(**self.valid_query(shapes.CustomerFilter)))
         return Response(newest_first(customers, self.cursor).answer("customers", _shape_customer))
 
-    @answers(one("customer", shapes.CustomerOutput), request=shapes.CustomerInput, status=201)
+    @answers(
+        one("customer", shapes.CustomerOutput),
+        request=shapes.CustomerInput,
+        status=201,
+        refuses=(CustomerEmailTaken,),
+    )
     def create(self, request: Request) -> Response:
+        """Add a customer.
+
+        An email address belongs to one customer of the shop, whatever its case.
+        """
         customer = operations.create_customer(fields=self.valid(shapes.CustomerInput))
         return Response({"customer": _shape_customer(queries.get_customer(customer.pk))}, status=201)
 
     @answers(one("customer", shapes.CustomerOutput))
     def retrieve(self, request: Request, customer_id: int) -> Response:
+        """Show a customer.
+
+        With how many orders the customer has placed and what they cost together. Of a redacted customer, nothing
+        personal is left.
+        """
         return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
 
-    @answers(one("customer", shapes.CustomerOutput), request=shapes.CustomerInput, partial=True)
+    @answers(
+        one("customer", shapes.CustomerOutput),
+        request=shapes.CustomerInput,
+        partial=True,
+        refuses=(CustomerEmailTaken, CustomerRedacted),
+    )
     def update(self, request: Request, customer_id: int) -> Response:
+        """Change a customer.
+
+        Only the fields that are sent change. Orders keep the address that they were placed with.
+        """
         customer = queries.get_customer(customer_id)
         changes = self.valid(shapes.CustomerInput, partial=True)
         customer = operations.update_customer(customer=customer, changes=changes, now=timezone.now())
@@ -49,6 +79,11 @@ class CustomersViewSet(AdminViewSet):
 
     @answers(one("customer", shapes.CustomerOutput))
     def redact(self, request: Request, customer_id: int) -> Response:
+        """Erase a customer's personal data.
+
+        Names, addresses, phone numbers and emails are erased wherever they are stored, also in orders. Amounts,
+        countries and dates stay. It can't be undone. Repeated, nothing changes.
+        """
         customer = queries.get_customer(customer_id)
         customer = operations.redact_customer(customer=customer, now=timezone.now())
         return Response({"customer": _shape_customer(customer)})
@@ -59,33 +94,66 @@ class NotificationPreferencesViewSet(AdminViewSet):
 
     @answers(PREFERENCES_ANSWER)
     def retrieve(self, request: Request, customer_id: int) -> Response:
+        """Show which emails a customer wants.
+
+        Every email that the shop sends, with true unless the customer has switched it off.
+        """
         return _answer_preferences(queries.get_customer(customer_id))
 
-    @answers(PREFERENCES_ANSWER, request=shapes.PreferencesInput)
+    @answers(PREFERENCES_ANSWER, request=shapes.PreferencesInput, refuses=(CustomerRedacted,))
     def update(self, request: Request, customer_id: int) -> Response:
+        """Switch emails of a customer on or off.
+
+        Only the emails that are named change.
+        """
         customer = queries.get_customer(customer_id)
         preferences = self.valid(shapes.PreferencesInput)["notification_preferences"]
         return _answer_preferences(operations.change_preferences(customer=customer, preferences=preferences))
 
 
 class SegmentsViewSet(AdminViewSet):
+    """A segment is a saved filter over customers. Discounts can be limited to segments."""
+
     area = "customers"
 
     @answers(many("segments", shapes.SegmentOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
+        """List segments.
+
+        Newest first.
+        """
         return Response(newest_first(queries.segments(), self.cursor).answer("segments", _shape_segment))
 
-    @answers(one("segment", shapes.SegmentOutput), request=SegmentInput, status=201)
+    @answers(
+        one("segment", shapes.SegmentOutput), request=SegmentInput, status=201, refuses=(SegmentHandleTaken,)
+    )
     def create(self, request: Request) -> Response:
+        """Save a segment.
+
+        Customers belong to it as soon as all conditions of its filter hold for them.
+        """
         segment = operations.create_segment(fields=self.valid(SegmentInput))
         return Response({"segment": _shape_segment(segment)}, status=201)
 
     @answers(one("segment", shapes.SegmentOutput))
     def retrieve(self, request: Request, segment_id: int) -> Response:
+        """Show a segment.
+
+        With its filter. Who belongs to it is decided whenever a discount asks.
+        """
         return Response({"segment": _shape_segment(queries.get_segment(segment_id))})
 
-    @answers(one("segment", shapes.SegmentOutput), request=SegmentInput, partial=True)
+    @answers(
+        one("segment", shapes.SegmentOutput),
+        request=SegmentInput,
+        partial=True,
+        refuses=(SegmentHandleTaken,),
+    )
     def update(self, request: Request, segment_id: int) -> Response:
+        """Change a segment.
+
+        Only the fields that are sent change; the filter is replaced as a whole.
+        """
         segment = queries.get_segment(segment_id)
         changes = self.valid(SegmentInput, partial=True)
         return Response(
@@ -94,6 +162,10 @@ class SegmentsViewSet(AdminViewSet):
 
     @answers(None, status=204)
     def destroy(self, request: Request, segment_id: int) -> Response:
+        """Delete a segment.
+
+        Discounts that name it then fit nobody through it.
+        """
         operations.delete_segment(segment_id=segment_id)
         return Response(status=204)
 

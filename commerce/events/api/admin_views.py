@@ -13,7 +13,9 @@ from .serializers import EventFilters, EventOutput
 
 
 class EventsViewSet(AdminViewSet):
-    """What happened in the account, oldest first: a feed to follow by the id of the last event read."""
+    """What happened in the shop: a feed to follow by the id of the last event read. The same events are sent to webhook
+    endpoints.
+    """
 
     area = "events"
 
@@ -25,6 +27,11 @@ class EventsViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
+        """Read the feed of events.
+
+        Oldest first. Ask again with `cursor_id` of the last event read: no event is left out, and none appears before
+        one that was read.
+        """
         events = queries.gapless_events(**self.valid_query(EventFilters))
         return Response(
             oldest_first(events, self.cursor).answer(

@@ -3,6 +3,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from commerce.inventory import operations, queries
+from commerce.inventory.errors import LocationHandleTaken, StockBelowCommitted
 from commerce.inventory.models import InventoryLevel, Location
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
@@ -12,23 +13,51 @@ from . import serializers as shapes
 
 
 class LocationsViewSet(AdminViewSet):
+    """Places where stock is kept. Checkouts take from the active location of the highest priority."""
+
     area = "inventory"
 
     @answers(many("locations", shapes.LocationOutput), parameters=PAGE_PARAMETERS)
     def list(self, request: Request) -> Response:
+        """List locations.
+
+        Newest first, including inactive ones.
+        """
         return Response(newest_first(queries.locations(), self.cursor).answer("locations", _shape_location))
 
-    @answers(one("location", shapes.LocationOutput), request=shapes.LocationInput, status=201)
+    @answers(
+        one("location", shapes.LocationOutput),
+        request=shapes.LocationInput,
+        status=201,
+        refuses=(LocationHandleTaken,),
+    )
     def create(self, request: Request) -> Response:
+        """Add a location.
+
+        It has no stock yet. Of two active locations, the one with the lower `priority` comes first.
+        """
         location = operations.create_location(fields=self.valid(shapes.LocationInput))
         return Response({"location": _shape_location(location)}, status=201)
 
     @answers(one("location", shapes.LocationOutput))
     def retrieve(self, request: Request, location_id: int) -> Response:
+        """Show a location.
+
+        Its stock is listed by `inventory_levels.json`.
+        """
         return Response({"location": _shape_location(queries.get_location(location_id))})
 
-    @answers(one("location", shapes.LocationOutput), request=shapes.LocationInput, partial=True)
+    @answers(
+        one("location", shapes.LocationOutput),
+        request=shapes.LocationInput,
+        partial=True,
+        refuses=(LocationHandleTaken,),
+    )
     def update(self, request: Request, location_id: int) -> Response:
+        """Change a location.
+
+        Only the fields that are sent change. Checkouts that began keep the stock that they hold at it.
+        """
         location = queries.get_location(location_id)
         changes = self.valid(shapes.LocationInput, partial=True)
         return Response(
@@ -37,6 +66,8 @@ class LocationsViewSet(AdminViewSet):
 
 
 class InventoryLevelsViewSet(AdminViewSet):
+    """Stock of a variant at a location: what is there, what checkouts reserve, and what orders wait for."""
+
     area = "inventory"
 
     @answers(
@@ -48,11 +79,24 @@ class InventoryLevelsViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
+        """List stock levels.
+
+        By variant, by location, or all. Newest first.
+        """
         levels = queries.levels(**self.valid_query(shapes.LevelFilter))
         return Response(newest_first(levels, self.cursor).answer("inventory_levels", _shape_level))
 
-    @answers(one("inventory_level", shapes.LevelOutput), request=shapes.AdjustmentInput)
+    @answers(
+        one("inventory_level", shapes.LevelOutput),
+        request=shapes.AdjustmentInput,
+        refuses=(StockBelowCommitted,),
+    )
     def adjust(self, request: Request) -> Response:
+        """Add or take away stock.
+
+        `delta` is added to what is on hand, so that two people who count at once don't overwrite each other. Stock
+        that is reserved or committed can't be taken away.
+        """
         level = operations.adjust_level(**self.valid(shapes.AdjustmentInput), now=timezone.now())
         return Response({"inventory_level": _shape_level(level)})
 

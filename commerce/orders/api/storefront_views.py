@@ -13,4 +13,8 @@ class StorefrontOrdersViewSet(StorefrontViewSet):
 
     @answers(one("order", OrderOutput))
     def retrieve(self, request: Request, token: str) -> Response:
+        """Show an order to its customer.
+
+        By the `order_token` of the completed checkout.
+        """
         return Response({"order": shape_order(queries.get_order(token=token))})

@@ -4,6 +4,7 @@ from rest_framework.response import Response
 
 from commerce.errors import InsufficientScope
 from commerce.outbox import operations, queries
+from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable
 from commerce.outbox.handlers import area_of, shape_payload, tasks_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.paging import newest_first
@@ -15,9 +16,11 @@ from .serializers import DispatchFilters, DispatchOutput
 
 
 class DispatchesViewSet(AdminViewSet):
-    """The account's background work: due, done and dead dispatches.
+    """The shop's background work: emails, webhooks, refunds, each tried again after failures. After the last retry a
+    dispatch is `dead` and waits for a person.
 
-    Of an email with a gift card's code, `payload.ctx` is null for keys without `read_vouchers`.
+    A key sees the work of those areas that its scopes allow. Of an email with a gift card's code, `payload.ctx` is
+    null for keys without `read_vouchers`.
     """
 
     # A key sees the work of those areas that its scopes allow.
@@ -35,25 +38,42 @@ class DispatchesViewSet(AdminViewSet):
         ],
     )
     def list(self, request: Request) -> Response:
+        """List background work.
+
+        Newest first.
+        """
         dispatches = queries.dispatches(
             **self.valid_query(DispatchFilters), tasks=_readable_tasks(self.principal)
         )
         return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", self._shape))
 
-    @answers(one("outbox_dispatch", DispatchOutput))
+    @answers(one("outbox_dispatch", DispatchOutput), refuses=(InsufficientScope,))
     def retrieve(self, request: Request, dispatch_id: int) -> Response:
+        """Show a dispatch.
+
+        With its payload, its attempts and the last error.
+        """
         return Response(
             {"outbox_dispatch": self._shape(_load_permitted(dispatch_id, self.principal, "read"))}
         )
 
-    @answers(one("outbox_dispatch", DispatchOutput))
+    @answers(one("outbox_dispatch", DispatchOutput), refuses=(InsufficientScope, DispatchNotRetryable))
     def retry(self, request: Request, dispatch_id: int) -> Response:
+        """Run a dead or cancelled dispatch again.
+
+        It is due at once, with all of its retries. It keeps its idempotency key, so what has been done already isn't
+        done twice.
+        """
         _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.retry_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": self._shape(dispatch)})
 
-    @answers(one("outbox_dispatch", DispatchOutput))
+    @answers(one("outbox_dispatch", DispatchOutput), refuses=(InsufficientScope, DispatchNotCancellable))
     def cancel(self, request: Request, dispatch_id: int) -> Response:
+        """Cancel a dispatch.
+
+        Only while it is pending or dead. Repeated, it is refused.
+        """
         _load_permitted(dispatch_id, self.principal, "write")
         dispatch = operations.cancel_dispatch(dispatch_id=dispatch_id, now=timezone.now())
         return Response({"outbox_dispatch": self._shape(dispatch)})

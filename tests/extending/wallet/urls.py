@@ -25,11 +25,12 @@ urlpatterns = [path("webhooks/wallet/<id:account_id>", make_event_view(_read, se
 DOCUMENTS = {
     "/webhooks/wallet/{account_id}": webhook_operation(
         "webhooks_wallet",
-        "An event of the wallet.",
+        "An event about a payment.",
+        summary="Receive an event of the wallet",
         security={"WalletKey": []},
         parameters=[],
         request={"type": "object"},
         answer={"type": "object"},
-        refusals={"401": "`invalid_signature`"},
+        refuses=[InvalidSignature],
     )
 }
