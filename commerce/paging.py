@@ -27,6 +27,8 @@ from commerce.sizes import KIB, BytesOf, long_columns
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 250
+# The largest number that `parse_id` reads.
+MAX_CURSOR = 10**18 - 1
 # Of the texts and JSON of a page's rows. Otherwise 250 large rows would take hundreds of megabytes.
 MAX_PAGE_BYTES = 4 * 1024 * KIB
 

@@ -32,29 +32,52 @@ class CustomAttributesField(fields.ObjectField):
 
 
 class CartInput(Input):
-    market_id = fields.IdField()
-    customer_id = fields.IdField(required=False, allow_null=True, default=None)
-    utm = fields.ObjectField(required=False, default=dict, max_bytes=MAX_UTM_BYTES, max_nodes=50)
-    referrer = fields.TextField(required=False, default="", allow_blank=True, max_length=2048)
+    market_id = fields.IdField(help_text="The market, which decides currency, language and tax mode.")
+    customer_id = fields.IdField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The customer; null for an anonymous shopper.",
+    )
+    utm = fields.ObjectField(
+        required=False,
+        default=dict,
+        max_bytes=MAX_UTM_BYTES,
+        max_nodes=50,
+        help_text="Where the shopper came from, such as `source` and `campaign`. At most 4 KiB. It is kept with the order.",
+    )
+    referrer = fields.TextField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=2048,
+        help_text="The page that led here. It is kept with the order.",
+    )
 
 
 class LineInput(Input):
-    variant_id = fields.IdField()
-    quantity = fields.IntegerField(min_value=1)
-    custom_attributes = CustomAttributesField(required=False, default=dict)
+    variant_id = fields.IdField(help_text="The variant to add.")
+    quantity = fields.IntegerField(min_value=1, help_text="How many units to add.")
+    custom_attributes = CustomAttributesField(
+        required=False,
+        default=dict,
+        help_text="Anything that tells this line from others, such as an engraving. At most 4 KiB.",
+    )
 
 
 class QuantityInput(Input):
     # Without `min_value=1`, unlike LineInput, because 0 removes the line.
-    quantity = fields.IntegerField()
+    quantity = fields.IntegerField(help_text="The new number of units; 0 removes the line.")
 
 
 class CartCustomerInput(Input):
-    customer_id = fields.IdField(allow_null=True)
+    customer_id = fields.IdField(allow_null=True, help_text="The customer; null makes the cart anonymous.")
 
 
 class MergeInput(Input):
-    source_cart_token = fields.TextField(max_length=64)
+    source_cart_token = fields.TextField(
+        max_length=64, help_text="The token of the cart whose lines are moved."
+    )
 
 
 class CartLineOutput(LineOutput):
@@ -65,25 +88,34 @@ class CartLineOutput(LineOutput):
 
 class CartTotalsOutput(Output):
     currency = serializers.CharField()
-    subtotal_with_tax_cents = fields.CentsField()
-    subtotal_without_tax_cents = fields.CentsField(required=False, help_text="Missing for an empty cart.")
-    tax_cents = fields.CentsField(required=False, help_text="Missing for an empty cart.")
-    total_cents = fields.CentsField()
-    line_count = serializers.IntegerField()
-    item_count = serializers.IntegerField()
+    subtotal_with_tax_cents = fields.CentsField(help_text="All lines with tax.")
+    subtotal_without_tax_cents = fields.CentsField(
+        required=False, help_text="All lines without tax. Missing for an empty cart."
+    )
+    tax_cents = fields.CentsField(
+        required=False, help_text="The tax of all lines. Missing for an empty cart."
+    )
+    total_cents = fields.CentsField(
+        help_text="What the lines cost: with tax, without shipping and discounts."
+    )
+    line_count = serializers.IntegerField(help_text="Number of lines.")
+    item_count = serializers.IntegerField(help_text="Number of units of all lines.")
 
 
 class CartOutput(Output):
     id = fields.IdField()
-    token = serializers.CharField()
+    token = serializers.CharField(help_text="The secret that gives access to the cart.")
     market_id = fields.IdField()
-    customer_id = fields.IdField(allow_null=True)
+    customer_id = fields.IdField(allow_null=True, help_text="The customer; null for an anonymous shopper.")
     currency = serializers.CharField()
     locale = serializers.CharField(help_text="The market's locale at the time when the cart was created.")
-    status = serializers.ChoiceField(Cart.Status.choices)
-    line_items = CartLineOutput(many=True)
-    totals = CartTotalsOutput()
-    expires_at = TimestampField()
+    status = serializers.ChoiceField(
+        Cart.Status.choices,
+        help_text="`active`, `merged` into another cart, `converted` to an order, or `expired`.",
+    )
+    line_items = CartLineOutput(many=True, help_text="What is in the cart.")
+    totals = CartTotalsOutput(help_text="Computed anew for each answer.")
+    expires_at = TimestampField(help_text="When the cart expires unless it changes before.")
     created_at = TimestampField()
     updated_at = TimestampField()
 

@@ -14,7 +14,7 @@ from checkouts.parcels import build_parcel_to_quote
 from checkouts.queries import LoadedCheckout
 from commerce.attempts import Counter, Limit, digest, limit_attempts
 from commerce.client_address import client_address
-from commerce.errors import TooManyOutsideCalls
+from commerce.errors import NotFound, TooManyOutsideCalls
 from commerce.inventory.errors import InsufficientInventory
 from commerce.payments.errors import PaymentGatewayFailed, PaymentMethodNotSupported
 from commerce.rest import idempotency
@@ -26,7 +26,7 @@ from commerce.tenancy.scope import current_account_id
 from discounts import errors as discount_errors
 from discounts.vouchers import errors as voucher_errors
 from shipping import errors as shipping_errors
-from shipping.api.serializers import shape_quote
+from shipping.api.serializers import QuoteOutput, shape_quote
 from shipping.queries import quote
 
 from . import serializers as shapes
@@ -34,9 +34,11 @@ from . import serializers as shapes
 _HOUR_S = 60 * 60
 
 _CHECKOUT = one("checkout", shapes.CheckoutOutput)
-_QUOTES = envelope("CheckoutQuotes", quotes=serializers.ListField(child=serializers.DictField()))
+_QUOTES = envelope("CheckoutQuotes", quotes=QuoteOutput(many=True, help_text="The options, cheapest first."))
 _PAYMENT = envelope(
-    "CheckoutPayment", checkout=shapes.CheckoutOutput(), payment_attempt=shapes.PaymentAttemptOutput()
+    "CheckoutPayment",
+    checkout=shapes.CheckoutOutput(help_text="The checkout as it is now."),
+    payment_attempt=shapes.PaymentAttemptOutput(help_text="This attempt to pay."),
 )
 
 
@@ -85,6 +87,7 @@ class CheckoutsViewSet(StorefrontViewSet):
         request=shapes.CheckoutInput,
         status=201,
         refuses=(
+            NotFound,
             cart_errors.CartNotActive,
             errors.CartEmpty,
             errors.MarketNotActive,

@@ -100,9 +100,10 @@ class OptionalTextField(TextField):
 
 
 class FormattedField(TextField):
-    """Text in a format that a rule of the domain checks."""
+    """Text in a format that a rule of the domain checks. `pattern` describes it in the OpenAPI document."""
 
     rule: Callable[[Any], Any]
+    pattern: str | None = None
 
     def to_internal_value(self, data: Any) -> str:
         return apply_rule(self.rule, super().to_internal_value(data))
@@ -112,6 +113,7 @@ class HttpUrlField(FormattedField):
     """An absolute http(s) URL of at most 2,048 characters."""
 
     rule = staticmethod(rules.http_url)
+    pattern = r"^https?://[^\s/?#@]+([/?#]\S*)?$"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_URL, **kwargs)
@@ -121,12 +123,14 @@ class TokenField(FormattedField):
     """A machine name such as a carrier code: `^[a-z0-9_-]{1,64}$`."""
 
     rule = staticmethod(rules.token)
+    pattern = "^[a-z0-9_-]{1,64}$"
 
 
 class HandleField(FormattedField):
     """A name for use in URLs and imports: `^[a-z0-9][a-z0-9-]{0,62}$`."""
 
     rule = staticmethod(rules.handle)
+    pattern = "^[a-z0-9][a-z0-9-]{0,62}$"
 
 
 class BooleanField(serializers.BooleanField):
@@ -155,10 +159,12 @@ class QueryIntegerField(IntegerField):
 
 class CurrencyField(FormattedField):
     rule = staticmethod(rules.currency)
+    pattern = "^[A-Za-z]{3}$"
 
 
 class CountryField(FormattedField):
     rule = staticmethod(rules.country)
+    pattern = "^[A-Za-z]{2}$"
 
 
 class LocaleField(FormattedField):
@@ -166,6 +172,7 @@ class LocaleField(FormattedField):
 
     def __init__(self, *, bare_language: bool = False, **kwargs: Any) -> None:
         self.rule = partial(rules.locale, may_be_language=bare_language)
+        self.pattern = "^[a-z]{2,3}(-[A-Z]{2})?$" if bare_language else "^[a-z]{2,3}-[A-Z]{2}$"
         super().__init__(**kwargs)
 
 

@@ -36,11 +36,16 @@ class SurfaceSchema(AutoSchema):
                 type(self.view), self._action, self.method, has_path="{" in self.path
             )
         )
-        operation.setdefault("parameters", []).append(_refer("parameters", "Prefer"))
+        parameters = operation.setdefault("parameters", [])
+        for parameter in parameters:
+            # Everything in a query is text, so integers and their decimal strings are the same there.
+            if parameter["in"] == "query" and "oneOf" in parameter["schema"]:
+                parameter["schema"] = parameter["schema"]["oneOf"][0]
+        parameters.append(_refer("parameters", "Prefer"))
         if self.method == "POST":
             is_required = self._action in self.view.idempotent_actions
             name = "RequiredIdempotencyKey" if is_required else "IdempotencyKey"
-            operation["parameters"].append(_refer("parameters", name))
+            parameters.append(_refer("parameters", name))
         if scopes := scopes_of(type(self.view), self._action, self.method):
             operation["x-required-scope"] = " | ".join(scopes)
             needed = " or ".join(f"`{scope}`" for scope in scopes)
@@ -88,6 +93,19 @@ class SurfaceSchema(AutoSchema):
             return super()._get_request_for_media_type(serializer, direction)
         finally:
             self.method = "PATCH"
+
+    def _postprocess_serializer_schema(self, schema: Any, serializer: Any, direction: str) -> Any:
+        schema = super()._postprocess_serializer_schema(schema, serializer, direction)
+        if direction == "request" and schema.get("type") == "object":
+            # What strict handling refuses, and what the answer names otherwise.
+            schema["additionalProperties"] = False
+        return schema
+
+    def _map_serializer_field(self, field: Any, direction: str, bypass_extensions: bool = False) -> Any:
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if schema and direction == "request":
+            schema |= openapi_fields.describe_limits(field)
+        return schema
 
     def _get_serializer_field_meta(self, field: Any, direction: str) -> dict[str, Any]:
         meta: dict[str, Any] = super()._get_serializer_field_meta(field, direction)
@@ -162,7 +180,17 @@ def add_components(result: dict[str, Any], generator: Any, request: object, publ
     components["headers"] = ANSWER_HEADERS | FURTHER_HEADERS
     components["responses"], components["examples"] = openapi_refusals.shared_parts(result["paths"])
     result["tags"] = _describe_tags(generator.endpoints)
+    _drop_marks(result)
     return result
+
+
+def _drop_marks(node: object) -> None:
+    """Remove what drf-spectacular marks enums with for its own later steps."""
+    if isinstance(node, dict):
+        node.pop("x-spec-enum-id", None)
+    parts = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for part in parts:
+        _drop_marks(part)
 
 
 def _describe_tags(endpoints: Iterable[tuple[str, str, str, Any]]) -> list[dict[str, str]]:

@@ -1,11 +1,13 @@
 """Describes our own fields in the OpenAPI document, where requests and answers differ."""
 
+import sys
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
 from . import fields
+from .versioning import declared_fields
 
 Schema = dict[str, Any]
 
@@ -27,14 +29,21 @@ class DecimalStringSchema(OpenApiSerializerFieldExtension):
     match_subclasses = True
     # Before `IntegerFieldSchema`, which matches too.
     priority = 1
+    answer_pattern = "^[0-9]+$"
 
     def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
-        text = {"type": "string", "pattern": "^-?[0-9]+$"}
-        return text if direction == "response" else {"oneOf": [_describe_integer(self.target), text]}
+        if direction == "response":
+            return {"type": "string", "pattern": self.answer_pattern}
+        # Of the same range as the integer, as nearly as a pattern can say it.
+        digits = "[1-9][0-9]{0,15}" if self.target.min_value > 0 else "[0-9]{1,16}"
+        sign = "-?" if self.target.min_value < 0 else ""
+        return {"oneOf": [_describe_integer(self.target), {"type": "string", "pattern": f"^{sign}{digits}$"}]}
 
 
 class CentsSchema(DecimalStringSchema):
     target_class = fields.CentsField
+    # Ledgers have negative amounts.
+    answer_pattern = "^-?[0-9]+$"
 
 
 class ObjectFieldSchema(OpenApiSerializerFieldExtension):
@@ -47,6 +56,15 @@ class ObjectFieldSchema(OpenApiSerializerFieldExtension):
 
 def _describe_integer(field: fields.IntegerField) -> Schema:
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
+
+
+def describe_limits(field: serializers.Field) -> Schema:
+    """What requests may contain besides the type: limits that drf-spectacular doesn't find by itself."""
+    if isinstance(field, fields.FormattedField) and field.pattern:
+        return {"pattern": field.pattern}
+    if isinstance(field, serializers.ListField) and not field.allow_empty:
+        return {"minItems": 1}
+    return {}
 
 
 # What fields of these names mean everywhere, unless a field's `help_text` says more.
@@ -77,11 +95,23 @@ _TOKENS = ("carts", "checkouts", "orders")
 
 
 def describe_field(field: serializers.Field) -> str:
-    """A field's `help_text`, or else what its name means everywhere, with its unit."""
+    """A field's text with its unit: its own, that of the shape which describes it, or what its name means everywhere."""
     name = field.field_name or ""
-    text = str(field.help_text or "") or _MEANINGS.get(name) or _describe_reference(name)
+    text = _read_text(field) or _MEANINGS.get(name) or _describe_reference(name)
+    if not text:
+        return ""
     unit = next((unit for end, unit in _UNITS.items() if name.endswith(end)), "")
-    return text if unit.split(",")[0].rstrip(".") in text else f"{text} {unit}".strip()
+    return text if unit.split(",")[0].rstrip(".") in text else f"{text} {unit}"
+
+
+def _read_text(field: serializers.Field) -> str:
+    if field.help_text:
+        return str(field.help_text)
+    describing = getattr(field.parent, "described_by", None)
+    if isinstance(describing, str):
+        describing = getattr(sys.modules[type(field.parent).__module__], describing)
+    described = declared_fields(describing).get(field.field_name or "") if describing else None
+    return str(described.help_text or "") if described else ""
 
 
 def _describe_reference(name: str) -> str:

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 
 from commerce.errors import Refusal
+from commerce.paging import DEFAULT_LIMIT, MAX_CURSOR, MAX_LIMIT
 
 from .unknown_fields import AcceptedFields
 from .versioning import declared_fields
@@ -18,24 +19,30 @@ Parameters = list[OpenApiParameter | type[serializers.Serializer]]
 PAGE_PARAMETERS: Parameters = [
     OpenApiParameter(
         "limit",
-        int,
-        description="1 to 250, 50 unless given; larger is taken as 250. A page of large rows has fewer: "
+        {"type": "integer", "minimum": 1, "maximum": MAX_CURSOR, "default": DEFAULT_LIMIT},
+        description=f"How many at most. More than {MAX_LIMIT} is taken as {MAX_LIMIT}. A page of large rows has fewer: "
         "only a `next_cursor_id` of null means that there are no more.",
     ),
-    OpenApiParameter("cursor_id", int, description="`next_cursor_id` of the page before."),
+    OpenApiParameter(
+        "cursor_id",
+        {"type": "integer", "minimum": 1, "maximum": MAX_CURSOR},
+        description="Begins after this row: the `next_cursor_id` of the page before.",
+    ),
 ]
 
 
 @cache
 def one(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
     """`{name: {...}}`."""
-    return inline_serializer(f"{_subject(output)}Answer", {name: output()})
+    described = output(help_text=f"The {name.replace('_', ' ')}.")
+    return inline_serializer(f"{_subject(output)}Answer", {name: described})
 
 
 @cache
 def many(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
     """`{name: [...], next_cursor_id}`."""
-    fields = {name: output(many=True), "next_cursor_id": serializers.CharField(allow_null=True)}
+    described = output(many=True, help_text=f"The page's {name.replace('_', ' ')}.")
+    fields = {name: described, "next_cursor_id": serializers.CharField(allow_null=True)}
     return inline_serializer(f"{_subject(output)}Page", fields)
 
 

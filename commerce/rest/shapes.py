@@ -16,10 +16,16 @@ class TimestampField(serializers.DateTimeField):
 # No docstrings on the base classes: the OpenAPI document would inherit them for schemas that have none.
 
 
-class Output(serializers.Serializer):  # the shape of an answer: serialises models, and describes the answer
+class Shape(serializers.Serializer):
+    # Another shape, perhaps by its name in the same module, whose texts describe the fields of the same names that have no
+    # `help_text` of their own.
+    described_by: ClassVar["type[Shape] | str | None"] = None
+
+
+class Output(Shape):  # the shape of an answer: serialises models, and describes the answer
     pass
 
 
-class Input(serializers.Serializer):  # what a request may say; other fields are unknown (unknown_fields.py)
+class Input(Shape):  # what a request may say; other fields are unknown (unknown_fields.py)
     # Fields that it knows in order to refuse them with a code of their own.
     refused_fields: ClassVar[frozenset[str]] = frozenset()

@@ -14,6 +14,21 @@ from discounts.field_rules import MAX_CONFIG_BYTES, MAX_CONFIG_NODES, MAX_IDS, c
 from discounts.models import Discount
 from discounts.registry import mechanics_with_shared_column, type_choices
 
+# What parts of these names mean in every mechanic.
+_TEXTS = {
+    "buy": "What must be bought.",
+    "get": "What is reduced then: the cheapest units, and none that were counted as bought.",
+    "quantity": "Number of units.",
+    "product_ids": "Units of these products; with no `variant_ids` either, of any product.",
+    "variant_ids": "Units of these variants.",
+    "max_applications": "How often it applies to one order; null for any number.",
+    "scope": "Whether a `line`'s units are counted, or those of the whole `order`.",
+    "tiers": "The highest tier that is reached applies to all units.",
+    "min_quantity": "The number of units from which on it applies.",
+    "value_mode": "`percentage`, `fixed_amount`, `set_price` or `free`, of each unit.",
+    "value_amount": "Basis points for `percentage`, otherwise cents; null for `free`.",
+}
+
 
 class TypeField(serializers.ChoiceField):
     def __init__(self, **kwargs: Any) -> None:
@@ -115,39 +130,38 @@ def _drop_labels(part: Part) -> Any:
 @cache
 def _make_schema(group: Group, base: type[Input | Output]) -> type[serializers.Serializer]:
     make = _make_input if base is Input else _make_output
-    return type(group.schema + base.__name__, (base,), {part.name: make(part) for part in group.parts})
+    made = {part.name: make(part, _TEXTS.get(part.name)) for part in group.parts}
+    return type(group.schema + base.__name__, (base,), made)
 
 
-def _make_input(part: Part) -> serializers.Field:
+def _make_input(part: Part, text: str | None) -> serializers.Field:
     match part:
         case Number():
-            if part.is_required:
-                return fields.IntegerField(min_value=part.min_value, max_value=part.max_value)
+            optional = {} if part.is_required else {"default": None, "allow_null": True}
             return fields.IntegerField(
-                min_value=part.min_value, max_value=part.max_value, default=None, allow_null=True
+                min_value=part.min_value, max_value=part.max_value, help_text=text, **optional
             )
         case Choice():
-            return serializers.ChoiceField(_list_choices(part))
+            return serializers.ChoiceField(_list_choices(part), help_text=text)
         case Ids():
-            return IdsField(default=list)
+            return IdsField(default=list, help_text=text)
         case Group():
-            return _get_schema(part, Input)()
-    return fields.ListField(
-        child=_get_schema(part.row, Input)(), allow_empty=False, max_length=part.max_length
-    )
+            return _get_schema(part, Input)(help_text=text)
+    row = _get_schema(part.row, Input)()
+    return fields.ListField(child=row, allow_empty=False, max_length=part.max_length, help_text=text)
 
 
-def _make_output(part: Part) -> serializers.Field:
+def _make_output(part: Part, text: str | None) -> serializers.Field:
     match part:
         case Number():
-            return serializers.IntegerField(allow_null=not part.is_required)
+            return serializers.IntegerField(allow_null=not part.is_required, help_text=text)
         case Choice():
-            return serializers.ChoiceField(_list_choices(part))
+            return serializers.ChoiceField(_list_choices(part), help_text=text)
         case Ids():
-            return IdsOutput()
+            return IdsOutput(help_text=text)
         case Group():
-            return _get_schema(part, Output)()
-    return _get_schema(part.row, Output)(many=True)
+            return _get_schema(part, Output)(help_text=text)
+    return _get_schema(part.row, Output)(many=True, help_text=text)
 
 
 def _list_choices(part: Choice) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from discounts.mechanics.buy_x_get_y import BOGO
 from discounts.models import Discount
 
 from .configs import IdsField, TypeField, WithConfig, make_config_input
+from .discount_output import DiscountOutput
 
 
 class CodeField(fields.FormattedField):
@@ -32,6 +33,8 @@ class CodeField(fields.FormattedField):
 
 
 class DiscountChanges(WithConfig, Input):
+    described_by = DiscountOutput
+
     # The stored type is accepted, so that clients can send back what they have read.
     type = TypeField(required=False)
     code = CodeField(required=False, allow_null=True)
@@ -77,6 +80,8 @@ class DiscountInput(DiscountChanges):
 
 
 class DiscountFilter(Input):
+    described_by = DiscountOutput
+
     type = TypeField(required=False)
     status = serializers.ChoiceField(Discount.Status.choices, required=False)
     code = fields.TextField(required=False, max_length=MAX_CODE)
@@ -86,4 +91,4 @@ class DiscountRedemptionFilter(Input):
     discount_id = fields.IdField(required=False)
     order_id = fields.IdField(required=False)
     customer_id = fields.IdField(required=False)
-    code = fields.TextField(required=False, max_length=MAX_CODE)
+    code = fields.TextField(required=False, max_length=MAX_CODE, help_text="Only uses of this code.")

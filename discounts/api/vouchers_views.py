@@ -76,7 +76,11 @@ class VouchersViewSet(AdminViewSet):
         return Response({"voucher": _present_voucher(voucher)})
 
     @answers(
-        envelope("Redeem", voucher=shapes.VoucherOutput(), redemption=shapes.RedeemOutput()),
+        envelope(
+            "Redeem",
+            voucher=shapes.VoucherOutput(help_text="The gift card afterwards."),
+            redemption=shapes.RedeemOutput(help_text="What was taken."),
+        ),
         request=shapes.RedeemInput,
         refuses=(VoucherNotActive, InsufficientBalance, CurrencyMismatch, OrderNotOpen),
     )

@@ -9,20 +9,12 @@ from commerce.errors import InsufficientScope, RequestInProgress, TooManyOutside
 from commerce.mail import find_scope_to_read
 from commerce.paging import newest_first
 from commerce.principal import Principal
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from emails import errors, queries, sending
 from emails.models import EmailDelivery
 
 from . import serializers as shapes
-
-_FILTERS = [
-    OpenApiParameter("customer_id", int),
-    OpenApiParameter("status", str, enum=EmailDelivery.Status.values),
-    OpenApiParameter("template_key", str),
-    OpenApiParameter("reference_type", str),
-    OpenApiParameter("reference_id", int),
-]
 
 
 class DeliveriesViewSet(AdminViewSet):
@@ -30,7 +22,9 @@ class DeliveriesViewSet(AdminViewSet):
 
     area = "emails"
 
-    @answers(many("email_deliveries", shapes.DeliveryOutput), parameters=[*PAGE_PARAMETERS, *_FILTERS])
+    @answers(
+        many("email_deliveries", shapes.DeliveryOutput), parameters=[*PAGE_PARAMETERS, shapes.DeliveryFilters]
+    )
     def list(self, request: Request) -> Response:
         """List emails.
 
@@ -42,13 +36,7 @@ class DeliveriesViewSet(AdminViewSet):
 
     @answers(
         one("email_delivery", shapes.DeliveryBodyOutput),
-        parameters=[
-            OpenApiParameter(
-                "include_body",
-                bool,
-                description="Adds `html`, `text` and `ctx`. Of `voucher.issued`, which has a gift card's code, this takes `read_vouchers`.",
-            )
-        ],
+        parameters=[shapes.BodyOption],
         refuses=(InsufficientScope,),
     )
     def retrieve(self, request: Request, delivery_id: int) -> Response:

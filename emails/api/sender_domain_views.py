@@ -17,19 +17,25 @@ from emails.sender_domains.operations import Scope, get_wanted_domain, verify_do
 
 
 class SenderRecordOutput(Output):
-    type = serializers.ChoiceField(["TXT"])
-    name = serializers.CharField()
-    value = serializers.CharField()
+    type = serializers.ChoiceField(["TXT"], help_text="The type of the record.")
+    name = serializers.CharField(help_text="The record's name.")
+    value = serializers.CharField(help_text="The record's value.")
 
 
 class SenderDomainOutput(Output):
-    domain = serializers.CharField()
-    status = serializers.ChoiceField(["pending", "verified"])
+    domain = serializers.CharField(help_text="The domain of the shop's `email_from`.")
+    status = serializers.ChoiceField(["pending", "verified"], help_text="`pending` or `verified`.")
     record = SenderRecordOutput(help_text="The record to set in the domain's DNS.")
-    failure_code = serializers.ChoiceField(SenderDomain.Failure.choices, allow_null=True)
-    verified_at = TimestampField(allow_null=True)
-    checked_at = TimestampField(allow_null=True)
-    missing_since = TimestampField(allow_null=True)
+    failure_code = serializers.ChoiceField(
+        SenderDomain.Failure.choices,
+        allow_null=True,
+        help_text="Why it isn't verified; null if it is, or if nobody has looked yet.",
+    )
+    verified_at = TimestampField(allow_null=True, help_text="When the record was found.")
+    checked_at = TimestampField(allow_null=True, help_text="When it was last looked for.")
+    missing_since = TimestampField(
+        allow_null=True, help_text="Since when a record that was found before is missing."
+    )
 
 
 class SenderDomainViewSet(AdminViewSet):

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from commerce.errors import TooManyOutsideCalls
 from commerce.outbox.api.serializers import DispatchOutput
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, envelope, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from emails import errors
 from emails.own_templates import operations, queries
@@ -22,11 +22,13 @@ _PARTS = {"subject": "subject", "preheader": "preheader", "body_source": "body",
 
 _PREVIEW = envelope(
     "EmailTemplatePreview",
-    html=serializers.CharField(),
-    text=serializers.CharField(),
-    subject=serializers.CharField(),
-    preheader=serializers.CharField(allow_null=True),
-    warnings=shapes.EmailTemplateWarningOutput(many=True),
+    html=serializers.CharField(help_text="The email as HTML."),
+    text=serializers.CharField(help_text="The email as plain text."),
+    subject=serializers.CharField(help_text="Its subject."),
+    preheader=serializers.CharField(allow_null=True, help_text="What mail programs show beside the subject."),
+    warnings=shapes.EmailTemplateWarningOutput(
+        many=True, help_text="Faults in the MJML that didn't prevent compiling."
+    ),
 )
 
 
@@ -110,7 +112,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
 
     @answers(
         one("email_template", shapes.EmailTemplateOutput),
-        parameters=[OpenApiParameter("expected_version", int)],
+        parameters=[shapes.EmailTemplateResetQuery],
         refuses=(errors.TemplateNotFound, errors.TemplateVersionConflict),
     )
     def destroy(self, request: Request, template_key: str, locale: str) -> Response:

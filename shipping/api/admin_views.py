@@ -195,7 +195,10 @@ class QuoteViewSet(AdminViewSet):
     area = "shipping"
     reading_actions = ("create",)
 
-    @answers(envelope("Quotes", quotes=shapes.QuoteOutput(many=True)), request=shapes.QuoteInput)
+    @answers(
+        envelope("Quotes", quotes=shapes.QuoteOutput(many=True, help_text="The options, cheapest first.")),
+        request=shapes.QuoteInput,
+    )
     def create(self, request: Request) -> Response:
         """Quote shipping for a parcel.
 

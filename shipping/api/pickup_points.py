@@ -1,20 +1,14 @@
 """The description and answer of the list of pickup points, shared by the admin and the storefront API."""
 
 from commerce.formats import text_id, timestamp
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many
 from shipping.models import PickupPoint
 
-from .serializers import PickupPointOutput
+from .serializers import PickupPointFilters, PickupPointOutput
 
 describe_list = answers(
     many("pickup_points", PickupPointOutput),
-    parameters=[
-        OpenApiParameter("carrier", str),
-        OpenApiParameter("country_code", str),
-        OpenApiParameter("postcode_prefix", str, description="Spaces and hyphens are ignored."),
-        OpenApiParameter("status", str, enum=PickupPoint.Status.values, description="Default: `active`."),
-        *PAGE_PARAMETERS,
-    ],
+    parameters=[*PAGE_PARAMETERS, PickupPointFilters],
 )
 
 

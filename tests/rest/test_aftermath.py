@@ -3,8 +3,8 @@
 import pytest
 from django.db import connection
 
+from accounts.errors import MarketExists
 from accounts.models import Market
-from commerce.orders.errors import OrderNotOpen
 from commerce.rest.models import IdempotencyRecord
 from tests.problems import problem
 
@@ -27,7 +27,7 @@ def refuse(monkeypatch):
     def refuse(aftermath):
         def create_market(fields):
             make_market("half-done")
-            refusal = OrderNotOpen(why="because")
+            refusal = MarketExists(why="because")
             refusal.aftermath = aftermath
             raise refusal
 
@@ -42,7 +42,7 @@ def test_aftermath_is_kept_and_the_request_is_not(shop, refuse):
 
     response = shop.admin.post("markets.json", AUSTRIA, idempotency_key="a")
 
-    assert problem(response) == (409, "order_not_open")
+    assert problem(response) == (409, "market_exists")
     assert response.json()["why"] == "because"
     assert market_handles(shop) == ["de", "kept"]
     with shop.scope():
@@ -61,7 +61,7 @@ def test_aftermath_that_fails_is_logged_and_leaves_the_answer(shop, refuse, capl
 
     response = shop.admin.post("markets.json", AUSTRIA)
 
-    assert problem(response) == (409, "order_not_open")
+    assert problem(response) == (409, "market_exists")
     assert [record.message for record in caplog.records] == ["The aftermath of a refusal failed"]
     assert market_handles(shop) == ["de"]
 

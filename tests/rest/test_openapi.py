@@ -3,12 +3,17 @@
 import re
 
 import orjson
+import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from hypothesis import given
+from hypothesis import strategies as st
 
+from commerce.rest import fields
 from commerce.rest.catalogue import refusals
+from config.versions import CURRENT_VERSION
 from tests.openapi import codes_of, document
 
 # Pages and files for people and probes, not for API clients.
@@ -28,6 +33,15 @@ UNDOCUMENTED = (
     "test-card/",
 )
 STATUSES = {refusal.code: refusal.status for refusal in refusals()} | {"internal_error": 500}
+UNITS = {
+    "_cents": "In cents",
+    "_bp": "In basis points",
+    "_grams": "In grams.",
+    "_seconds": "In seconds.",
+    "_ms": "In milliseconds.",
+    "country_code": "ISO 3166-1",
+    "currency": "ISO 4217",
+}
 # Of addresses and methods that don't exist, and of the back office.
 NOT_OF_OPERATIONS = {
     "already_invited",
@@ -90,6 +104,71 @@ def test_code_is_documented_with_its_status():
             if int(status) >= 400:
                 shown = {STATUSES[code] for code in codes_of(response)}
                 assert shown == {int(status)}, operation["operationId"]
+
+
+def test_field_and_parameter_is_described():
+    undescribed = [
+        f"{name}.{field}"
+        for name, schema in document()["components"]["schemas"].items()
+        for field, described in schema.get("properties", {}).items()
+        if not described.get("description")
+    ]
+    undescribed += [
+        f"{operation['operationId']}: {parameter['name']}"
+        for operation in operations()
+        for parameter in operation["parameters"]
+        if "$ref" not in parameter and not parameter.get("description")
+    ]
+
+    assert undescribed == []
+
+
+def test_description_of_a_field_tells_its_unit():
+    for name, schema in document()["components"]["schemas"].items():
+        for field, described in schema.get("properties", {}).items():
+            unit = next((unit for end, unit in UNITS.items() if field.endswith(end)), "")
+            assert unit.lower() in described["description"].lower(), f"{name}.{field}"
+
+
+def test_request_takes_no_other_fields_than_described():
+    for operation in operations():
+        for media in operation.get("requestBody", {}).get("content", {}).values():
+            name = media["schema"].get("$ref", "").rpartition("/")[2]
+            schema = document()["components"]["schemas"][name] if name else media["schema"]
+            if operation["tags"] != ["webhooks"]:
+                assert schema["additionalProperties"] is False, operation["operationId"]
+
+
+def test_patch_requires_what_the_validation_requires():
+    path = document()["paths"][f"/storefront/{CURRENT_VERSION}/carts/{{token}}/lines/{{line_id}}.json"]
+
+    schema = path["patch"]["requestBody"]["content"]["application/json"]["schema"]
+
+    assert schema == {"$ref": "#/components/schemas/QuantityInputRequest"}
+    assert document()["components"]["schemas"]["QuantityInputRequest"]["required"] == ["quantity"]
+
+
+def test_page_has_the_bounds_of_the_validation():
+    path = document()["paths"][f"/admin/{CURRENT_VERSION}/{{handle}}/orders.json"]["get"]
+
+    bounds = {parameter.get("name"): parameter.get("schema") for parameter in path["parameters"]}
+
+    assert bounds["limit"] == {"type": "integer", "minimum": 1, "maximum": 10**18 - 1, "default": 50}
+    assert bounds["cursor_id"] == {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}
+    assert bounds["customer_id"] == {"type": "integer", "minimum": 1, "maximum": 2**53 - 1}
+    assert bounds["status"] == {"type": "string", "enum": ["open", "cancelled", "closed"], "minLength": 1}
+
+
+@pytest.mark.parametrize(
+    "field",
+    [fields.HandleField(), fields.TokenField(), fields.LocaleField()],
+    ids=repr,
+)
+@given(data=st.data())
+def test_text_of_a_documented_pattern_is_valid(field, data):
+    text = data.draw(st.from_regex(re.compile(field.pattern, re.ASCII), fullmatch=True))
+
+    assert field.run_validation(text) == text
 
 
 def test_code_of_the_api_is_documented_by_some_operation():

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 from commerce.catalog import operations, queries
 from commerce.catalog.errors import ProductArchived, ProductHandleTaken, SkuTaken, TooManyVariants
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 
 from . import serializers
@@ -19,7 +19,7 @@ class ProductsViewSet(AdminViewSet):
 
     @answers(
         many("products", serializers.ProductOutput),
-        parameters=[*PAGE_PARAMETERS, OpenApiParameter("status", str), OpenApiParameter("handle", str)],
+        parameters=[*PAGE_PARAMETERS, serializers.ProductFilter],
     )
     def list(self, request: Request) -> Response:
         """List products.
@@ -58,12 +58,13 @@ class ProductsViewSet(AdminViewSet):
         one("product", serializers.ProductOutput),
         request=serializers.ProductChanges,
         partial=True,
-        refuses=(ProductHandleTaken,),
+        refuses=(ProductHandleTaken, SkuTaken),
     )
     def update(self, request: Request, product_id: int) -> Response:
         """Change a product.
 
-        Only the fields that are sent change. Its variants are changed by their own operations.
+        Only the fields that are sent change. Its variants are changed by their own operations, except that `status` also
+        archives and restores them.
         """
         product = queries.get_product(product_id)
         changes = self.valid(serializers.ProductChanges, partial=True)

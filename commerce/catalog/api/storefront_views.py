@@ -3,13 +3,11 @@ from rest_framework.response import Response
 
 from commerce.catalog import queries
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import StorefrontViewSet
 
 from . import serializers
 from .shapes import shape_offered_product
-
-MARKET = OpenApiParameter("market_id", int, description="Show only this market's prices.")
 
 
 class StorefrontProductsViewSet(StorefrontViewSet):
@@ -17,7 +15,7 @@ class StorefrontProductsViewSet(StorefrontViewSet):
 
     @answers(
         many("products", serializers.OfferedProductOutput),
-        parameters=[*PAGE_PARAMETERS, MARKET, OpenApiParameter("handle", str)],
+        parameters=[*PAGE_PARAMETERS, serializers.OffersFilter],
     )
     def list(self, request: Request) -> Response:
         """List the products on offer.
@@ -29,7 +27,7 @@ class StorefrontProductsViewSet(StorefrontViewSet):
         page = newest_first(queries.offered_products(**wanted), self.cursor, related_bytes=size)
         return Response(page.answer("products", shape_offered_product))
 
-    @answers(one("product", serializers.OfferedProductOutput), parameters=[MARKET])
+    @answers(one("product", serializers.OfferedProductOutput), parameters=[serializers.OfferFilter])
     def retrieve(self, request: Request, product_id: int) -> Response:
         """Show a product on offer.
 

@@ -9,13 +9,20 @@ from commerce.rest.schema import answers
 from commerce.rest.shapes import Input
 from commerce.rest.views import AdminViewSet
 
-SETTINGS_ANSWER = inline_serializer("SettingsAnswer", {"settings": serializers.DictField()})
+SETTINGS_ANSWER = inline_serializer(
+    "SettingsAnswer",
+    {
+        "settings": serializers.DictField(
+            help_text="Each setting by its dotted name, with the value that counts. Secrets are masked."
+        )
+    },
+)
 
 
 class SettingsInput(Input):
     """Values by dotted name; null removes the account's own value."""
 
-    settings = fields.ObjectField()
+    settings = fields.ObjectField(help_text="Values by dotted name; null removes the shop's own value.")
 
 
 class SettingsViewSet(AdminViewSet):

@@ -9,7 +9,7 @@ from commerce.customers.errors import CustomerEmailTaken, CustomerRedacted, Segm
 from commerce.customers.models import Customer, Segment
 from commerce.customers.notifications import read_preferences
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 
 from . import serializers as shapes
@@ -17,7 +17,12 @@ from .segment_input import SegmentInput
 
 PREFERENCES_ANSWER = inline_serializer(
     "NotificationPreferencesAnswer",
-    {"notification_preferences": serializers.DictField(child=serializers.BooleanField())},
+    {
+        "notification_preferences": serializers.DictField(
+            child=serializers.BooleanField(),
+            help_text="Each email by its template's key: true unless switched off.",
+        )
+    },
 )
 
 
@@ -28,7 +33,7 @@ class CustomersViewSet(AdminViewSet):
 
     @answers(
         many("customers", shapes.CustomerOutput),
-        parameters=[*PAGE_PARAMETERS, OpenApiParameter("email", str)],
+        parameters=[*PAGE_PARAMETERS, shapes.CustomerFilter],
     )
     def list(self, request: Request) -> Response:
         """List customers.

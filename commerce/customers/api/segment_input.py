@@ -25,13 +25,17 @@ class _AnyField(serializers.Field):
 
 
 class ConditionInput(Input):
-    field = serializers.ChoiceField(list(FIELDS))
-    op = serializers.ChoiceField(OPERATORS)
-    value = _AnyField()
+    field = serializers.ChoiceField(list(FIELDS), help_text="What is compared.")
+    op = serializers.ChoiceField(OPERATORS, help_text="How: equal, not equal, one of, at least, at most.")
+    value = _AnyField(
+        help_text="A text, a number or a timestamp, by the field; a list of them for `in`. Amounts are in cents."
+    )
 
 
 class FilterInput(Input):
-    all = fields.ListField(child=ConditionInput(), max_length=MAX_CONDITIONS)
+    all = fields.ListField(
+        child=ConditionInput(), max_length=MAX_CONDITIONS, help_text="The conditions, all of which must hold."
+    )
 
 
 @extend_schema_field(FilterInput)
@@ -42,6 +46,6 @@ class FilterField(fields.WholeField):
 
 
 class SegmentInput(Input):
-    handle = fields.HandleField()
+    handle = fields.HandleField(help_text="Unique among the shop's segments.")
     name = fields.TextField(max_length=MAX_SEGMENT_NAME)
-    filter = FilterField()
+    filter = FilterField(help_text="Who belongs to it. Always replaced as a whole.")

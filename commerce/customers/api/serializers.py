@@ -6,6 +6,8 @@ from commerce.rest.shapes import Input, Output, TimestampField
 
 
 class CustomerInput(Input):
+    described_by = "CustomerOutput"
+
     email = fields.EmailField()
     first_name = fields.TextField(required=False, allow_blank=True, max_length=MAX_NAME)
     last_name = fields.TextField(required=False, allow_blank=True, max_length=MAX_NAME)
@@ -16,36 +18,51 @@ class CustomerInput(Input):
 
 
 class CustomerFilter(Input):
-    email = fields.EmailField(required=False)
+    email = fields.EmailField(
+        required=False, help_text="Only the customer with this address; case doesn't count."
+    )
 
 
 class CustomerOutput(Output):
     id = fields.IdField()
-    email = serializers.CharField(allow_null=True)
-    first_name = serializers.CharField()
-    last_name = serializers.CharField()
-    phone = serializers.CharField()
-    locale = serializers.CharField(allow_null=True)
-    country_code = serializers.CharField(allow_null=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    is_guest = serializers.BooleanField()
-    orders_count = serializers.IntegerField()
+    email = serializers.CharField(
+        allow_null=True, help_text="Unique in the shop, whatever its case; null once redacted."
+    )
+    first_name = serializers.CharField(help_text="Given name.")
+    last_name = serializers.CharField(help_text="Family name.")
+    phone = serializers.CharField(help_text="Phone number.")
+    locale = serializers.CharField(allow_null=True, help_text="The language of emails; null for the shop's.")
+    country_code = serializers.CharField(allow_null=True, help_text="Where the customer lives.")
+    tags = serializers.ListField(
+        child=serializers.CharField(), help_text="Free labels. Discounts can be limited to them."
+    )
+    is_guest = serializers.BooleanField(
+        help_text="Whether the customer was made by a checkout, rather than by the shop."
+    )
+    orders_count = serializers.IntegerField(help_text="Number of orders, without cancelled ones.")
     total_spent_cents = fields.CentsField(
         help_text="The orders in the account's default currency, without cancelled ones."
     )
-    redacted_at = TimestampField(allow_null=True)
+    redacted_at = TimestampField(
+        allow_null=True, help_text="When the personal data was erased; null while it isn't."
+    )
     created_at = TimestampField()
     updated_at = TimestampField()
 
 
 class PreferencesInput(Input):
-    notification_preferences = serializers.DictField(child=fields.BooleanField())
+    notification_preferences = serializers.DictField(
+        child=fields.BooleanField(),
+        help_text="Emails by their template's key, each with whether the customer wants it.",
+    )
 
 
 class SegmentOutput(Output):
     id = fields.IdField()
-    handle = serializers.CharField()
+    handle = serializers.CharField(help_text="Unique among the shop's segments.")
     name = serializers.CharField()
-    filter = serializers.DictField()
+    filter = serializers.DictField(
+        help_text='`{"all": [{field, op, value}]}`: the conditions, all of which must hold.'
+    )
     created_at = TimestampField()
     updated_at = TimestampField()

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from commerce.events import queries
 from commerce.events.envelope import make_envelope
 from commerce.paging import oldest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many
 from commerce.rest.views import AdminViewSet
 
 from .serializers import EventFilters, EventOutput
@@ -21,10 +21,7 @@ class EventsViewSet(AdminViewSet):
 
     @answers(
         many("events", EventOutput),
-        parameters=[
-            *PAGE_PARAMETERS,
-            OpenApiParameter("type", str, description="Only events of this type: `checkout.completed`."),
-        ],
+        parameters=[*PAGE_PARAMETERS, EventFilters],
     )
     def list(self, request: Request) -> Response:
         """Read the feed of events.

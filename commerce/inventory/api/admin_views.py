@@ -2,14 +2,18 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from commerce.catalog.api.admin_views import VariantsViewSet
 from commerce.inventory import operations, queries
 from commerce.inventory.errors import LocationHandleTaken, StockBelowCommitted
 from commerce.inventory.models import InventoryLevel, Location
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, also_refuses, answers, many, one
 from commerce.rest.views import AdminViewSet
 
 from . import serializers as shapes
+
+# An oversold variant must keep allowing that.
+also_refuses(VariantsViewSet.update, StockBelowCommitted)
 
 
 class LocationsViewSet(AdminViewSet):
@@ -72,11 +76,7 @@ class InventoryLevelsViewSet(AdminViewSet):
 
     @answers(
         many("inventory_levels", shapes.LevelOutput),
-        parameters=[
-            *PAGE_PARAMETERS,
-            OpenApiParameter("variant_id", int),
-            OpenApiParameter("location_id", int),
-        ],
+        parameters=[*PAGE_PARAMETERS, shapes.LevelFilter],
     )
     def list(self, request: Request) -> Response:
         """List stock levels.

@@ -9,7 +9,7 @@ from commerce.outbox.handlers import area_of, shape_payload, tasks_of
 from commerce.outbox.models import OutboxDispatch
 from commerce.paging import newest_first
 from commerce.principal import Principal
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import Access, AdminViewSet
 
 from .serializers import DispatchFilters, DispatchOutput
@@ -31,11 +31,7 @@ class DispatchesViewSet(AdminViewSet):
 
     @answers(
         many("outbox_dispatches", DispatchOutput),
-        parameters=[
-            *PAGE_PARAMETERS,
-            OpenApiParameter("status", str, enum=OutboxDispatch.Status.values),
-            OpenApiParameter("task_name", str),
-        ],
+        parameters=[*PAGE_PARAMETERS, DispatchFilters],
     )
     def list(self, request: Request) -> Response:
         """List background work.

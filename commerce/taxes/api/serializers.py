@@ -7,6 +7,8 @@ from commerce.taxes.rules import MAX_NAME
 
 
 class TaxRateInput(Input):
+    described_by = "TaxRateOutput"
+
     country_code = fields.CountryField()
     tax_class = fields.TokenField(required=False)
     rate_bp = fields.IntegerField(max_value=BASIS_POINTS)
@@ -15,9 +17,9 @@ class TaxRateInput(Input):
 
 class TaxRateOutput(Output):
     id = fields.IdField()
-    country_code = serializers.CharField()
-    tax_class = serializers.CharField()
-    rate_bp = serializers.IntegerField()
-    name = serializers.CharField()
+    country_code = serializers.CharField(help_text="Where it is charged.")
+    tax_class = serializers.CharField(help_text="Which variants it is for, such as `standard` or `reduced`.")
+    rate_bp = serializers.IntegerField(help_text="The rate.")
+    name = serializers.CharField(help_text="What people call it, such as `MwSt.`.")
     created_at = TimestampField()
     updated_at = TimestampField()

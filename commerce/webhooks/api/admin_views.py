@@ -10,7 +10,7 @@ from commerce.errors import TooManyOutsideCalls, ValidationFailed
 from commerce.outside.addresses import LOOKUP_TIMEOUT_S, AddressRefused
 from commerce.outside.http import check_url, needs_lookup
 from commerce.paging import newest_first
-from commerce.rest.schema import PAGE_PARAMETERS, OpenApiParameter, answers, many, one
+from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from commerce.waiting import Call, waiting_call
 from commerce.webhooks import operations, queries
@@ -120,10 +120,7 @@ class EndpointsViewSet(AdminViewSet):
 
     @answers(
         many("webhook_deliveries", shapes.WebhookDeliveryOutput),
-        parameters=[
-            *PAGE_PARAMETERS,
-            OpenApiParameter("status", str, enum=WebhookDelivery.Status.values),
-        ],
+        parameters=[*PAGE_PARAMETERS, shapes.DeliveryFilters],
     )
     def deliveries(self, request: Request, webhook_endpoint_id: int) -> Response:
         """List deliveries to a webhook endpoint.

@@ -12,6 +12,8 @@ _Status = WebhookEndpoint.Status
 
 
 class WebhookEndpointInput(Input):
+    described_by = "WebhookEndpointOutput"
+
     url = fields.HttpUrlField(
         help_text="It must resolve to public addresses; the port is 80, 443, or 1024 and above."
     )
@@ -30,30 +32,43 @@ class WebhookEndpointInput(Input):
 class WebhookEndpointChanges(WebhookEndpointInput):
     """An endpoint that is paused, or disabled after failures, is sent nothing until it is active again."""
 
-    status = serializers.ChoiceField(STATUSES, required=False)
+    status = serializers.ChoiceField(STATUSES, required=False, help_text="`active` or `paused`.")
 
 
 class WebhookSecretRotation(Input):
-    grace_seconds = fields.IntegerField(required=False, default=0, max_value=MAX_GRACE_S)
+    grace_seconds = fields.IntegerField(
+        required=False,
+        default=0,
+        max_value=MAX_GRACE_S,
+        help_text="How long messages are also signed with the old secret.",
+    )
 
 
 class DeliveryFilters(Input):
+    described_by = "WebhookDeliveryOutput"
+
     status = serializers.ChoiceField(WebhookDelivery.Status.choices, required=False)
 
 
 class WebhookEndpointOutput(Output):
     id = fields.IdField()
-    url = serializers.CharField()
-    description = serializers.CharField()
-    topics = serializers.ListField(child=serializers.CharField())
+    url = serializers.CharField(help_text="Where messages are sent.")
+    description = serializers.CharField(help_text="What it is for.")
+    topics = serializers.ListField(
+        child=serializers.CharField(), help_text="The event types that are sent; empty means all."
+    )
     api_version = serializers.CharField(
         help_text="The API version of its messages: that of the request that created it."
     )
-    status = serializers.ChoiceField(_Status.choices)
+    status = serializers.ChoiceField(
+        _Status.choices, help_text="`active`, `paused` by the shop, or `disabled` after failures."
+    )
     disabled_reason = serializers.CharField(help_text="`gone` (it answered 410), `failing`, or empty.")
-    paused_at = TimestampField(allow_null=True)
-    consecutive_failures = serializers.IntegerField()
-    failing_since = TimestampField(allow_null=True)
+    paused_at = TimestampField(allow_null=True, help_text="When it was paused; null while it isn't.")
+    consecutive_failures = serializers.IntegerField(help_text="Failed messages since the last that arrived.")
+    failing_since = TimestampField(
+        allow_null=True, help_text="When the failures began; null while there are none."
+    )
     previous_secret_until = TimestampField(
         allow_null=True, help_text="Until then, messages are also signed with the previous secret."
     )
@@ -73,11 +88,16 @@ class WebhookDeliveryOutput(Output):
     id = fields.IdField()
     webhook_endpoint_id: Any = fields.IdField(source="endpoint_id")
     message_id = serializers.CharField(help_text="The header `webhook-id`, which is the event's id.")
-    event_type = serializers.CharField()
+    event_type = serializers.CharField(help_text="The event's type, or `ping`.")
     attempt = serializers.IntegerField(help_text="Counts from 1.")
-    status = serializers.ChoiceField(WebhookDelivery.Status.choices)
-    response_status = serializers.IntegerField(allow_null=True)
+    status = serializers.ChoiceField(
+        WebhookDelivery.Status.choices,
+        help_text="Whether the message arrived: the endpoint answered with 2xx.",
+    )
+    response_status = serializers.IntegerField(
+        allow_null=True, help_text="The HTTP status of the answer; null without one."
+    )
     response_excerpt = serializers.CharField(help_text="The first KiB of the answer.")
     error = serializers.CharField(help_text="Why there was no answer; empty if there was one.")
-    duration_ms = serializers.IntegerField()
+    duration_ms = serializers.IntegerField(help_text="How long the answer took.")
     created_at = TimestampField()
