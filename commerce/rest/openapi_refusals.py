@@ -10,10 +10,9 @@ from typing import Any
 import orjson
 
 from commerce import errors as common
-from commerce.errors import Refusal
+from commerce.errors import Refusal, all_refusals
 
 from . import errors
-from .catalogue import refusals
 from .views import SurfaceViewSet, find_accepted_fields, scopes_of
 
 Schema = dict[str, Any]
@@ -143,7 +142,7 @@ def _make_example(name: str) -> Schema:
 def _kinds_by_name() -> dict[str, type[Refusal]]:
     """Every refusal by the name of its example: its code, with its app where several refusals share a code."""
     named: dict[str, type[Refusal]] = {}
-    for kind in sorted(refusals(), key=_order):
+    for kind in sorted(all_refusals(), key=_order):
         is_taken = kind.code in named
         # Refusals that differ only in their constraints look the same.
         if not is_taken or all(not _look_alike(kind, other) for other in named.values()):

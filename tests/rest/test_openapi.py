@@ -11,8 +11,8 @@ from drf_spectacular.validation import validate_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commerce.errors import all_refusals
 from commerce.rest import fields
-from commerce.rest.catalogue import refusals
 from config.versions import CURRENT_VERSION
 from tests.openapi import codes_of, document
 
@@ -32,7 +32,7 @@ UNDOCUMENTED = (
     "static/",
     "test-card/",
 )
-STATUSES = {refusal.code: refusal.status for refusal in refusals()} | {"internal_error": 500}
+STATUSES = {refusal.code: refusal.status for refusal in all_refusals()} | {"internal_error": 500}
 UNITS = {
     "_cents": "In cents",
     "_bp": "In basis points",
