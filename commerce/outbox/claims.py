@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
+from commerce.tenancy.statements import Prepared, send
 
 LEASE = timedelta(minutes=5)
 BATCH = 10
 
-_CLAIM = """
+_CLAIM = Prepared("""
     SELECT outcome, of_account, of_dispatch, of_task, lease_until
       FROM claim_outbox_turns(%s::integer, make_interval(secs => %s), %s::bigint, %s::text, %s::bigint[],
                               %s::text[], %s::integer, %s::integer, %s::text[], %s::integer[], %s::integer)
-"""
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,12 @@ def claim_dispatches(
     limits: Limits = _UNLIMITED,
 ) -> Claims:
     """Claim due dispatches of any account for the calling worker. Call it outside of any scope."""
-    with connection.cursor() as cursor:
-        parameters: list[Any] = [
-            *(batch, lease.total_seconds(), *after),
-            [claim.account_id for claim in limits.busy],
-            [claim.task_name for claim in limits.busy],
-            *(limits.share, limits.task_share),
-            *(list(limits.rooms), list(limits.rooms.values()), limits.lost_room),
-        ]
-        cursor.execute(_CLAIM, parameters)
-        return Claims(cursor.fetchall(), after=after)
+    parameters: list[Any] = [
+        *(batch, lease.total_seconds(), *after),
+        [claim.account_id for claim in limits.busy],
+        [claim.task_name for claim in limits.busy],
+        *(limits.share, limits.task_share),
+        *(list(limits.rooms), list(limits.rooms.values()), limits.lost_room),
+    ]
+    (claimed,) = send(_CLAIM.call(parameters))
+    return Claims(claimed.rows, after=after)
