@@ -1,6 +1,6 @@
 """A rendered message: stored with its dispatch, handed to the provider, and kept with the delivery."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 
@@ -18,7 +18,7 @@ class Message:
     reply_to: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_dict(cls, stored: dict[str, str]) -> Self:

@@ -2,7 +2,7 @@
 
 import re
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -130,7 +130,7 @@ def _post(url: str, message: RenderRequest, *, lane: str | None) -> BaseHTTPResp
         "POST",
         f"{url.rstrip('/')}/render",
         # UTF-8, as escapes would take up to three times the bytes, and the renderer limits them.
-        body=orjson.dumps(asdict(message)),
+        body=orjson.dumps(message),
         headers=headers,
         timeout=Timeout(connect=CONNECT_TIMEOUT_S, read=TOTAL_TIMEOUT_S),
         redirect=False,
