@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from emails.messages import Message
 
 from .base import ProviderUnavailable
-from .mime import build_mail, hash_key
+from .mime import build_mime, hash_key
 
 
 class LocalProvider:
@@ -26,7 +26,7 @@ class LocalProvider:
         words = slugify(idempotency_key.replace(".", "-").replace(":", "-"))[:60]
         name = f"{words}-{digest}" if words else digest
         message_id = f"<{name}@localhost>"
-        mime = build_mail(message, headers={"Message-ID": message_id}).message().as_bytes()
+        mime = build_mime(message, headers={"Message-ID": message_id}).message().as_bytes()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # The .eml comes last: it marks the message as sent.

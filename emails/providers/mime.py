@@ -44,22 +44,32 @@ def _encode(text: str) -> str:
 
 def build_mail(message: Message, *, headers: dict[str, str] | None = None) -> EmailMultiAlternatives:
     """Raises `MessageRefused` for an address or a header that can't be sent."""
+    if any("\n" in text or "\r" in text for text in (message.subject, message.reply_to, message.locale)):
+        raise MessageRefused("The message can't be sent: a header has more than one line.")
     try:
         validate_email(message.to_email)
         sender = Address(display_name=message.from_name, addr_spec=message.from_email)
-        mail = _Mail(
-            message.subject,
-            message.text,
-            str(sender),
-            [message.to_email],
-            reply_to=[message.reply_to] if message.reply_to else None,
-            headers={"Content-Language": message.locale} | (headers or {}),
-            sender_name=message.from_name,
-        )
-        mail.attach_alternative(message.html, "text/html")
-        # Building the message finds invalid headers.
-        mail.message()
     except (ValidationError, MessageError, ValueError) as error:
+        raise MessageRefused(f"The message can't be sent: {error}") from error
+    mail = _Mail(
+        message.subject,
+        message.text,
+        str(sender),
+        [message.to_email],
+        reply_to=[message.reply_to] if message.reply_to else None,
+        headers={"Content-Language": message.locale} | (headers or {}),
+        sender_name=message.from_name,
+    )
+    mail.attach_alternative(message.html, "text/html")
+    return mail
+
+
+def build_mime(message: Message, *, headers: dict[str, str]) -> EmailMultiAlternatives:
+    """As `build_mail`, for what is sent as MIME. Building that finds more that can't be sent."""
+    mail = build_mail(message, headers=headers)
+    try:
+        mail.message()
+    except (MessageError, ValueError) as error:
         raise MessageRefused(f"The message can't be sent: {error}") from error
     return mail
 

@@ -13,7 +13,7 @@ from emails.messages import Message
 
 from .base import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from .bounded_smtp import BoundedBackend
-from .mime import build_mail, hash_key
+from .mime import build_mime, hash_key
 
 # For connecting and for each read.
 _TIMEOUT_S = 15
@@ -33,7 +33,7 @@ class SmtpProvider:
         domain = message.from_email.rpartition("@")[2]
         # The same for every attempt, so that mailboxes can drop a repetition.
         message_id = f"<{hash_key(idempotency_key)[:32]}@{domain}>"
-        mail = build_mail(message, headers={"Message-ID": message_id})
+        mail = build_mime(message, headers={"Message-ID": message_id})
         with deadline(TOTAL_TIMEOUT_S) as limit, self._open_session(limit) as backend:
             _hand_over(backend, mail)
         return message_id

@@ -22,6 +22,7 @@ class Resend(JsonServer):
         self.ids: dict[str | None, str] = {}
         self.answers: list[int] = []
         self.retry_after: str | None = None
+        self.location: str | None = None
         self.words = "No."
         self.hangs_up = False
         self._lock = threading.Lock()
@@ -41,6 +42,6 @@ class Resend(JsonServer):
             return Answer(200, {"id": self.ids.setdefault(key, str(uuid.uuid4()))}, {})
 
     def _refuse(self, status: int, name: str, words: str = "No.") -> Answer:
-        says_when = status == 429 and self.retry_after is not None
-        headers = {"Retry-After": str(self.retry_after)} if says_when else {}
+        told = {"Retry-After": self.retry_after if status == 429 else None, "Location": self.location}
+        headers = {name: value for name, value in told.items() if value is not None}
         return Answer(status, {"statusCode": status, "name": name, "message": words}, headers)

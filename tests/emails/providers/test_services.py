@@ -3,6 +3,7 @@ import threading
 import warnings
 
 import pytest
+import requests
 
 from commerce.configuration.registry import known_settings
 from emails.mail_settings import MailSettings
@@ -59,6 +60,36 @@ def test_message_reaches_resend_whole(resend):
         "text": "Děkujeme",
         "html": "<p>Děkujeme</p>",
     }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_gets_what_anymail_sends(name, monkeypatch):
+    requested = []
+
+    def refuse(adapter, request, **options):
+        body = request.body if isinstance(request.body, bytes) else request.body.encode()
+        requested.append((request.method, request.url, dict(request.headers.lower_items()), body))
+        raise requests.ConnectionError
+
+    monkeypatch.setattr("requests.adapters.HTTPAdapter.send", refuse)
+    plain = ServiceProvider(settings_of(name))
+    plain._backend.session = plain._backend.create_session()
+
+    for provider in (ServiceProvider(settings_of(name)), plain):
+        with pytest.raises(OutcomeUnknown):
+            provider.send(MESSAGE, idempotency_key="1:a")
+
+    ours, of_anymail = requested
+    assert ours == of_anymail
+
+
+def test_redirect_is_not_followed(resend):
+    resend.answers, resend.location = [307], f"{resend.url}/other"
+
+    with pytest.raises(ProviderUnavailable, match="307") as raised:
+        send()
+    assert type(raised.value) is ProviderUnavailable
+    assert len(resend.requests) == 1
 
 
 def test_environment_is_read_once(resend, monkeypatch):
@@ -183,6 +214,14 @@ def test_key_that_no_header_holds_is_not_sent(resend, provider, api_key):
     with pytest.raises(ProviderUnavailable, match=r"commerce\.email\.api_key") as raised:
         get_provider(settings_of(provider, api_key=api_key)).send(MESSAGE, idempotency_key="1:a")
     assert type(raised.value) is ProviderUnavailable
+    assert resend.requests == []
+
+
+@pytest.mark.parametrize("name", ["subject", "reply_to", "locale", "from_name"])
+@pytest.mark.parametrize("text", ["a@example.com\nBcc: all@example.com", "a@example.com\r"])
+def test_message_with_a_header_of_two_lines_is_refused(resend, name, text):
+    with pytest.raises(MessageRefused):
+        send(message=Message(**MESSAGE.as_dict() | {name: text}))
     assert resend.requests == []
 
 
