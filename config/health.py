@@ -49,17 +49,17 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return JsonResponse(document, status=503 if failures else 200)
 
 
-def redis_probe() -> Probe[Any]:
+def make_redis_probe() -> Probe[Any]:
     """Whether Redis answers."""
     return Probe(lambda: client().ping())
 
 
-def late_tasks_probe() -> Probe[list[str]]:
+def make_late_tasks_probe() -> Probe[list[str]]:
     """Which periodic tasks are late."""
     return Probe(find_late_tasks)
 
 
-def database_probe(question: Callable[[], T]) -> Probe[T]:
+def make_database_probe(question: Callable[[], T]) -> Probe[T]:
     """Ask the database, on a connection that is returned afterwards."""
 
     def ask() -> T:
@@ -81,6 +81,6 @@ def is_up(asked: "Future[Any]") -> bool:
     return True
 
 
-_serving_role = database_probe(lambda: bypass_reasons(connections["default"]))
-_redis = redis_probe()
-_late_tasks = late_tasks_probe()
+_serving_role = make_database_probe(lambda: bypass_reasons(connections["default"]))
+_redis = make_redis_probe()
+_late_tasks = make_late_tasks_probe()

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from commerce.metrics import shared_registry
 from commerce.outbox.queries import Backlog, count_backlog
 from commerce.rest.problems import allow_methods
-from config.health import PATIENCE_S, database_probe, is_up
+from config.health import PATIENCE_S, is_up, make_database_probe
 from config.periodic import PeriodicTask, load_periodic_tasks
 from config.probes import Probe
 from config.views import not_found
@@ -26,7 +26,7 @@ from config.views import not_found
 # What proxies add. One on this machine passes on requests of strangers over the loopback interface.
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
-_backlog = database_probe(count_backlog)
+_backlog = make_database_probe(count_backlog)
 _redis = Probe(load_periodic_tasks)
 
 

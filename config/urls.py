@@ -24,8 +24,8 @@ def _make_surface(name: str, apps: Sequence[str], version: str) -> URLResolver:
     return path(f"{name}/{version}/", include(routes))
 
 
-def surfaces() -> list[URLResolver]:
-    """Both surfaces of every version, the newest first. All versions share their views (docs/versioning.md)."""
+def make_surfaces() -> list[URLResolver]:
+    """Make both surfaces of every version, the newest first. All versions share their views (docs/versioning.md)."""
     return [
         surface
         for version in reversed(api_versions())
@@ -37,7 +37,7 @@ def surfaces() -> list[URLResolver]:
 
 
 urlpatterns = [
-    *surfaces(),
+    *make_surfaces(),
     path("webhooks/provider", provider_webhook),
     # Where Django's admin usually is. Paths of the surface go on with a version.
     path("admin/", RedirectView.as_view(url="/backoffice/")),

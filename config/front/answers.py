@@ -2,8 +2,11 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from wsgiref.types import WSGIEnvironment
+
+if TYPE_CHECKING:
+    from granian.rsgi import HTTPProtocol
 
 WSGI = Callable[[WSGIEnvironment, Callable[..., Any]], Iterable[bytes]]
 
@@ -43,7 +46,7 @@ class _Start:
         self.headers = [(name, value.encode("ascii", "replace").decode()) for name, value in headers]
 
 
-def send_answer(wsgi: WSGI, environ: WSGIEnvironment, protocol: Any) -> None:
+def send_answer(wsgi: WSGI, environ: WSGIEnvironment, protocol: "HTTPProtocol") -> None:
     """Run the application, send its answer, and close what it opened for the request."""
     start = _Start()
     result = wsgi(environ, start)

@@ -5,7 +5,7 @@ import resource
 import time
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from commerce.errors import Refusal
 from config.front.answers import WSGI, send_answer
@@ -24,6 +24,9 @@ from config.front.signals import call_when_told_to_end
 from config.front.sockets import drop_silent_clients
 from config.front.threads import Threads
 from config.front.turns import Work
+
+if TYPE_CHECKING:
+    from granian.rsgi import HTTPProtocol, Scope
 
 _MAX_FILES = 65_536
 # The target of parsing large bodies.
@@ -65,7 +68,7 @@ class Front:
         self._threads.start()
         call_when_told_to_end(loop, self._threads.close)
 
-    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+    async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         try:
             if not self._has_begun:
                 # Not in __rsgi_init__, as the server opens its listening socket after that.
@@ -75,7 +78,7 @@ class Front:
         except Exception as error:  # noqa: BLE001  it is logged
             answer_error(scope, protocol, error)
 
-    async def _answer(self, scope: Any, protocol: Any) -> None:
+    async def _answer(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         headers = scope.headers
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         if not has_body and scope.path == "/healthz" and scope.method in {"GET", "HEAD"}:
@@ -90,7 +93,9 @@ class Front:
                 refusal = refused.refusal
         await self._answer_in_turn(scope, protocol, body, refusal)
 
-    async def _answer_in_turn(self, scope: Any, protocol: Any, body: Body, refusal: Refusal | None) -> None:
+    async def _answer_in_turn(
+        self, scope: "Scope", protocol: "HTTPProtocol", body: Body, refusal: Refusal | None
+    ) -> None:
         asked_at = time.monotonic()
         environ = build_environ(scope, body)
         if refusal is not None:

@@ -4,11 +4,14 @@ import asyncio
 from dataclasses import dataclass
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from commerce.errors import BodyTooLarge, MalformedRequest, Refusal
 from commerce.rest.errors import BodyTooSlow, UnsupportedMediaType
 from commerce.sizes import MAX_BODY_BYTES
+
+if TYPE_CHECKING:
+    from granian.rsgi import Headers, HTTPProtocol
 
 # A body may take longer than the patience only while it arrives faster than this.
 MIN_BYTES_PER_S = 1024
@@ -45,12 +48,12 @@ class Body:
         self.file.close()
 
 
-async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
+async def read_body(headers: "Headers", protocol: "HTTPProtocol", *, patience_s: float) -> Body:
     """Raises `BodyRefused` if the body is too large, too slow, in an unknown transfer coding, or ends early."""
     # The server has already refused a length that isn't a number, and two lengths that differ.
-    length = None if "transfer-encoding" in headers else int(headers["content-length"])
+    length = None if "transfer-encoding" in headers else int(headers.get("content-length"))
     if length is None and _read_codings(headers, "transfer-encoding") != ["chunked"]:
-        raise BodyRefused.closing(MalformedRequest("The only transfer coding that is taken is chunked."))
+        raise BodyRefused.closing(MalformedRequest("The only transfer coding that is accepted is chunked."))
     if length is not None and length > MAX_BODY_BYTES:
         raise BodyRefused.closing(BodyTooLarge())
     try:
@@ -65,18 +68,18 @@ async def read_body(headers: Any, protocol: Any, *, patience_s: float) -> Body:
         raise BodyRefused.closing(_make_early_end_refusal()) from None
 
 
-def require_plain(headers: Any) -> None:
+def require_plain(headers: "Headers") -> None:
     """Raises `BodyRefused` if the body is compressed, or coded in another way."""
     if "content-encoding" in headers and _read_codings(headers, "content-encoding") != ["identity"]:
         raise BodyRefused(UnsupportedMediaType("The body must not be compressed."))
 
 
-def _read_codings(headers: Any, name: str) -> list[str]:
+def _read_codings(headers: "Headers", name: str) -> list[str]:
     values = [value for sent, value in headers.items() if sent == name]
     return [coding.strip().lower() for coding in ",".join(values).split(",")]
 
 
-async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float) -> Body:
+async def _read_in_parts(protocol: "HTTPProtocol", length: int | None, *, patience_s: float) -> Body:
     file = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  the body closes it
     try:
         received = await _copy_body(protocol, file, length, patience_s=patience_s)
@@ -87,7 +90,9 @@ async def _read_in_parts(protocol: Any, length: int | None, *, patience_s: float
     return Body(file, received)
 
 
-async def _copy_body(protocol: Any, file: IO[bytes], length: int | None, *, patience_s: float) -> int:
+async def _copy_body(
+    protocol: "HTTPProtocol", file: IO[bytes], length: int | None, *, patience_s: float
+) -> int:
     """Returns how many bytes were received."""
     received = empty_parts = 0
     began = asyncio.get_running_loop().time()

@@ -2,11 +2,14 @@
 
 import sys
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 from wsgiref.types import WSGIEnvironment
 
 from config.front.answers import FileAnswer
 from config.front.bodies import Body
+
+if TYPE_CHECKING:
+    from granian.rsgi import Scope
 
 # Why the body was refused, if it was.
 REFUSAL = "commerce.refusal"
@@ -34,7 +37,7 @@ _SAME_FOR_ALL: WSGIEnvironment = {
 }
 
 
-def build_environ(scope: Any, body: Body) -> WSGIEnvironment:
+def build_environ(scope: "Scope", body: Body) -> WSGIEnvironment:
     server_name, server_port = _split_address(scope.server)
     version = scope.http_version
     environ = _SAME_FOR_ALL | {

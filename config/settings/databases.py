@@ -5,7 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 from .environment import env
 
 
-def _database(name: str, *, pool_size: int) -> dict[str, object]:
+def _read_database(name: str, *, pool_size: int) -> dict[str, object]:
     config = env.db_url(name)
     if config["ENGINE"] != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must be a postgres:// URL.")
@@ -42,8 +42,8 @@ def read_databases() -> dict[str, dict[str, object]]:
     """Read the databases from the environment, which a forked program may have changed (config/stack/forkserver.py)."""
     # The serving role owns nothing and can't bypass row-level security; the owner's connection only migrates.
     return {
-        "default": _database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
-        "owner": _database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
+        "default": _read_database("DATABASE_URL", pool_size=env.int("DATABASE_POOL_SIZE", default=16)),
+        "owner": _read_database("DATABASE_OWNER_URL", pool_size=0) | {"TEST": {"MIRROR": "default"}},
     }
 
 

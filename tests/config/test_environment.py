@@ -32,7 +32,7 @@ def names_read():
 def _reads_the_environment(function):
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == "env"
-    return isinstance(function, ast.Name) and function.id == "_database"
+    return isinstance(function, ast.Name) and function.id == "_read_database"
 
 
 def test_example_names_exactly_what_is_read():

@@ -36,7 +36,7 @@ def database_at(monkeypatch, django_db_blocker):
         handler = ConnectionHandler({"default": moved})
         monkeypatch.setattr(health, "connections", handler)
         monkeypatch.setattr(
-            health, "_serving_role", health.database_probe(lambda: bypass_reasons(handler["default"]))
+            health, "_serving_role", health.make_database_probe(lambda: bypass_reasons(handler["default"]))
         )
 
     with django_db_blocker.unblock():
@@ -56,9 +56,9 @@ def redis_at(monkeypatch):
             retry=None,
         )
         monkeypatch.setattr(health, "client", lambda: moved)
-        monkeypatch.setattr(health, "_redis", health.redis_probe())
+        monkeypatch.setattr(health, "_redis", health.make_redis_probe())
         monkeypatch.setattr("config.periodic.client", lambda: moved)
-        monkeypatch.setattr(health, "_late_tasks", health.late_tasks_probe())
+        monkeypatch.setattr(health, "_late_tasks", health.make_late_tasks_probe())
 
     return move
 

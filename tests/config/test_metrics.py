@@ -16,7 +16,7 @@ from commerce.events.operations import publish, publish_many
 from commerce.outbox.handlers import Outcome, handles
 from commerce.outbox.worker import run_due
 from config import metrics as view
-from config.health import database_probe
+from config.health import make_database_probe
 from config.periodic import load_periodic_tasks
 from config.probes import Probe
 from config.versions import CURRENT_VERSION
@@ -157,7 +157,7 @@ def test_servers_that_hang_are_down(monkeypatch):
     def hang():
         raise TimeoutError
 
-    monkeypatch.setattr(view, "_backlog", database_probe(hang))
+    monkeypatch.setattr(view, "_backlog", make_database_probe(hang))
     monkeypatch.setattr(view, "_redis", Probe(load_periodic_tasks))
     with silent_server() as port:
         silent = redis.Redis(host="127.0.0.1", port=port, socket_timeout=0.2, retry=None)

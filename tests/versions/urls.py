@@ -2,7 +2,7 @@
 
 from config import urls
 
-urlpatterns = [*urls.surfaces(), *urls.urlpatterns]
+urlpatterns = [*urls.make_surfaces(), *urls.urlpatterns]
 
 handler400 = urls.handler400
 handler403 = urls.handler403

@@ -4,6 +4,7 @@ Loads Django, unlike the rest of this package, so it is imported only by program
 """
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 from config.front.answers import send_answer
 from config.front.bodies import Body
@@ -12,11 +13,15 @@ from config.wsgi import application
 
 from .messages import Answer, Request
 
+if TYPE_CHECKING:
+    from granian.rsgi import HTTPProtocol, Scope
+
 
 def send(request: Request) -> Answer:
     """Send a request to Django's handler. Raises `StackError` for a refusal that isn't meant to come."""
     protocol = _Protocol()
-    send_answer(application, build_environ(_make_scope(request), Body.of(request.body)), protocol)
+    environ = build_environ(_make_scope(request), Body.of(request.body))
+    send_answer(application, environ, cast("HTTPProtocol", protocol))
     return request.check(protocol.answer)
 
 
@@ -29,10 +34,10 @@ class _Protocol:
         self.answer = Answer(status, body)
 
 
-def _make_scope(request: Request) -> SimpleNamespace:
+def _make_scope(request: Request) -> "Scope":
     """What the server tells of a request (RSGI)."""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return SimpleNamespace(
+    scope = SimpleNamespace(
         http_version="1.1",
         method=request.method,
         path=request.path,
@@ -42,3 +47,4 @@ def _make_scope(request: Request) -> SimpleNamespace:
         client="127.0.0.1:50000",
         headers=headers | {"content-type": "application/json", "content-length": str(len(request.body))},
     )
+    return cast("Scope", scope)

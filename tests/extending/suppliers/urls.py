@@ -5,7 +5,7 @@ from django.urls import path
 
 from config import urls
 
-urlpatterns = [*urls.surfaces(), path("backoffice/", admin.site.urls), *urls.urlpatterns]
+urlpatterns = [*urls.make_surfaces(), path("backoffice/", admin.site.urls), *urls.urlpatterns]
 
 handler400 = urls.handler400
 handler403 = urls.handler403
