@@ -16,7 +16,7 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
     cause = exc.__cause__
     sqlstate = getattr(cause, "sqlstate", None)
     if isinstance(exc, IntegrityError):
-        refusal_class = _refusals_by_constraint().get(constraint_of(exc))
+        refusal_class = _map_constraints().get(constraint_of(exc))
         return refusal_class() if refusal_class else None
     # Before the next check, as a cancelled statement (57014) is of class 57 too.
     if sqlstate in _TRANSIENT_SQLSTATES:
@@ -32,5 +32,5 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
 
 # On the first use: every app's errors have been loaded by then (RestConfig.ready).
 @cache
-def _refusals_by_constraint() -> dict[str, type[Refusal]]:
+def _map_constraints() -> dict[str, type[Refusal]]:
     return {name: refusal for refusal in all_refusals() for name in refusal.constraints}

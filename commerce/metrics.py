@@ -85,7 +85,7 @@ def _write_requests() -> None:
     with suppress(IndexError):
         while True:
             route, method, status, seconds = _answered.popleft()
-            requests, durations = _request_series(route, method if method in _METHODS else "other", status)
+            requests, durations = _find_series(route, method if method in _METHODS else "other", status)
             requests.inc()
             durations.observe(seconds)
 
@@ -116,7 +116,7 @@ def shared_registry() -> CollectorRegistry:
 
 
 @cache
-def _request_series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+def _find_series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
     first = route.partition("/")[0]
     labels = (first if first in _SURFACES else "other", route, method)
     return _REQUESTS.labels(*labels, str(status)), _DURATIONS.labels(*labels)

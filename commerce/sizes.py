@@ -17,7 +17,7 @@ def at_most_bytes(column: str, max_bytes: int, *, name: str) -> models.CheckCons
 
     PostgreSQL adds spaces to JSON, which count.
     """
-    return models.CheckConstraint(condition=LessThanOrEqual(_octets(column), max_bytes), name=name)
+    return models.CheckConstraint(condition=LessThanOrEqual(_count_octets(column), max_bytes), name=name)
 
 
 class BytesOf(models.Func):
@@ -39,7 +39,7 @@ def long_columns(rows: models.QuerySet) -> list[str]:
     ]
 
 
-def _octets(column: str) -> models.Func:
+def _count_octets(column: str) -> models.Func:
     return models.Func(
         Cast(column, models.TextField()), function="octet_length", output_field=models.IntegerField()
     )

@@ -68,7 +68,7 @@ class AccountScopeMiddleware:
     ) -> HttpResponse:
         handle = kwargs.pop("handle", None)
         # The front has refused larger bodies already, but Django's development server runs without it.
-        if _content_length(request) > MAX_BODY_BYTES:
+        if _read_content_length(request) > MAX_BODY_BYTES:
             raise BodyTooLarge
         grant = self._admit(request, view_class, handle, kwargs.get("token"))
         # The view answers HEAD like GET.
@@ -117,7 +117,7 @@ class AccountScopeMiddleware:
         return authentication.refresh_grant(grant, secret, surface=surface, handle=handle, version=version)
 
 
-def _content_length(request: HttpRequest) -> int:
+def _read_content_length(request: HttpRequest) -> int:
     # Text that isn't a number counts as 0, as in Django's own request.
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)

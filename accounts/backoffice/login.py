@@ -25,7 +25,7 @@ class LoginForm(AuthenticationForm):
         name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
         if not name or not password:
             return super().clean()
-        counters = counters_of(name, client_address(self.request))
+        counters = list_counters(name, client_address(self.request))
         # Counted before the password is checked: otherwise many attempts sent at once would all pass the limit.
         self.wait_s = begin_attempt(counters)
         if self.wait_s:
@@ -40,7 +40,7 @@ class LoginForm(AuthenticationForm):
         return cleaned
 
 
-def counters_of(name: str, address: str) -> list[Counter]:
+def list_counters(name: str, address: str) -> list[Counter]:
     person, place = digest(name.casefold()), digest(address)
     per_pair, per_address, per_name = _LIMITS
     return [

@@ -33,7 +33,7 @@ def offered_products(*, market_id: int | None = None, handle: str | None = None)
     found = Product.objects.filter(status=Product.Status.ACTIVE)
     if handle is not None:
         found = found.filter(handle=handle)
-    return found.prefetch_related(_prefetch_variants(_pricing_in(market_id)))
+    return found.prefetch_related(_prefetch_variants(_filter_pricing(market_id)))
 
 
 def get_offered_product(product_id: int, *, market_id: int | None = None) -> Product:
@@ -51,7 +51,7 @@ def variants_of(product: Product) -> QuerySet[Variant]:
 def bytes_of_variants(*, market_id: int | None = None) -> Combinable:
     """The size of a product's variants in an answer, for each product of a page; prices in one market or in all."""
     variants = _exclude_archived(Variant.objects.all())
-    prices = _pricing_in(market_id).filter(_is_listed("variant__"))
+    prices = _filter_pricing(market_id).filter(_is_listed("variant__"))
     titles = sum_up(variants, "product", Sum(BytesOf("title") + _VARIANT_BYTES))
     return titles + sum_up(prices, "variant__product") * _PRICE_BYTES
 
@@ -89,7 +89,7 @@ def _is_listed(path: str = "") -> Q:
     return Q(**{f"{archived_at}__isnull": True}) | Q(**{archived_at: F(f"{path}product__archived_at")})
 
 
-def _pricing_in(market_id: int | None) -> QuerySet[VariantPricing]:
+def _filter_pricing(market_id: int | None) -> QuerySet[VariantPricing]:
     """The prices in one market, or in all."""
     pricing = VariantPricing.objects.all()
     return pricing if market_id is None else pricing.filter(market_id=market_id)

@@ -33,17 +33,17 @@ _crews = threading.local()
 
 def run_due(*, within: timedelta = timedelta(seconds=15)) -> bool:
     """Run due dispatches of every account until none is left; False if time ran out first."""
-    return _own_crew().run_due(within=within)
+    return _get_own_crew().run_due(within=within)
 
 
 def finish_running() -> None:
     """Wait for running dispatches before this process ends."""
-    _own_crew().finish()
+    _get_own_crew().finish()
     # Its pool takes no more work, so a later call needs another crew.
     _crews.key = None
 
 
-def _own_crew() -> Crew:
+def _get_own_crew() -> Crew:
     """This process's crew. It is kept because its threads hold sessions with providers."""
     # Celery forks its worker processes, and threads don't survive a fork.
     key = (os.getpid(), settings.OUTBOX_THREADS)

@@ -27,11 +27,11 @@ class BoundedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = _pool_classes(self.allow_private)
+        self.poolmanager.pool_classes_by_scheme = _make_pool_classes(self.allow_private)
 
     def proxy_manager_for(self, *args: Any, **kwargs: Any) -> object:
         manager = super().proxy_manager_for(*args, **kwargs)
-        manager.pool_classes_by_scheme = _pool_classes(self.allow_private)
+        manager.pool_classes_by_scheme = _make_pool_classes(self.allow_private)
         return manager
 
 
@@ -70,7 +70,7 @@ class _Bounded(HTTPConnection):
 
 # urllib3 makes the connections itself and takes only their class, so the limit is an attribute of a class.
 @cache
-def _pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
+def _make_pool_classes(allow_private: bool) -> dict[str, type[HTTPConnectionPool]]:
     class Plain(_Bounded):
         reaches_private = allow_private
 

@@ -98,13 +98,13 @@ class _Watch:
 _watch = _Watch()
 
 
-def _watch_anew() -> None:
+def _restart_watch() -> None:
     """Threads don't survive a fork, and another one may have held the lock."""
     global _watch  # noqa: PLW0603
     _watch = _Watch()
 
 
-os.register_at_fork(after_in_child=_watch_anew)
+os.register_at_fork(after_in_child=_restart_watch)
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 

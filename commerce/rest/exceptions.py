@@ -42,7 +42,7 @@ def exception_handler(exc: Exception, context: Mapping[str, object]) -> Response
 def as_refusal(exc: Exception) -> Refusal | None:
     """The refusal that an exception stands for, also one of DRF; None if it is a bug."""
     if isinstance(exc, exceptions.ValidationError):
-        return ValidationFailed.of_errors(_field_errors(exc.detail))
+        return ValidationFailed.of_errors(_flatten_errors(exc.detail))
     if isinstance(exc, exceptions.ParseError):
         return MalformedRequest(str(exc.detail))
     if isinstance(exc, exceptions.APIException):
@@ -59,13 +59,13 @@ _HTTP_REFUSALS: dict[int, type[Refusal]] = {
 }
 
 
-def _field_errors(detail: object, path: str = "") -> list[FieldError]:
+def _flatten_errors(detail: object, path: str = "") -> list[FieldError]:
     """Flatten DRF's nested details into dotted paths."""
     if isinstance(detail, dict):
         return [
             error
             for name, inner in detail.items()
-            for error in _field_errors(
+            for error in _flatten_errors(
                 inner, path if name == "non_field_errors" else f"{path}.{name}".strip(".")
             )
         ]
@@ -75,6 +75,6 @@ def _field_errors(detail: object, path: str = "") -> list[FieldError]:
         return [
             error
             for index, inner in enumerate(detail)
-            for error in _field_errors(inner, f"{path}.{index}".strip(".") if nested else path)
+            for error in _flatten_errors(inner, f"{path}.{index}".strip(".") if nested else path)
         ]
     return [FieldError(path, getattr(detail, "code", None) or "invalid", str(detail))]

@@ -15,14 +15,14 @@ class JSONFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _encodable(record.getMessage()),
+            "message": _replace_surrogates(record.getMessage()),
             "request_id": request_id.get(),
         }
         if record.exc_info:
-            entry["traceback"] = _encodable(self.formatException(record.exc_info))
+            entry["traceback"] = _replace_surrogates(self.formatException(record.exc_info))
         return orjson.dumps({key: value for key, value in entry.items() if value is not None}).decode()
 
 
-def _encodable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace surrogates, which texts of outside services may contain."""
     return text.encode(errors="replace").decode()

@@ -51,17 +51,17 @@ def internal_error_response(request: HttpRequest) -> HttpResponse:
 
 
 def internal_error_document(request: object) -> dict[str, object]:
-    return _document(500, "internal_error", "Internal error", request)
+    return _make_document(500, "internal_error", "Internal error", request)
 
 
 def refusal_document(refusal: Refusal, request: object) -> dict[str, object]:
-    document = _document(refusal.status, refusal.code, refusal.title, request, detail=refusal.detail)
+    document = _make_document(refusal.status, refusal.code, refusal.title, request, detail=refusal.detail)
     if refusal.errors:
         document["errors"] = [error.as_dict() for error in refusal.errors]
     return document | as_text(refusal.extras)
 
 
-def _document(
+def _make_document(
     status: int, code: str, title: str, request: object, *, detail: str | None = None
 ) -> dict[str, object]:
     return {

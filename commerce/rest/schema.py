@@ -35,7 +35,7 @@ PAGE_PARAMETERS: Parameters = [
 def one(name: str, output: type[serializers.Serializer]) -> serializers.Serializer:
     """`{name: {...}}`."""
     described = output(help_text=f"The {name.replace('_', ' ')}.")
-    return inline_serializer(f"{_subject(output)}Answer", {name: described})
+    return inline_serializer(f"{_name_subject(output)}Answer", {name: described})
 
 
 @cache
@@ -43,7 +43,7 @@ def many(name: str, output: type[serializers.Serializer]) -> serializers.Seriali
     """`{name: [...], next_cursor_id}`."""
     described = output(many=True, help_text=f"The page's {name.replace('_', ' ')}.")
     fields = {name: described, "next_cursor_id": serializers.CharField(allow_null=True)}
-    return inline_serializer(f"{_subject(output)}Page", fields)
+    return inline_serializer(f"{_name_subject(output)}Page", fields)
 
 
 def envelope(name: str, **fields: serializers.Field) -> serializers.Serializer:
@@ -93,5 +93,5 @@ def also_refuses(action: Callable[..., object], *refusals: type[Refusal]) -> Non
     action.refuses = (*action.refuses, *refusals)  # type: ignore[attr-defined]
 
 
-def _subject(output: type[serializers.Serializer]) -> str:
+def _name_subject(output: type[serializers.Serializer]) -> str:
     return output.__name__.removesuffix("Output")

@@ -36,16 +36,16 @@ class VatNumber:
 
 def parse_vat_number(country_code: str, text: str) -> VatNumber:
     """Parse a number as typed, with or without prefix and separators. Raises `VatNumberInvalid`."""
-    country_code = _country(country_code)
+    country_code = _normalise_country(country_code)
     if country_code not in EU_COUNTRIES | {_NORTHERN_IRELAND}:
-        raise _invalid("vat_country_code", "unknown_country", "Not a country that gives EU VAT numbers.")
+        raise _make_refusal("vat_country_code", "unknown_country", "Not a country that gives EU VAT numbers.")
     prefix = _PREFIXES.get(country_code, country_code)
     # Shoppers type a Greek number with either prefix.
     typed = re.sub(f"^({country_code}|{prefix})", "", text.strip().upper())
     try:
         number = vat.validate(prefix + typed)
     except ValidationError:
-        raise _invalid(
+        raise _make_refusal(
             "vat_number",
             "invalid",
             "Not a VAT number of this country: its length, form or check digit is wrong.",
@@ -55,7 +55,7 @@ def parse_vat_number(country_code: str, text: str) -> VatNumber:
 
 def country_of(vat_number: str | None) -> str | None:
     """The EU country that issued a prefixed number; None if there is none."""
-    country_code = _country((vat_number or "").strip()[:2])
+    country_code = _normalise_country((vat_number or "").strip()[:2])
     return country_code if country_code in EU_COUNTRIES else None
 
 
@@ -71,9 +71,9 @@ def is_reverse_charge(*, seller: str | None, buyer: str, destination: str | None
     )
 
 
-def _country(code: str) -> str:
+def _normalise_country(code: str) -> str:
     return _COUNTRIES.get(code.upper(), code.upper())
 
 
-def _invalid(field: str, code: str, detail: str) -> VatNumberInvalid:
+def _make_refusal(field: str, code: str, detail: str) -> VatNumberInvalid:
     return VatNumberInvalid(detail, errors=(FieldError(field, code, detail),))

@@ -59,8 +59,8 @@ def store_integers(
 
     `objects` and `lists` map columns that hold an object or a list of objects to the keys to convert.
     """
-    forwards = _statement(table, objects, lists, kind="string", value="({source}->>name)::bigint")
-    backwards = _statement(table, objects, lists, kind="number", value="{source}->>name")
+    forwards = _compose_statement(table, objects, lists, kind="string", value="({source}->>name)::bigint")
+    backwards = _compose_statement(table, objects, lists, kind="number", value="{source}->>name")
     return migrations.RunSQL(forwards, backwards)
 
 
@@ -87,7 +87,7 @@ def convert_rows(table: str, *, is_due: str, assignments: str) -> migrations.Run
     return migrations.RunSQL(statement, migrations.RunSQL.noop)
 
 
-def _statement(
+def _compose_statement(
     table: str,
     objects: Mapping[str, Sequence[str]],
     lists: Mapping[str, Sequence[str]],

@@ -107,12 +107,12 @@ def about_to_lock(resource: str, *, waits: bool = True) -> None:
         raise NoTransaction(f"Open a transaction before locking {resource}.")
     held = _list_held(blocks)
     if resource not in held:
-        rank = _rank_of(resource)
+        rank = _find_rank(resource)
         # Unknown names have no order among themselves, so the second of them always breaks it.
-        later = [other for other in held if _rank_of(other) > rank or not _is_known(other)]
+        later = [other for other in held if _find_rank(other) > rank or not _is_known(other)]
         # Without waiting, there is no deadlock.
         if waits and later:
-            raise LockOrderBroken(f"Lock {resource} before {', '.join(sorted(later, key=_rank_of))}.")
+            raise LockOrderBroken(f"Lock {resource} before {', '.join(sorted(later, key=_find_rank))}.")
         _held.setdefault(blocks[-1], set()).add(resource)
 
 
@@ -123,10 +123,10 @@ def withdraw_lock(resource: str) -> None:
 
 def held_locks() -> list[str]:
     """The resources that the current transaction has announced locks of, in the order of locking."""
-    return sorted(_list_held(connection.atomic_blocks), key=_rank_of)
+    return sorted(_list_held(connection.atomic_blocks), key=_find_rank)
 
 
-def _rank_of(resource: str) -> int:
+def _find_rank(resource: str) -> int:
     ranks = _rank_tables(tuple(settings.INSTALLED_APPS))
     return ranks.get(resource, len(ranks))
 

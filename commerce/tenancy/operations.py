@@ -92,7 +92,7 @@ class IsolateByAccount(_TableOperation):
         yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
         yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (account_id, id)"
         # A plain foreign key would ignore the policy, and could refer to another account's row.
-        for field in _account_references(model):
+        for field in _list_references(model):
             yield _add_reference(table, field)
         yield from _force_policy(table, POLICY, "account_id = current_account_id()")
         if self.append_only:
@@ -109,8 +109,8 @@ class IsolateByAccount(_TableOperation):
             yield f"DROP TRIGGER {table}_append_only ON {table}"
             yield f"GRANT UPDATE, DELETE ON {table} TO {APP_ROLE}"
         yield from _drop_policy(table, POLICY)
-        for field in _account_references(model):
-            yield f"ALTER TABLE {table} DROP CONSTRAINT {_reference_name(table, field)}"
+        for field in _list_references(model):
+            yield f"ALTER TABLE {table} DROP CONSTRAINT {_name_reference(table, field)}"
         yield f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
         yield f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (id)"
 
@@ -123,14 +123,14 @@ class AddAccountReference(_TableOperation):
         self.field_name = field_name
 
     def forwards(self, model: type[Model]) -> Iterator[str]:
-        yield _add_reference(model._meta.db_table, self._reference(model))
+        yield _add_reference(model._meta.db_table, self._find_reference(model))
 
     def backwards(self, model: type[Model]) -> Iterator[str]:
         table = model._meta.db_table
-        yield f"ALTER TABLE {table} DROP CONSTRAINT {_reference_name(table, self._reference(model))}"
+        yield f"ALTER TABLE {table} DROP CONSTRAINT {_name_reference(table, self._find_reference(model))}"
 
-    def _reference(self, model: type[Model]) -> AccountForeignKey:
-        return next(field for field in _account_references(model) if field.name == self.field_name)
+    def _find_reference(self, model: type[Model]) -> AccountForeignKey:
+        return next(field for field in _list_references(model) if field.name == self.field_name)
 
 
 class IsolateDirectory(_TableOperation):
@@ -162,7 +162,7 @@ class ResolverFunction(_SqlOperation):
     def describe(self) -> str:
         return f"Resolver function {self.signature}"
 
-    def _policy(self, command: str) -> str:
+    def _name_policy(self, command: str) -> str:
         return f"{self.signature.partition('(')[0]}_{command.lower()}"
 
     def list_forwards(self, app_label: str, state: ProjectState) -> Iterator[str]:
@@ -170,7 +170,7 @@ class ResolverFunction(_SqlOperation):
             yield f"GRANT {command}{columns and f' ({columns})'} ON {table} TO {RESOLVER_ROLE}"
             check = " WITH CHECK (true)" if command == "UPDATE" else ""
             yield (
-                f"CREATE POLICY {self._policy(command)} ON {table} FOR {command} TO {RESOLVER_ROLE} "
+                f"CREATE POLICY {self._name_policy(command)} ON {table} FOR {command} TO {RESOLVER_ROLE} "
                 f"USING (true){check}"
             )
         yield self.definition
@@ -186,21 +186,21 @@ class ResolverFunction(_SqlOperation):
         yield f"DROP FUNCTION {self.signature}"
         # The grants stay, as another function may still need them. They go with the table.
         for table, command, _ in self.access:
-            yield f"DROP POLICY {self._policy(command)} ON {table}"
+            yield f"DROP POLICY {self._name_policy(command)} ON {table}"
 
 
-def _account_references(model: type[Model]) -> list[AccountForeignKey]:
+def _list_references(model: type[Model]) -> list[AccountForeignKey]:
     return [field for field in model._meta.local_fields if isinstance(field, AccountForeignKey)]
 
 
-def _reference_name(table: str, field: AccountForeignKey) -> str:
+def _name_reference(table: str, field: AccountForeignKey) -> str:
     return f"{table}_{field.column}_fk"
 
 
 def _add_reference(table: str, field: AccountForeignKey) -> str:
     target = field.remote_field.model._meta.db_table
     return (
-        f"ALTER TABLE {table} ADD CONSTRAINT {_reference_name(table, field)} "
+        f"ALTER TABLE {table} ADD CONSTRAINT {_name_reference(table, field)} "
         f"FOREIGN KEY (account_id, {field.column}) REFERENCES {target} (account_id, id)"
     )
 

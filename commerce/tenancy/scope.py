@@ -73,7 +73,7 @@ def account_scope(account_id: int, *, workspace_id: UUID | None = None) -> Itera
     token = _account_id.set(int(account_id))
     try:
         # Durable, or an enclosing transaction would commit the work later than the scope ends, if at all.
-        with _transaction_with(settings, durable=_workspace_id.get() is None):
+        with _open_transaction(settings, durable=_workspace_id.get() is None):
             yield
     finally:
         _account_id.reset(token)
@@ -86,25 +86,25 @@ def workspace_scope(workspace_id: UUID) -> Iterator[None]:
         raise ScopeAlreadyOpen("A scope is already open.")
     token = _workspace_id.set(workspace_id)
     try:
-        with _transaction_with({"commerce.workspace_id": str(UUID(str(workspace_id)))}, durable=True):
+        with _open_transaction({"commerce.workspace_id": str(UUID(str(workspace_id)))}, durable=True):
             yield
     finally:
         _workspace_id.reset(token)
 
 
-def _transaction_with(settings: dict[str, str], *, durable: bool) -> AbstractContextManager[None]:
+def _open_transaction(settings: dict[str, str], *, durable: bool) -> AbstractContextManager[None]:
     """A transaction with local settings.
 
     The values are formatted into the statement, since SET takes no parameters. They are safe, as callers make them
     from an int or a UUID. Not `set_config()`, because Citus forwards only `SET LOCAL` to its shards.
     """
     if connection.in_atomic_block:
-        return _inner_transaction_with(settings, durable=durable)
+        return _open_inner_transaction(settings, durable=durable)
     return TransactionBeginningWith(_set_local(settings))
 
 
 @contextmanager
-def _inner_transaction_with(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
+def _open_inner_transaction(settings: dict[str, str], *, durable: bool) -> Iterator[None]:
     with transaction.atomic(durable=durable), connection.cursor() as cursor:
         cursor.execute("; ".join(_set_local(settings)))
         yield

@@ -80,7 +80,7 @@ class Result(NamedTuple):
 
 def send(*calls: Call) -> list[Result]:
     """Run the statements in one message, in order. Each sees what those before it wrote."""
-    return _connection().run(calls)
+    return _get_connection().run(calls)
 
 
 def post(*calls: Call) -> None:
@@ -89,8 +89,8 @@ def post(*calls: Call) -> None:
     For writes whose result nobody needs. Raises nothing: if a statement fails, what comes next raises its error, and at
     the latest the end of the transaction. Outside of a transaction they are run at once.
     """
-    _connection().run(calls, may_wait=True)
+    _get_connection().run(calls, may_wait=True)
 
 
-def _connection() -> "DatabaseWrapper":
+def _get_connection() -> "DatabaseWrapper":
     return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])

@@ -133,7 +133,7 @@ def test_form_that_is_incomplete_is_no_attempt(limits):
 
 
 def test_attempts_at_once_are_all_counted():
-    waits = run_threads(12, lambda _: begin_attempt(login.counters_of("ann", HERE)))
+    waits = run_threads(12, lambda _: begin_attempt(login.list_counters("ann", HERE)))
 
     assert sorted(wait > 0 for wait in waits) == [False] * 5 + [True] * 7
 

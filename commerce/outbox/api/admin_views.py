@@ -39,7 +39,7 @@ class DispatchesViewSet(AdminViewSet):
         Newest first.
         """
         dispatches = queries.dispatches(
-            **self.valid_query(DispatchFilters), tasks=_readable_tasks(self.principal)
+            **self.valid_query(DispatchFilters), tasks=_list_readable_tasks(self.principal)
         )
         return Response(newest_first(dispatches, self.cursor).answer("outbox_dispatches", self._shape))
 
@@ -81,7 +81,7 @@ class DispatchesViewSet(AdminViewSet):
 _AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)
 
 
-def _readable_tasks(principal: Principal) -> list[str] | None:
+def _list_readable_tasks(principal: Principal) -> list[str] | None:
     """The tasks that the key may read; None means all, also those that this release doesn't know."""
     readable = [area for area in _AREAS if principal.may(f"read_{area}")]
     return None if len(readable) == len(_AREAS) else tasks_of(readable)

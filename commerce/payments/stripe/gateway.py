@@ -117,7 +117,7 @@ class StripeCheckout(Gateway):
             raise GatewayUnreachable("Stripe's secret key has characters that can't be sent.")
         client = stripe.StripeClient(
             self._secret_key,
-            http_client=_http_client(),
+            http_client=_make_http_client(),
             base_addresses={"api": settings.STRIPE_API_BASE},
             # A customer is waiting: the next request or dispatch will retry.
             max_network_retries=0,
@@ -127,7 +127,7 @@ class StripeCheckout(Gateway):
 
 
 @keep_per_thread(maxsize=64)
-def _http_client() -> stripe.RequestsClient:
+def _make_http_client() -> stripe.RequestsClient:
     session = requests.Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, BoundedAdapter())
