@@ -1,4 +1,4 @@
-"""Merge one cart into another. Apps above carts register further steps, as for cancelling orders."""
+"""Merge one cart into another. Apps above carts register further steps, as they do for cancelling orders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -138,6 +138,7 @@ def set_quantity(*, token: str, line_id: int, quantity: int, now: datetime) -> L
 
 
 def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
+    """Remove a line. Raises `NotFound`, `CartNotActive`."""
     cart_id = _lock_and_extend(token, now=now)
     deleted, _ = CartLineItem.objects.filter(cart_id=cart_id, pk=line_id).delete()
     if not deleted:
@@ -146,7 +147,10 @@ def remove_line(*, token: str, line_id: int, now: datetime) -> LoadedCart:
 
 
 def set_customer(*, token: str, customer_id: int | None, now: datetime) -> LoadedCart:
-    """Assign the cart to a customer, or make it anonymous again. Raises `ValidationFailed` for an unknown customer."""
+    """Assign the cart to a customer, or make it anonymous again.
+
+    Raises `NotFound`, `CartNotActive`, and `ValidationFailed` for a customer that is unknown or redacted.
+    """
     cart_id = _lock_and_extend(token, now=now)
     _require_customer(customer_id)
     Cart.objects.filter(pk=cart_id).update(customer_id=customer_id)
@@ -154,10 +158,10 @@ def set_customer(*, token: str, customer_id: int | None, now: datetime) -> Loade
 
 
 def prepare_conversion(*, cart: str, following: str) -> Prepared:
-    """Prepare for `convert_cart` what marks a cart as ordered. The SQL subquery `cart` finds its id.
+    """Prepare a statement for `convert_cart` that marks a cart as ordered. The SQL subquery `cart` finds its id.
 
-    `following` selects from `converted (account_id, id, token)` in the same statement. The cart is locked before what
-    that locks, but its tables are read as they were before the wait for the cart.
+    `following` selects from `converted (account_id, id, token)` in the same statement. The cart is locked first, but
+    the tables of `following` are read as they were before the wait for that lock.
     """
     return Prepared(_CONVERT.format(cart=cart, following=following))
 

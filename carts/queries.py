@@ -119,6 +119,7 @@ def get_cart(token: str) -> LoadedCart:
 
 
 def cart_query(token: str) -> Call:
+    """Ask for a cart with its lines, for `read_cart`."""
     return _CART.call([current_account_id(), token])
 
 
@@ -141,7 +142,7 @@ def prepare_offer(locking: str) -> Prepared:
 
 
 def offer_query(token: str, variant_id: int) -> Call:
-    """Ask for a variant's current price for a cart."""
+    """Ask for a variant's current price for a cart, for `read_offer`."""
     which = {"account_id": current_account_id(), "token": token, "variant_id": variant_id}
     return _OFFER_TO_CART.call(which)
 

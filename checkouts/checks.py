@@ -25,7 +25,7 @@ def check_gateways(databases: Sequence[str] | None = None, **kwargs: object) -> 
     return [
         checks.Warning(
             f"Payments by {method} are open or may have to be refunded, but PAYMENT_METHODS names no gateway for it.",
-            hint="Keep the connector in PAYMENT_METHODS until they are settled (docs/extending.md).",
+            hint="Keep the connector in PAYMENT_METHODS until these payments have ended (docs/extending.md).",
             id="checkouts.W001",
         )
         for method in sorted(with_money.difference(list_gateway_methods()))

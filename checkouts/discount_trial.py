@@ -110,7 +110,7 @@ def _make_tables(
             ],
         ),
     ]
-    # Compared like the database compares them, without case.
+    # Case is ignored, as in the database.
     known = {rule.code.upper() for rule in rules if rule.code is not None}
     unknown = [code for code in codes if code.upper() not in known]
     if unknown:

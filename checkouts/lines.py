@@ -38,8 +38,8 @@ def list_charged_lines(checkout: Checkout, lines: Sequence[CheckoutLineItem]) ->
     return untaxed_lines
 
 
-def untaxed_columns(*, table: str = "checkout_line_items") -> dict[str, str]:
-    """Return the SQL expressions of the columns that change without tax. `table` is the lines' table or its alias."""
+def write_untaxed_columns(*, table: str) -> dict[str, str]:
+    """Write the SQL expressions of the columns that change without tax. `table` is the lines' table or its alias."""
     return {
         name: f"{table}.{value.name}" if isinstance(value, Column) else str(value)
         for name, value in _UNTAXED.items()

@@ -121,7 +121,7 @@ class Checkout(Totals, AccountOwned):
 
 
 class PricedLine(Protocol):
-    """What a line costs as a whole, also of a row that is no model."""
+    """The total prices of a line in cents. Rows that aren't models have them too."""
 
     @property
     def line_total_with_tax_cents(self) -> int: ...

@@ -28,9 +28,10 @@ from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the
 
 
 def _show_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
-    """The page's condition for showing an input, or else while `unless_empty` is filled in.
+    """Return the condition, in the page's JavaScript, for showing an input: `of` has one of the values.
 
-    Where the form is not editable the page has no such variables, and shows everything.
+    With `unless_empty`, the input is also shown while that one has a value. A page that can't be edited has no such
+    variables, and shows everything.
     """
     names = ", ".join(f"'{value}'" for value in values)
     condition = f"typeof {of} === 'undefined' || [{names}].includes({of})"
@@ -169,7 +170,7 @@ class DiscountAdmin(EditableAdmin):
     def try_on_cart(self, request: HttpRequest, object_id: str) -> HttpResponse:
         if self.get_object(request, object_id) is None:
             raise Http404
-        # The page belongs to checkouts, which discounts know nothing of.
+        # By its name: the page belongs to checkouts, which discounts must not import.
         return HttpResponseRedirect(
             f"{reverse('admin:checkouts_checkout_try_discounts')}?discount={object_id}"
         )
@@ -180,7 +181,7 @@ class DiscountAdmin(EditableAdmin):
             return
         actor = f"staff:{request.user.get_username()}"
         saved = operations.create_discount(fields=read_all_values(form), actor=actor, now=timezone.now())
-        # Django goes on with its own instance, for the log and the redirect.
+        # Django uses its own instance afterwards, for the log and the redirect.
         copy_row(saved, obj)
 
     def update_row(self, row: Discount, changes: Mapping[str, object], now: datetime) -> Discount:

@@ -63,7 +63,10 @@ def config_rule(group: Group) -> Rule:
 
 
 def check_config(fields: dict[str, object], mechanic: Mechanic) -> dict[str, object]:
-    """The fields with a config in the shared column as it is stored: which rule holds depends on the type."""
+    """Return the fields with the config of the shared column as it is stored. The type decides which rule checks it.
+
+    Raises `ValidationFailed`.
+    """
     if mechanic.column != SHARED_COLUMN or mechanic.config is None or fields.get(SHARED_COLUMN) is None:
         return fields
     try:
@@ -105,7 +108,9 @@ def _make_rule_of_rows(part: Rows) -> Rule:
         keys = [row[part.key] for row in rows]
         for index, key in enumerate(keys):
             if key in keys[:index]:
-                raise ValidationFailed.of(f"{index}.{part.key}", "duplicate", "Another entry has it.")
+                raise ValidationFailed.of(
+                    f"{index}.{part.key}", "duplicate", "Another entry has the same value."
+                )
         # Clients may send them in any order.
         return sorted(rows, key=itemgetter(part.key))
 

@@ -15,7 +15,7 @@ Path = tuple[str | int, ...]
 
 
 def _list_inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
-    """Each input of a config with its place in the JSON. Rows have as many inputs as there may be rows."""
+    """Yield each input of a config with its path in the JSON, for as many rows as there may be."""
     for part in group.parts:
         below = (*path, part.name)
         match part:
@@ -47,14 +47,14 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
 
 
 def _format_value(part: Number | Choice | Ids, value: Any) -> str:
-    """What an input shows for a value; a choice with labels is never empty."""
+    """Return the text that an input shows for a value. A choice with labels is never empty."""
     if value is None:
         return part.values[0] if isinstance(part, Choice) and part.labels else ""
     return ",".join(map(str, value)) if isinstance(part, Ids) else str(value)
 
 
 def _read_at(config: Any, path: Path) -> Any:
-    """The value at a place in the JSON; None if any step of the way is missing."""
+    """Return the value at a path in the JSON; None if any step of the path is missing."""
     for step in path:
         if isinstance(step, int):
             config = config[step] if config and step < len(config) else None
@@ -64,7 +64,7 @@ def _read_at(config: Any, path: Path) -> Any:
 
 
 def _build_config(parts: Sequence[Part], values: dict[Path, Any], path: Path = ()) -> dict[str, Any]:
-    """The JSON of what was filled in: what is missing is left out, and so are empty rows."""
+    """Build the JSON of what was filled in, without missing values and empty rows."""
     config: dict[str, Any] = {}
     for part in parts:
         below = (*path, part.name)
@@ -84,9 +84,9 @@ def _build_config(parts: Sequence[Part], values: dict[Path, Any], path: Path = (
 
 
 class ConfigWidget(forms.MultiWidget):
-    """The inputs of a config: those that appear once, then rows, of which empty ones are hidden until asked for.
+    """The inputs of a config: first those that appear once, then rows. Empty rows are hidden until staff add them.
 
-    Of a column that types share, `sections` are the types; the page shows the inputs of the chosen one.
+    For the column that types share, `sections` are the types, and the page shows the inputs of the chosen one.
     """
 
     template_name = "discounts/config.html"
@@ -139,7 +139,7 @@ def _count_shown_rows(rows: list[list[Any]]) -> int:
     filled = [
         index for index, row in enumerate(rows) if any(part["value"] not in (None, "", [""]) for part in row)
     ]
-    # Up to the last one that has values, and at least one, in which a first entry can be made.
+    # Up to the last row with a value, and at least one for a first entry.
     return max(filled, default=0) + 1
 
 
@@ -165,7 +165,7 @@ class ConfigField(forms.MultiValueField):
     def compress(self, values: list[Any]) -> dict[str, Any] | None:
         # Django calls this with an empty list if every input is empty.
         given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
-        # Choices that are preselected say nothing about whether somebody filled anything in.
+        # A preselected choice doesn't show that somebody has filled anything in.
         is_filled_in = any(
             given.get(path) not in _EMPTY
             for path, part in self.paths
@@ -177,8 +177,8 @@ class ConfigField(forms.MultiValueField):
         return config[self.sections[0]] if len(self.sections) == 1 else config
 
 
-def shared_config_field(mechanics: Sequence[Mechanic]) -> ConfigField:
-    """The config of a column that types share. Its value has the configs by type if there are several."""
+def make_shared_config_field(mechanics: Sequence[Mechanic]) -> ConfigField:
+    """Make the field of the column that types share. If there are several types, its value has the configs by type."""
     parts = tuple(replace(each.config, name=each.type) for each in mechanics if each.config)
     help_text = " ".join(each.config_help for each in mechanics)
     sections = [each.type for each in mechanics]

@@ -6,7 +6,7 @@ from commerce.errors import ValidationFailed
 
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import check_config
-from .formfields import ConfigField, shared_config_field
+from .formfields import ConfigField, make_shared_config_field
 from .mechanics.bulk_pricing import BULK_TIERS, BulkPricing
 from .mechanics.buy_x_get_y import BOGO, BuyXGetY
 from .registry import get_mechanic, mechanics_with_shared_column
@@ -14,7 +14,7 @@ from .rules import require_sound, set_fields
 
 
 class DiscountForm(RuledModelForm):
-    """Inputs that the page hides for a type count for nothing, whatever was filled in before the type was chosen."""
+    """Ignores inputs that the page hides for the chosen type, as they may have been filled in before it was chosen."""
 
     bogo_config = ConfigField(BOGO, label=BuyXGetY.config_label, help_text=BuyXGetY.config_help)
     bulk_tiers = ConfigField(BULK_TIERS, label=BulkPricing.config_label, help_text=BulkPricing.config_help)
@@ -28,17 +28,17 @@ class DiscountForm(RuledModelForm):
             if "type" in self.fields:
                 self.fields["type"].disabled = True
         if SHARED_COLUMN in self.fields:
-            self.fields[SHARED_COLUMN] = shared_config_field(shared)
+            self.fields[SHARED_COLUMN] = make_shared_config_field(shared)
 
     def clean(self) -> dict[str, Any]:
         chosen = self.cleaned_data.get("type") or ""
         mechanic = get_mechanic(chosen)
         shared = self.fields.get(SHARED_COLUMN)
-        # The field has a section for each of the types, and one column stores that of the chosen type.
+        # The field has a section for each type, but the column stores only that of the chosen type.
         if isinstance(shared, ConfigField) and len(shared.sections) > 1:
             self.cleaned_data[SHARED_COLUMN] = (self.cleaned_data.get(SHARED_COLUMN) or {}).get(chosen)
         hidden = {name: None for name in CONFIG_COLUMNS if name in self.fields and mechanic.column != name}
-        # Before the rules are checked: what staff can't see must not be refused.
+        # Before the rules are checked: an input that staff can't see must not be refused.
         for name, value in (hidden | dict(mechanic.form_values)).items():
             self.errors.pop(name, None)
             self.cleaned_data[name] = value

@@ -13,12 +13,12 @@ MAX_TYPE = 32
 
 
 def mechanics() -> dict[str, Mechanic]:
-    """The mechanics by type, in the order of the setting."""
+    """Return the mechanics by type, in the order of the setting."""
     return _load(tuple(settings.DISCOUNT_MECHANICS))
 
 
 def get_mechanic(discount_type: str) -> Mechanic:
-    """The mechanic of a type; `Unavailable` if this installation doesn't have it any more."""
+    """Return the mechanic of a type; `Unavailable` if this installation doesn't have it any more."""
     return mechanics().get(discount_type) or Unavailable(discount_type)
 
 
@@ -27,7 +27,7 @@ def type_choices() -> list[tuple[str, str]]:
 
 
 def mechanics_with_shared_column() -> list[Mechanic]:
-    """The mechanics whose config is in the column that they share."""
+    """Return the mechanics whose config is in the column that they share."""
     return [each for each in mechanics().values() if each.column == SHARED_COLUMN]
 
 

@@ -115,9 +115,9 @@ def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
 
 def _find_condition_errors(discount: Discount) -> Iterator[FieldError]:
     # With an empty list, the discount would be for nobody.
-    holder = _LISTS_OF_ELIGIBILITY.get(Eligibility(discount.customer_eligibility))
-    if holder is not None and not getattr(discount, holder):
+    name = _LISTS_OF_ELIGIBILITY.get(Eligibility(discount.customer_eligibility))
+    if name is not None and not getattr(discount, name):
         detail = f"The eligibility {discount.customer_eligibility} needs at least one."
-        yield FieldError(holder, "required", detail)
+        yield FieldError(name, "required", detail)
     if discount.starts_at and discount.ends_at and discount.ends_at <= discount.starts_at:
         yield FieldError("ends_at", "not_after_start", "Must be after starts_at.")

@@ -172,8 +172,8 @@ def return_uses(*, order_id: int) -> None:
 
 def _make_refusal(use: Use) -> DiscountExhausted:
     detail = (
-        "A discount of this checkout is used up. Choose the payment method again, even the same one: that removes the "
-        "discount off and answers with the new total."
+        "A discount of this checkout is used up. Choose a payment method again, the same or another: the answer has the "
+        "new total, without the discount."
     )
     return DiscountExhausted(detail, discount_code=use.code, discount_id=use.discount_id)
 

@@ -11,7 +11,7 @@ from .template_sources import load_platform_templates
 
 @checks.register(checks.Tags.templates)
 def check_templates(**_options: object) -> list[checks.CheckMessage]:
-    # Otherwise the first email that needs a missing file or text would be the one to notice.
+    # Otherwise a missing file or text would go unnoticed until an email needs it.
     try:
         for key in load_platform_templates():
             load_sample_ctx(key)

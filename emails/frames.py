@@ -1,10 +1,10 @@
-"""How staff see a message."""
+"""Shows a message to staff."""
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 # A message is untrusted: it may neither run scripts nor load anything in the back office. The sandbox of the frame alone
-# would let it load images, which tell their server that the message was read, and from where.
+# would let it load images, whose server would learn that the message was read, and from where.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"

@@ -133,7 +133,7 @@ def _take_place(account_id: int, trust: Trust) -> Lane:
 
 
 def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
-    # One message at a time, so that no account fills a lane.
+    # An account has one message at a time, so that none fills a lane.
     if account_id in _rendering:
         return False
     taken = [other_trust for other_lane, other_trust in _rendering.values() if other_lane is lane]

@@ -24,7 +24,7 @@ from .zone_tester import ZoneTester
 class ShippingZoneAdmin(ZoneTester, EditableAdmin):
     deletable = True
     rules = ZONE
-    # Patterns are about postcodes of the countries: who changes one must see that somebody else changed the other.
+    # Patterns match postcodes of the countries, so a concurrent change of either makes a change of the other conflict.
     together = ({"country_codes", "zip_patterns"},)
     list_display = ("name", "handle", "market", "countries", "method_count")
     list_filter = ("market",)

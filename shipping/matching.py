@@ -51,7 +51,7 @@ class Zone:
     id: int | None = None
 
     def find_objection(self, parcel: Parcel) -> Objection | None:
-        """Why the zone doesn't cover the parcel's destination; None if it does."""
+        """Return why the zone doesn't cover the parcel's destination; None if it does."""
         if parcel.country_code not in self.country_codes:
             return Objection.COUNTRY
         # An API client may quote for no market in particular; a cart always has one.
@@ -113,7 +113,7 @@ class Rate:
         return sum(bound is not None for bound in bounds)
 
     def find_objection(self, parcel: Parcel) -> Objection | None:
-        """The first condition that the parcel doesn't meet; None if it meets all."""
+        """Return the first condition that the parcel doesn't meet; None if it meets all."""
         if self.currency != parcel.currency:
             return Objection.CURRENCY
         if not _is_within(self.min_weight_grams, parcel.weight_grams, self.max_weight_grams):
@@ -140,7 +140,7 @@ class Candidate:
         return self.method.rate_mode == FREE and all(rate.is_automatic for rate in self.rates)
 
     def needs_automatic_rate(self, parcel: Parcel) -> bool:
-        """Whether a quote has to make up a rate: a free method covers the parcel and has no rate in its currency."""
+        """Whether a quote needs an automatic rate: a free method covers the parcel and has no rate in its currency."""
         return (
             self.uses_automatic_rates
             and all(rate.currency != parcel.currency for rate in self.rates)

@@ -22,7 +22,7 @@ _RATE_BYTES = 500
 
 
 def quote(parcel: Parcel) -> list[Option]:
-    """All options for the parcel, in order, in one statement.
+    """Return all options for the parcel, in order, in one statement.
 
     A free method without rates is offered at 0 by an automatic one, which is stored only when it is chosen.
     """
@@ -97,7 +97,7 @@ def methods() -> QuerySet[ShippingMethod]:
 
 
 def bytes_of_rates() -> Combinable:
-    """The size of a method's rates in an answer, for each method of a page."""
+    """The size in bytes of a method's rates in an answer, for each method of a page."""
     return sum_up(ShippingRate.objects.filter(LIVE), "method") * _RATE_BYTES
 
 

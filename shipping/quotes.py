@@ -30,7 +30,7 @@ _CANDIDATES = """
 _METHOD_AT, _RATE_AT = 4, 15
 
 # Rows that can't become an option are left out here; `matching` decides about the rest. A free method needs its rates
-# in every currency, because any rate of its own rules automatic ones out. `IS NOT FALSE` passes open bounds. Patterns
+# in every currency, because it gets no automatic rate if it has any rate of its own. `IS NOT FALSE` passes open bounds. Patterns
 # beyond ASCII are left to `matching`, because Python's upper() differs from that of the collation "C".
 _NARROWED = Prepared(
     _CANDIDATES.format(

@@ -36,7 +36,7 @@ _zip_text = text(MAX_ZIP_PATTERN)
 def zip_pattern(value: object) -> str:
     """Check a postcode pattern: a postcode, or a prefix followed by `*`."""
     kept = filled_text(value)
-    # Checked in the form that is compared: of spaces and hyphens alone, nothing would be left.
+    # Checked in the form that is compared, in which a pattern of spaces and hyphens alone would be empty.
     pattern = normalise_zip(kept)
     if not pattern or "*" in pattern[:-1]:
         refuse("invalid_zip_pattern", "Must be a postcode, or a prefix followed by *.")

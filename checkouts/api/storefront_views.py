@@ -197,7 +197,7 @@ class CheckoutsViewSet(StorefrontViewSet):
             token=token,
             **fields,
             address=client_address(request),
-            open_scope=self.scope,
+            scope=self.scope,
             now=timezone.now(),
         )
         return _answer(loaded)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from checkouts.errors import CheckoutAlreadyCompleted, PaymentNotConfirmed
-from checkouts.lines import untaxed_columns
+from checkouts.lines import write_untaxed_columns
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.phases import Phase
 from checkouts.queries import (
@@ -56,18 +56,18 @@ _COMPLETED_COLUMNS = (
     "updated_at",
 )
 _LINES = FrozenLines(CheckoutLineItem, "checkout_id", {})
-_UNTAXED_LINES = FrozenLines(CheckoutLineItem, "checkout_id", untaxed_columns(table="l"))
+_UNTAXED_LINES = FrozenLines(CheckoutLineItem, "checkout_id", write_untaxed_columns(table="l"))
 
 
 def complete_checkout(
     *, token: str, now: datetime, key: str | None = None, body: str | None = None
 ) -> LoadedCheckout:
-    """Turn a paid checkout into an order. Repeating the call with the same `key` returns that order for ever.
+    """Turn a paid checkout into an order. Repeating the call with the same `key` always returns that order.
 
     `body` is the hash of the request's body, which has to be the same. Stock, discounts and gift cards were held before
     the payment, so nothing can run out here. Raises `NotFound`, `CheckoutAlreadyCompleted`, `CheckoutExpired`,
-    `InvalidPhase`, `PaymentNotConfirmed` and `IdempotencyKeyReused`. If the key completed another checkout, the latter
-    is raised by the unique constraint, when the transaction ends.
+    `InvalidPhase`, `PaymentNotConfirmed` and `IdempotencyKeyReused`. If the key completed another checkout, the unique
+    constraint raises the last one when the transaction ends.
     """
     # The cart is locked before the checkout, as when a checkout is created.
     loaded = lock_and_convert_cart(token, now=now)
@@ -86,7 +86,7 @@ def complete_checkout(
     order = _place_order(checkout, customer_id, now=now)
     redemptions = redeem_holds(checkout, order, now=now)
     _save_completed(checkout, order, now=now)
-    occurrences = [*redemptions, ("checkout.completed", _event_data(checkout, order))]
+    occurrences = [*redemptions, ("checkout.completed", _make_event_data(checkout, order))]
     if order.payment_status == Order.PaymentStatus.PAID:
         occurrences.append(("order.paid", make_order_event_data(order)))
     publish_many(occurrences=occurrences, now=now)
@@ -114,7 +114,7 @@ def _replay_completion(checkout: Checkout, key: str | None, body: str | None) ->
         post_columns(checkout, ["completion_key", "completion_body"])
     elif checkout.completion_body not in (None, body):
         raise IdempotencyKeyReused
-    # Read again, now that nobody completes it any more: the order may have been placed while this waited for the lock.
+    # Read again: the order may have been placed while this request waited for the lock, after the row was read.
     return replace(get_checkout(checkout.token), is_replayed=is_replayed)
 
 
@@ -157,7 +157,7 @@ def _save_completed(checkout: Checkout, order: Order, *, now: datetime) -> None:
     post_columns(checkout, _COMPLETED_COLUMNS)
 
 
-def _event_data(checkout: Checkout, order: Order) -> dict[str, object]:
+def _make_event_data(checkout: Checkout, order: Order) -> dict[str, object]:
     return {
         "checkout_id": checkout.pk,
         "checkout_token": checkout.token,

@@ -106,7 +106,7 @@ def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evalua
 
 def _save_shares(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated: Evaluation) -> None:
     checkout.shipping_discount_cents = evaluated.shipping_discount_cents
-    # Most steps change no share, and then send no statement.
+    # Most steps change no share, and need no statement.
     changed = [
         (line, discount_cents)
         for line, discount_cents in zip(lines, evaluated.line_discounts, strict=True)

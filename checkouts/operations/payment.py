@@ -10,8 +10,7 @@ then a second transaction records the answer (docs/architecture.md, "Payments").
   the payment page or the outcome. Repeating start_payment with the same Idempotency-Key does the same.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -43,7 +42,7 @@ from commerce.payments.gateway import (
 )
 from commerce.rest.errors import IdempotencyKeyReused
 from commerce.tenancy.instances import insert_rows, post_columns
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.scope import ScopeOpener, current_account_id
 from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
 
@@ -51,15 +50,12 @@ from .attempts import describe_payment, give_up_attempts, settle, settle_attempt
 from .holds import has_spent_discount, hold_scarce
 from .pricing import PRICED, apply_totals, reprice
 
-# Opens the account's scope in a new transaction.
-Scope = Callable[[], AbstractContextManager[None]]
-
 # Seconds for all calls to a gateway within one request.
 WITHIN_S = 12
 
 Status = CheckoutPaymentAttempt.Status
 
-# What becomes of a payment without a gateway.
+# The outcomes of a payment without a gateway.
 _CONFIRMED = Report(state=State.SUCCEEDED)
 _CANCELLED = Report(state=State.FAILED, failure_code="payment_abandoned")
 
@@ -96,7 +92,7 @@ def start_payment(
     token: str,
     return_url: str | None,
     cancel_url: str | None,
-    scope: Scope,
+    scope: ScopeOpener,
     now: datetime,
     key: str | None = None,
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
@@ -120,7 +116,7 @@ def start_payment(
 
 
 def _start_once(
-    token: str, urls: dict[str, str], *, key: str | None, scope: Scope, now: datetime
+    token: str, urls: dict[str, str], *, key: str | None, scope: ScopeOpener, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     with ExitStack() as waiting:
         with scope():
@@ -150,7 +146,7 @@ def _start_once(
 
 
 def confirm_payment(
-    *, token: str, callback_payload: dict[str, Any], scope: Scope, now: datetime
+    *, token: str, callback_payload: dict[str, Any], scope: ScopeOpener, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Ask the gateway for the outcome. Must be called with no scope open. Success makes the checkout ready to complete.
 
@@ -280,7 +276,7 @@ def _open_attempt(
 
 
 def _settle_and_load(
-    token: str, attempt_id: int, report: Report, *, scope: Scope, now: datetime
+    token: str, attempt_id: int, report: Report, *, scope: ScopeOpener, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Apply a report and load the rows. A payment is recorded even if the checkout has ended meanwhile."""
     with scope():

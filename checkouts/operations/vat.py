@@ -1,7 +1,5 @@
 """The buyer's VAT number. Pricing decides whether it leads to a reverse charge."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import datetime
 
 from checkouts.queries import LoadedCheckout, get_checkout, lock_checkout_for, require_phase
@@ -9,7 +7,7 @@ from commerce.orders.snapshots import VatSnapshot
 from commerce.taxes.validation import Asker, validate
 from commerce.taxes.vat import parse_vat_number
 from commerce.tenancy.instances import post_columns
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.scope import ScopeOpener, current_account_id
 
 from .pricing import PRICED, reprice
 
@@ -20,7 +18,7 @@ def set_vat_number(
     vat_country_code: str | None,
     vat_number: str | None,
     address: str,
-    open_scope: Callable[[], AbstractContextManager[None]],
+    scope: ScopeOpener,
     now: datetime,
 ) -> LoadedCheckout:
     """Validate the buyer's VAT number and update the totals. An empty one clears it. `address` is the client's.
@@ -31,7 +29,7 @@ def set_vat_number(
     vat = None
     if vat_number:
         # VIES isn't asked for a checkout that couldn't take the answer. The phase is checked again below, under the lock.
-        with open_scope():
+        with scope():
             require_phase(get_checkout(token).checkout, "vat", now=now)
             account_id = current_account_id()
         number = parse_vat_number(vat_country_code or "", vat_number)
@@ -44,7 +42,7 @@ def set_vat_number(
             name=validation.name,
             validated_at=validation.validated_at,
         )
-    with open_scope():
+    with scope():
         loaded = lock_checkout_for("vat", token, now=now)
         loaded.checkout.vat = vat
         reprice(loaded.checkout, loaded.lines, now=now)

@@ -1,6 +1,6 @@
 """Compare orders with what they copied from their checkouts, except amounts."""
 
-from checkouts.lines import untaxed_columns
+from checkouts.lines import write_untaxed_columns
 
 from .checks import Check
 
@@ -51,8 +51,8 @@ _LINE_COLUMNS = (
 
 
 def _select_charged(column: str) -> str:
-    """Return the SQL of a checkout line's column as charged: without tax under a reverse charge."""
-    untaxed = untaxed_columns(table="f").get(column)
+    """Write the SQL of a checkout line's column as charged: without tax under a reverse charge."""
+    untaxed = write_untaxed_columns(table="f").get(column)
     if untaxed is None:
         return f"f.{column}::text"
     return f"CASE WHEN (k.vat->>'reverse_charge')::boolean THEN {untaxed} ELSE f.{column} END::text"

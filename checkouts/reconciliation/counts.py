@@ -56,6 +56,6 @@ CHECKS = (
     ),
     Check("order {} has no email {}, neither sent nor waiting", _EMAILS),
     Check("dispatch {} has sent the email {}, but there is no delivery of it", _SENT),
-    Check("email delivery {} of {} tells of order {}, which does not exist", _ORDERS_OF_EMAILS),
-    Check("there is an order number {}, but the last one that was given out is {}", _NUMBERS),
+    Check("email delivery {} of {} refers to order {}, which does not exist", _ORDERS_OF_EMAILS),
+    Check("the highest order number is {}, but the counter is at {}", _NUMBERS),
 )

@@ -1,4 +1,4 @@
-"""Check the feed of events, which tells other systems about orders and gift cards and is kept for ever."""
+"""Check the feed of events, which tells other systems about orders and gift cards, and is never pruned."""
 
 from .checks import Check
 

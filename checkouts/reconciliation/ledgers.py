@@ -127,22 +127,26 @@ CHECKS = (
     ),
     Check("discount {} counts {} uses, but its redemptions and holds come to {}", _USES),
     Check("discount {} is a gift card, but voucher {} has another code, balance or currency", _GIFT_CARDS),
-    _check_holder_is_paying("voucher hold {} is of checkout {}, which is not being paid", "voucher_holds"),
-    _check_holder_is_paying("discount hold {} is of checkout {}, which is not being paid", "discount_holds"),
+    _check_holder_is_paying(
+        "voucher hold {} belongs to checkout {}, which is not being paid", "voucher_holds"
+    ),
+    _check_holder_is_paying(
+        "discount hold {} belongs to checkout {}, which is not being paid", "discount_holds"
+    ),
     Check(
-        "reservation {} is of checkout {}, but open checkouts alone may hold",
+        "reservation {} belongs to checkout {}, which is not open",
         _HELD.format(
             table="inventory_reservations",
             which="h.status = 'reserved'",
             holder="k.phase = ANY(%(open_phases)s::text[])",
         ),
     ),
-    Check("reservation {} is committed, but checkout {} has no order that is to be sent", _COMMITTED),
+    Check("reservation {} is committed, but checkout {} has no order to send", _COMMITTED),
     _check_units("reserved"),
     _check_units("committed"),
     Check("completed checkout {} names order {}, but its orders are {}", _ORDERS_OF_COMPLETED),
-    Check("order {} is of checkout {}, which is not completed but {}", _CHECKOUTS_OF_ORDERS),
-    Check("completed checkout {} is of cart {}, which is still {}", _CARTS_OF_COMPLETED),
+    Check("order {} belongs to checkout {}, which is not completed but {}", _CHECKOUTS_OF_ORDERS),
+    Check("completed checkout {} belongs to cart {}, which is still {}", _CARTS_OF_COMPLETED),
     Check("cart {} is converted, but none of its checkouts is completed", _CHECKOUTS_OF_CONVERTED),
     Check("cart {} is merged into another, but still has {} lines", _LINES_OF_MERGED),
     Check("cart {} is merged into another, but its checkout {} is still {}", _CHECKOUTS_OF_MERGED),

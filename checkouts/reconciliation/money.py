@@ -134,7 +134,7 @@ _STATES = """
 """
 # Payments that succeeded at a gateway are checked above.
 _BEING_PAID = """
-    SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'has come' ELSE 'is waited for' END,
+    SELECT k.id, k.amount_due_cents, k.currency, CASE WHEN k.ready_to_complete THEN 'is' ELSE 'is not' END,
            CASE WHEN a.id IS NULL THEN 'there is no payment attempt'
                 ELSE format('payment attempt %%s of %%s %%s is %%s', a.id, a.amount_cents, a.currency, a.status)
            END
@@ -151,18 +151,21 @@ _BEING_PAID = """
 
 CHECKS = (
     Check("payment attempt {} took {} {}, but {}", _PAID.replace("{owed}", _OWED)),
-    Check("order {} has {} payments that succeeded, where one is right", _ORDERS_PAID_ONCE),
-    Check("payment attempt {} is to be given back ({} {}), but its refund is {}", _REFUNDS),
-    Check("payment attempt {} was given back, but order {} is still {}", _REFUNDED),
-    Check("payment attempt {} of ended checkout {} is still {}, and its cancellation is {}", _OPEN_PAGES),
+    Check("order {} has {} successful payments instead of one", _ORDERS_PAID_ONCE),
+    Check("payment attempt {} must be refunded ({} {}), but the dispatch of its refund is {}", _REFUNDS),
+    Check("payment attempt {} was refunded, but order {} is still {}", _REFUNDED),
+    Check(
+        "payment attempt {} of ended checkout {} is still {}, and the dispatch of its cancellation is {}",
+        _OPEN_PAGES,
+    ),
     Check("payment attempt {} by {} took {} {}, but has no {}", _UNNAMED),
     Check("payment attempt {} is by {}, but order {} is paid by {}", _METHODS),
     Check(
-        "order {} was cancelled, but its {} {}, paid by {}, can't be given back: no payment is known",
+        "order {} was cancelled, but its {} {}, paid by {}, can't be refunded: its payment is missing",
         _UNREFUNDABLE,
     ),
-    Check("order {} is refunded, but payment attempt {} was never given back", _NEVER_REFUNDED),
+    Check("order {} is refunded, but payment attempt {} was never refunded", _NEVER_REFUNDED),
     Check("order {} is still {}, though it is {} and {}", _STATES),
     Check("payment attempt {} is {}, but its checkout {} isn't being paid: it is {}", _OPEN_ATTEMPTS),
-    Check("checkout {} is being paid ({} {}) and its money {}, but {}", _BEING_PAID),
+    Check("checkout {} is being paid ({} {}) and {} ready to complete, but {}", _BEING_PAID),
 )

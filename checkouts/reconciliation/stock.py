@@ -71,7 +71,7 @@ _ON_HAND = """
      WHERE l.account_id = %(account)s AND l.on_hand <> COALESCE(a.units, 0) - COALESCE(r.units, 0)
      ORDER BY l.id
 """
-# A checkout that reserves only when its payment starts, or that has released its units.
+# Checkouts that reserve only when their payment starts, or that have released their units.
 _UNKNOWN_UNITS = """
     SELECT k.id, k.phase, sum(r.quantity)
       FROM checkouts k

@@ -98,10 +98,10 @@ _UNKNOWN_TASKS = f"""
 CHECKS = (
     Check("checkout {} is still {}, though its time was over at {}", _CHECKOUTS),
     Check("dispatch {} of {} is still {}, though it was due at {}", _DISPATCHES),
-    Check("dispatch {} of {} is {}, which its time of finishing contradicts", _FINISHED),
+    Check("dispatch {} of {} is {}, which contradicts its finished_at", _FINISHED),
     Check("voucher {} is still active, though it expired at {}", _VOUCHERS),
     Check("idempotency record {} was claimed at {} and never answered", _CLAIMS),
-    Check("{} {} has {} {}, which is further away than anything waits", _TOO_FAR),
+    Check("{} {} has {} {}, which is too far in the future", _TOO_FAR),
     Check("dispatch {} is {}, but nothing runs its task {}", _UNKNOWN_TASKS),
     Check("webhook endpoint {} rests until {}, which is longer than any rest lasts", _ENDPOINTS),
 )

@@ -39,9 +39,9 @@ _HELD = """
       JOIN checkouts k ON k.account_id = h.account_id AND k.id = h.checkout_id
      WHERE h.account_id = %(account)s AND k.phase = 'processing'
 """
-# A cancelled order has returned everything it took, also at a till, and a refunded one what it took from gift cards. Any
-# other order has returned nothing.
-_GIVEN_BACK = """
+# A cancelled order has returned everything it took, also at a till. A refunded one has returned what it took from gift
+# cards. Any other order has returned nothing.
+_RETURNED = """
     SELECT o.id, CASE WHEN o.status = 'closed' AND o.payment_status = 'refunded' THEN 'refunded' ELSE o.status END,
            r.used_id, r.taken, r.returned
       FROM orders o
@@ -146,25 +146,25 @@ CHECKS = (
         kept=_HELD.format(table="discount_holds", used="discount_id"),
     ),
     Check(
-        "order {} is {}: gift card {} paid {} for it and got back {}",
-        _GIVEN_BACK.format(
+        "order {} is {}: gift card {} paid {} for it and got {} back",
+        _RETURNED.format(
             ledger="voucher_redemptions",
             used="voucher_id",
             is_returned="o.status = 'cancelled' OR o.payment_status = 'refunded'",
         ),
     ),
     Check(
-        "order {} is {}: discount {} took off {} and was given back for {}",
-        _GIVEN_BACK.format(
+        "order {} is {}: discount {} took off {}, of which {} was reversed",
+        _RETURNED.format(
             ledger="discount_redemptions", used="discount_id", is_returned="o.status = 'cancelled'"
         ),
     ),
     Check(
-        "gift card entry {} is of order {}, whose checkout is {}, but names checkout {}",
+        "gift card entry {} belongs to order {}, whose checkout is {}, but names checkout {}",
         _ORDERS_OF_ENTRIES.format(ledger="voucher_redemptions"),
     ),
     Check(
-        "discount redemption {} is of order {}, whose checkout is {}, but names checkout {}",
+        "discount redemption {} belongs to order {}, whose checkout is {}, but names checkout {}",
         _ORDERS_OF_ENTRIES.format(ledger="discount_redemptions"),
     ),
     Check(

@@ -1,15 +1,15 @@
 """Pages that call another service: they open their own transactions before and after the call."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
 from django.http import HttpRequest
 
+from commerce.tenancy.scope import ScopeOpener
+
 from .requests import StaffRequest
 
 F = TypeVar("F", bound=Callable[..., Any])
-Scope = Callable[[], AbstractContextManager[None]]
 
 
 def opens_own_scopes(view: F) -> F:
@@ -18,6 +18,6 @@ def opens_own_scopes(view: F) -> F:
     return view
 
 
-def get_scope_opener(request: HttpRequest) -> Scope:
+def get_scope_opener(request: HttpRequest) -> ScopeOpener:
     """Return a function that opens a transaction in the member's account, for pages marked `opens_own_scopes`."""
     return cast("StaffRequest", request).open_scope

@@ -1,6 +1,6 @@
 """The only way to an account's rows: a scope, which is a transaction bound to one account."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from uuid import UUID
@@ -8,6 +8,9 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from .postgresql.transactions import TransactionBeginningWith
+
+# Opens a scope in a new transaction. For operations that open one before and one after calling another service.
+ScopeOpener = Callable[[], AbstractContextManager[None]]
 
 _account_id: ContextVar[int | None] = ContextVar("account_id", default=None)
 _workspace_id: ContextVar[UUID | None] = ContextVar("workspace_id", default=None)

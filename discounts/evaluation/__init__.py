@@ -1,4 +1,4 @@
-"""What discounts take off a basket: plain data in and out, no framework. docs/pricing.md says how."""
+"""Computes what discounts take off a basket: plain data in and out, no framework. docs/pricing.md has the rules."""
 
 from .basket import Basket, Line, Shopper
 from .checks import Obstacle, Reason, find_obstacle

@@ -7,10 +7,10 @@ from commerce.money import divide_half_up
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Units of one variant, and the price of all of them, in cents.
+    """Units of one variant, and their total price in cents.
 
-    It is gross in a market that shows gross prices, and net in the others. Without the tax that it included, it need
-    not be a multiple of the quantity.
+    The price is gross or net, like the market's prices. Under a reverse charge, it is the price without the tax that it
+    included, which may not be divisible by the quantity.
     """
 
     variant_id: int
@@ -20,21 +20,21 @@ class Line:
 
     @property
     def unit_price(self) -> Fraction:
-        """What one unit costs, exactly, to compare it with others."""
+        """The exact price of one unit in cents, for comparing lines."""
         return Fraction(self.price_cents, self.quantity)
 
     def price_of(self, units: int) -> int:
-        """What some of the units cost together, in cents, rounded once."""
+        """The price of some of the units together, in cents, rounded once."""
         # Not a multiple of a rounded unit price: that would be off by up to half a cent for each unit.
         return divide_half_up(self.price_cents * units, self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
 class Basket:
-    """What is bought. Shipping is None until it is chosen.
+    """The lines to evaluate, and the price of shipping in cents, None until a method is chosen.
 
-    `listed_cents` is the merchandise before discounts where that is not the sum of the lines: these may be charged
-    without the tax that their prices include.
+    `listed_cents` is the subtotal in listed prices. It must be given under a reverse charge, when lines are charged
+    without the tax that listed prices include. Otherwise it is the sum of the lines.
     """
 
     lines: tuple[Line, ...]
@@ -45,7 +45,7 @@ class Basket:
 
     @property
     def subtotal_cents(self) -> int:
-        """The merchandise before discounts, which minimums are compared with."""
+        """The subtotal before discounts in cents, with which minimums are compared."""
         if self.listed_cents is not None:
             return self.listed_cents
         return sum(line.price_cents for line in self.lines)
@@ -53,7 +53,10 @@ class Basket:
 
 @dataclass(frozen=True, slots=True)
 class Shopper:
-    """Who buys, and how often they have used each discount: redeemed, or held by another of their checkouts."""
+    """The customer's properties, and the number of uses of each discount by its id.
+
+    Uses held by the customer's other checkouts count.
+    """
 
     customer_id: int | None = None
     tags: frozenset[str] = frozenset()

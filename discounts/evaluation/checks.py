@@ -1,4 +1,4 @@
-"""Whether a rule may apply at all. What it is then worth is another question."""
+"""Checks whether a rule may apply. The engine computes what it takes off."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What keeps a rule from applying, with the facts in one sentence for a human."""
+    """Why a rule can't apply: the reason, and a sentence with the facts for people."""
 
     reason: Reason
     detail: str
@@ -35,7 +35,7 @@ class Obstacle:
 
 def find_obstacle(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime) -> Obstacle | None:
     """Return the first reason why a rule may not apply, with the facts; None if it may."""
-    # In the order of docs/pricing.md. Clients are told the first reason alone.
+    # In the order of docs/pricing.md, because clients get only the first reason.
     return _check_status(rule, now) or _check_basket(rule, basket) or _check_shopper(rule, shopper)
 
 
@@ -68,7 +68,7 @@ def _check_basket(rule: Rule, basket: Basket) -> Obstacle | None:
 
 def _check_shopper(rule: Rule, shopper: Shopper) -> Obstacle | None:
     detail: str | None = None
-    # Two ways to say the same: the flag can be combined with any eligibility.
+    # Both mean the same, but the flag can be combined with any eligibility.
     is_for_first_order = rule.first_order_only or rule.customer_eligibility == Eligibility.FIRST_ORDER
     if is_for_first_order and shopper.has_ordered:
         detail = "The discount is for first orders only."
@@ -82,7 +82,7 @@ def _check_shopper(rule: Rule, shopper: Shopper) -> Obstacle | None:
                 detail = "The discount is for other customers."
     if detail:
         return Obstacle(Reason.CUSTOMER_NOT_ELIGIBLE, detail)
-    # Exact only when the payment starts and `hold_uses` counts under a lock. This spares shoppers a late refusal.
+    # Not exact: only `hold_uses` counts under a lock, when the payment starts. This check refuses most shoppers earlier.
     limit, used = rule.usage_limit_total, rule.usage_count
     if limit is not None and used >= limit:
         return Obstacle(Reason.USAGE_LIMIT_REACHED, f"The discount was used {used} times of {limit}.")

@@ -13,7 +13,7 @@ MAX_COUNT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer; null if it is not required."""
+    """An integer. It may be null unless it is required."""
 
     name: str
     label: str
@@ -25,7 +25,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of some texts. With labels, a form preselects the first; otherwise it starts empty."""
+    """One of several texts. With labels, a form preselects the first; otherwise it starts empty."""
 
     name: str
     label: str
@@ -35,7 +35,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """Ids of rows of the shop. The name says which: `product_ids`, `variant_ids`, ..."""
+    """Ids of the shop's rows. The name says of which kind: `product_ids`, `variant_ids`, ..."""
 
     name: str
     label: str
@@ -52,7 +52,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list of objects, sorted by a number that each has only once."""
+    """A list of objects, sorted by the number `key`, which must differ in each."""
 
     name: str
     row: Group
@@ -70,7 +70,7 @@ VALUE = (
 
 
 def list_ids(group: Group, config: dict[str, Any], path: str) -> Iterator[tuple[str, str, list[int]]]:
-    """Each list of ids: its name, the path to it, and the ids."""
+    """Yield the name, the path and the ids of each list of ids in a config."""
     for part in group.parts:
         value, below = config[part.name], f"{path}.{part.name}"
         match part:

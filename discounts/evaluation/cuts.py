@@ -1,4 +1,4 @@
-"""What one rule takes off the lines. A cut is the cents by the line's position; what remains is never exceeded."""
+"""Computes what one rule takes off the lines. A `Cut` maps positions of lines to cents."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,9 +15,10 @@ Cut = dict[int, int]
 
 
 def compute_cents_off(price_cents: int, mode: str | None, amount: int | None, *, units: int = 1) -> int:
-    """What a value takes off the price of some units, where cents are by the unit. Never more than the price.
+    """Compute what a value takes off the price of some units, in cents. Never more than the price.
 
-    A value that lacks its amount takes nothing off.
+    `amount` is in basis points for a percentage, and otherwise in cents per unit. A value that lacks its amount takes
+    nothing off.
     """
     if mode == "free":
         return price_cents
@@ -37,9 +38,9 @@ def compute_cents_off(price_cents: int, mode: str | None, amount: int | None, *,
 
 
 def split_value(rule: "Rule", lines: Sequence[Line], remaining: Sequence[int]) -> Cut:
-    """One value off the sum of the target lines, split by what remains of each."""
+    """Take the rule's value off the sum of its target lines, split in proportion to what remains of each."""
     positions = rule.target.positions(lines)
     weights = [remaining[position] for position in positions]
-    # Off the sum, so that the value is rounded once, not for each line.
+    # Computed from the sum, so that the value is rounded once, not for each line.
     off_cents = compute_cents_off(sum(weights), rule.value_mode, rule.value_amount)
     return dict(zip(positions, allocate(off_cents, weights), strict=True)) if off_cents else {}

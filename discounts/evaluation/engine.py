@@ -1,4 +1,4 @@
-"""Rules applied one after the other, each to what those before it left."""
+"""Applies rules one after another, each to what remains after those before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .rules import Rule
 from .stacking import find_excluded, sort_rules
 
 SHIPPING_NOT_CHOSEN = Obstacle(
-    Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, which is not chosen yet."
+    Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, but no shipping method is chosen yet."
 )
 
 
@@ -25,7 +25,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one rule: the cents that it took off, or the reason why it took none."""
+    """The outcome of one rule: the cents that it took off, or the reason why it took nothing off."""
 
     discount_id: int
     amount_cents: int
@@ -39,7 +39,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Cents off each line, in the lines' order, and off shipping; their sum is that of the applied amounts."""
+    """The cents taken off each line, in the lines' order, and off shipping. They add up to the applied amounts."""
 
     line_discounts: tuple[int, ...]
     shipping_discount_cents: int
@@ -55,9 +55,9 @@ class Evaluation:
 def evaluate(
     basket: Basket, *, automatic: Sequence[Rule], entered: Sequence[Rule], shopper: Shopper, now: datetime
 ) -> Evaluation:
-    """What the rules take off a basket. The trace has each rule once, in the order in which they apply."""
+    """Compute what the rules take off a basket. The trace has each rule once, in the order of application."""
     rules = sort_rules(automatic, entered)
-    # All of them before anything is taken off, because codes are combined among those that may apply.
+    # All rules are checked before anything is taken off, because only codes that may apply are combined.
     obstacles = _find_obstacles(rules, entered, basket, shopper=shopper, now=now)
     remaining = Remaining(basket)
     trace = tuple(_apply(rule, obstacles.get(rule.id), remaining) for rule in rules)
@@ -71,7 +71,7 @@ def evaluate(
 def _find_obstacles(
     rules: Sequence[Rule], entered: Sequence[Rule], basket: Basket, *, shopper: Shopper, now: datetime
 ) -> dict[int, Obstacle]:
-    """What keeps rules from applying before anything is taken off, by the rule's id."""
+    """Return the obstacles that are known before anything is taken off, by the rule's id."""
     failed = {
         rule.id: obstacle
         for rule in rules
@@ -80,23 +80,23 @@ def _find_obstacles(
     allowed = [rule for rule in rules if rule.id not in failed]
     allowed_codes = [rule for rule in entered if rule.id not in failed]
     clashing = {
-        rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount does not apply beside {other.name}.")
+        rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount can't be combined with {other.name}.")
         for rule_id, other in find_excluded(allowed, allowed_codes).items()
     }
-    # Later entries replace earlier ones, so a rule that fails a check gets that reason, the most specific one.
+    # Later entries replace earlier ones, so that a rule that fails a check gets this reason, the most specific one.
     early = [rule for rule in rules if rule.is_on_shipping and basket.shipping_cents is None]
     return {rule.id: SHIPPING_NOT_CHOSEN for rule in early} | clashing | failed
 
 
 def _apply(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Verdict:
-    """Take the rule's value off what remains, unless there is an obstacle, and say what became of it."""
+    """Take the rule's value off what remains, unless there is an obstacle."""
     amount_cents = 0 if obstacle else remaining.apply(rule)
     if amount_cents:
         detail = f"The discount takes off {amount_cents} cents."
         return Verdict(rule.id, amount_cents, reason=None, detail=detail)
     if obstacle is None:
-        detail = f"The discount takes nothing off the {remaining.price_cents(rule)} cents that remain of what it is on."
-        # A type explains itself by the goods. On shipping, the general explanation is the right one.
+        detail = f"The discount takes nothing off: {remaining.price_cents(rule)} cents remain of the prices it lowers."
+        # A type's own explanation is about goods, so a rule on shipping gets the general one.
         if not rule.is_on_shipping:
             detail = rule.mechanic.worth_nothing or detail
         obstacle = Obstacle(Reason.NOTHING_TO_DISCOUNT, detail)

@@ -1,4 +1,4 @@
-"""What makes a type of discount. docs/extending.md shows how to add one."""
+"""The base class of the types of discounts. docs/extending.md shows how to add one."""
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
@@ -18,7 +18,7 @@ SHARED_COLUMN = "config"
 
 
 class Stage(IntEnum):
-    """When a type applies; each discount applies to what those before it have left."""
+    """The order in which types apply, each to what remains after those before it."""
 
     DEALS = 10
     TIERS = 20
@@ -51,7 +51,7 @@ class Mechanic:
     config_help: ClassVar[str] = ""
     # Whether value_mode and value_amount say what the discount is worth. If not, its config does.
     has_value: ClassVar[bool] = True
-    # Whether product_ids and variant_ids restrict it also if it applies to the order.
+    # Whether product_ids and variant_ids also restrict a discount that applies to the order.
     always_targets: ClassVar[bool] = False
     is_on_shipping: ClassVar[bool] = False
     # False for a type of stored discounts that the installation doesn't have any more.
@@ -74,24 +74,24 @@ class Mechanic:
         return self.type.replace("_", " ").title()
 
     def parse(self, config: dict[str, Any]) -> Any:
-        """The stored config as `cut` gets it; usually a frozen dataclass."""
+        """Convert the stored config to what `cut` gets, usually a frozen dataclass."""
         return config
 
     def cut(self, rule: "Rule", config: Any, remaining: "Remaining") -> Cut:
-        """The cents to take off the lines, by position. More than remains of a line is never taken."""
+        """Compute the cents to take off, by position of the line. The caller limits them to what remains of the line."""
         return split_value(rule, remaining.basket.lines, remaining.line_cents)
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:
-        """What else is wrong with the fields of a discount of this type."""
+        """Yield the errors of fields that only this type checks."""
         yield from ()
 
     def values(self, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each value_mode and value_amount in a config, with the path to them: basis points or money to be checked."""
+        """Yield each value_mode and value_amount of a config with its path, for the checks of percentages and money."""
         yield from ()
 
 
 class ByQuantity(Mechanic):
-    """A type whose config says what units of goods are worth."""
+    """A type whose config says what is taken off units of goods."""
 
     has_value = False
     hidden = frozenset({"value_mode", "value_amount"})
@@ -107,7 +107,7 @@ class ByQuantity(Mechanic):
 class Unavailable(Mechanic):
     """Stands for a type of stored discounts that the installation doesn't have any more."""
 
-    # Any stage will do: `find_obstacle` lets no such rule apply.
+    # The stage makes no difference: `find_obstacle` refuses every such rule.
     stage = Stage.PAYMENT
     is_available = False
 

@@ -4,7 +4,7 @@ from .rules import Rule
 
 
 class Remaining:
-    """What is left of the prices while rules are applied, and the units that no deal has used."""
+    """What remains of the prices while rules are applied, and the units that no deal has used yet."""
 
     def __init__(self, basket: Basket) -> None:
         self.basket = basket
@@ -23,13 +23,13 @@ class Remaining:
         return (self.basket.shipping_cents or 0) - self.shipping_cents
 
     def price_cents(self, rule: Rule) -> int:
-        """What remains of the prices that the rule lowers."""
+        """The sum in cents of what remains of the prices that the rule lowers."""
         if rule.is_on_shipping:
             return self.shipping_cents
         return sum(self.line_cents[position] for position in rule.target.positions(self.basket.lines))
 
     def apply(self, rule: Rule) -> int:
-        """Subtract what the rule is worth. Returns the cents."""
+        """Subtract what the rule takes off, and return it in cents."""
         if rule.is_on_shipping:
             off_cents = compute_cents_off(self.shipping_cents, rule.value_mode, rule.value_amount)
             self.shipping_cents -= off_cents
@@ -43,5 +43,5 @@ class Remaining:
         return sum(cut.values())
 
     def limit(self, cut: Cut) -> Cut:
-        """The cut without what exceeds a line. Shares of a price may have been rounded up to more than it."""
+        """Limit a cut to what remains of each line, as a rounded share may exceed it."""
         return {position: min(max(cents, 0), self.line_cents[position]) for position, cents in cut.items()}

@@ -31,7 +31,7 @@ class Eligibility(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The lines of these products and of these variants; every line when neither is named."""
+    """The lines of these products and of these variants; every line if there are neither."""
 
     product_ids: frozenset[int] = frozenset()
     variant_ids: frozenset[int] = frozenset()
@@ -53,7 +53,7 @@ class Target:
         )
 
     def positions(self, lines: Sequence[Line]) -> list[int]:
-        """Where the covered lines stand among all, counted from 0."""
+        """The positions of the covered lines, counted from 0."""
         if self.is_everything:
             return list(range(len(lines)))
         return [position for position, line in enumerate(lines) if self.covers(line)]
@@ -84,7 +84,7 @@ class Rule:
     first_order_only: bool = False
     usage_limit_total: int | None = None
     usage_limit_per_customer: int | None = None
-    # What counts against the total limit. The caller leaves out what the checkout at hand holds itself.
+    # Redeemed and held uses, which count towards the total limit.
     usage_count: int = 0
     starts_at: datetime | None = None
     ends_at: datetime | None = None
@@ -96,7 +96,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """What people call it: the code that they enter, else the title."""
+        """The code that shoppers enter, or else the title."""
         return self.code or self.title
 
     @property
@@ -105,7 +105,7 @@ class Rule:
 
     @property
     def target(self) -> Target:
-        """The lines whose price it lowers. A plain discount on the order is on all of them."""
+        """The lines whose prices it lowers: all of them for a discount on the order."""
         if self.applies_to == AppliesTo.ORDER and not self.mechanic.always_targets:
             return Target()
         return Target(product_ids=self.product_ids, variant_ids=self.variant_ids)
@@ -130,7 +130,7 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 
 
 def build_rule(row: Mapping[str, Any], mechanic: Mechanic) -> Rule:
-    """The rule of a row, which has at least the values of `COLUMNS`, and of the mechanic of its type."""
+    """Build a rule from a row, which has at least `COLUMNS`, and the mechanic of its type."""
     config = row[mechanic.column] if mechanic.column else None
     own = {name: row[name] for name in _OWN_COLUMNS}
     for name, make in _TYPES.items():

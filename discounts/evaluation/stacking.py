@@ -1,4 +1,4 @@
-"""Which rules stand beside one another, and in which order they apply."""
+"""Decides which rules are combined, and in which order they apply."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -8,9 +8,10 @@ from .rules import Rule
 
 
 def combine(entered: Sequence[Rule], new: Rule) -> list[Rule]:
-    """The codes that are left when another one is entered.
+    """Return the codes that remain when another one is entered.
 
-    One that doesn't stack replaces all others, and is itself replaced by the next. The same again changes nothing.
+    A code that doesn't stack replaces all others, and is replaced by the next one. Entering a code again changes
+    nothing.
     """
     if any(rule.id == new.id for rule in entered):
         return list(entered)
@@ -20,11 +21,12 @@ def combine(entered: Sequence[Rule], new: Rule) -> list[Rule]:
 
 
 def find_excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, Rule]:
-    """The code beside which a rule doesn't apply, by the rule's id, among rules that otherwise all may apply.
+    """Return the rules that can't be combined with the entered codes: by id, with a code that excludes the rule.
 
-    The codes are combined anew: one that stacked when it was entered may not do so any more.
+    All of these rules may apply otherwise. The codes are combined again, because one that stacked when it was entered
+    may not stack any more.
     """
-    # As if the codes were entered one after the other, with the settings that their discounts have by now.
+    # As if the codes were entered now, one after another: their discounts may have been changed.
     kept = reduce(combine, entered, list[Rule]())
     entered_ids, kept_ids = {rule.id for rule in entered}, {rule.id for rule in kept}
     stands_alone = any(not rule.stackable for rule in kept)
@@ -36,11 +38,11 @@ def find_excluded(rules: Sequence[Rule], entered: Sequence[Rule]) -> dict[int, R
 
 
 def sort_rules(automatic: Sequence[Rule], entered: Sequence[Rule]) -> list[Rule]:
-    """Every rule once, as they apply: by stage, then those that apply by themselves, by id, then as entered."""
+    """Return each rule once, in the order of application: by stage, then automatic ones by id, then codes as entered."""
     rules = [*sorted(automatic, key=lambda rule: rule.id), *entered]
     # `sorted` is stable: within a stage, the order stays as above.
-    return sorted({rule.id: rule for rule in rules}.values(), key=_stage)
+    return sorted({rule.id: rule for rule in rules}.values(), key=_find_stage)
 
 
-def _stage(rule: Rule) -> Stage:
+def _find_stage(rule: Rule) -> Stage:
     return Stage.SHIPPING if rule.is_on_shipping else rule.mechanic.stage

@@ -1,4 +1,4 @@
-"""Each unit costs less from a quantity on."""
+"""Each unit costs less once a quantity is reached."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from discounts.evaluation import (
 )
 from discounts.evaluation.config import MAX_QUANTITY, VALUE_MODES
 
-# The form has as many rows of inputs, of which it hides the empty ones.
+# The form always has this many rows of inputs, and hides the empty ones.
 MAX_TIERS = 20
 
 BULK_TIERS = Group(
@@ -46,7 +46,7 @@ BULK_TIERS = Group(
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """What each unit is worth from a quantity on: basis points or cents, by value mode."""
+    """What is taken off each unit from a quantity on, in basis points or cents, by value mode."""
 
     min_quantity: int
     value_mode: str
@@ -69,7 +69,7 @@ class BulkTiers:
         return cls(scope=config["scope"], tiers=tuple(map(Tier.from_json, config["tiers"])))
 
     def find_tier(self, quantity: int) -> Tier | None:
-        """The highest tier that a quantity reaches."""
+        """Return the highest tier that a quantity reaches."""
         within = (tier for tier in self.tiers if tier.min_quantity <= quantity)
         return max(within, key=lambda tier: tier.min_quantity, default=None)
 
@@ -92,7 +92,7 @@ class BulkPricing(ByQuantity):
             yield f"tiers.{index}.", tier
 
     def cut(self, rule: Rule, config: BulkTiers, remaining: Remaining) -> Cut:
-        """The value of the tier reached, off every unit of the target lines."""
+        """Take the value of the tier that is reached off every unit of the target lines."""
         lines = remaining.basket.lines
         positions = rule.target.positions(lines)
         together = sum(lines[position].quantity for position in positions)

@@ -1,4 +1,4 @@
-"""Buy some units, get others for less. Units are counted by line, never listed."""
+"""Buy some units, get others for less. Units are counted by line, as a list of them could be long."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ BOGO = Group(
 
 @dataclass(frozen=True, slots=True)
 class Bogo:
-    """Whoever buys some units gets others for less. The value is for each unit got: basis points or cents."""
+    """The settings of a deal. The value is taken off each rewarded unit, in basis points or cents."""
 
     buy_quantity: int
     get_quantity: int
@@ -108,14 +108,14 @@ class BuyXGetY(ByQuantity):
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """What a buy-x-get-y rule makes of a basket: units of each line, by its position."""
+    """The units that a buy-x-get-y rule uses, by position of the line."""
 
     bought: Units
     rewarded: Units
 
 
 def find_best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> Deal:
-    """As many complete applications as the unused units allow: the cheapest are rewarded, the dearest bought."""
+    """Apply the deal as often as the unused units allow. The cheapest are rewarded, the most expensive are bought."""
     buyable = {position: unused[position] for position in bogo.buy.positions(lines)}
     gettable = {position: unused[position] for position in bogo.get.positions(lines)}
     count = _count_applications(bogo, buyable, gettable)
@@ -125,14 +125,14 @@ def find_best_deal(bogo: Bogo, lines: Sequence[Line], unused: Sequence[int]) -> 
     cheapest_first = sorted(gettable, key=lambda position: lines[position].unit_price)
     dearest_first = sorted(buyable, key=lambda position: -lines[position].unit_price)
     spare = _find_spare(count * bogo.buy_quantity, cheapest_first, buyable, gettable)
-    # Only units that can be spared, so that enough are left to count as bought.
+    # Only spare units, so that enough are left to count as bought.
     rewarded = _take(count * bogo.get_quantity, cheapest_first, spare)
     left = {position: units - rewarded.get(position, 0) for position, units in buyable.items()}
     return Deal(bought=_take(count * bogo.buy_quantity, dearest_first, left), rewarded=rewarded)
 
 
 def compute_deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
-    """What the rewarded units cost less, in cents; a percentage is rounded once for each line."""
+    """Compute the cents taken off the rewarded units. A percentage is rounded once for each line."""
     return {
         position: compute_cents_off(
             lines[position].price_of(units), bogo.value_mode, bogo.value_amount, units=units
@@ -142,7 +142,7 @@ def compute_deal_cut(bogo: Bogo, lines: Sequence[Line], deal: Deal) -> Cut:
 
 
 def _count_applications(bogo: Bogo, buyable: Units, gettable: Units) -> int:
-    """How often the units suffice, where one that could be bought or got is only one of them."""
+    """Count how often the units suffice. One that could be both bought and rewarded counts once."""
     # Merged by position, so that units that are in both count once.
     everything = sum({**buyable, **gettable}.values())
     count = min(
@@ -154,7 +154,10 @@ def _count_applications(bogo: Bogo, buyable: Units, gettable: Units) -> int:
 
 
 def _find_spare(needed: int, cheapest_first: Sequence[int], buyable: Units, gettable: Units) -> Units:
-    """The units that can be got without lacking any of the `needed` to buy: the cheapest of those that are both."""
+    """Return the units that can be rewarded while the `needed` ones are left to be bought.
+
+    Of the units that could be either, these are the cheapest.
+    """
     both = {position: units for position, units in gettable.items() if position in buyable}
     only_bought = sum(buyable.values()) - sum(both.values())
     kept = max(0, needed - only_bought)
@@ -163,7 +166,7 @@ def _find_spare(needed: int, cheapest_first: Sequence[int], buyable: Units, gett
 
 
 def _take(wanted: int, positions: Sequence[int], available: Units) -> dict[int, int]:
-    """That many units, from the first positions that have some."""
+    """Take this many units from the first positions that have some."""
     taken: dict[int, int] = {}
     for position in positions:
         units = min(wanted, available.get(position, 0))

@@ -1,4 +1,4 @@
-"""A discount that stands for a voucher. It pays for an order at the end, and lowers no price."""
+"""A discount that represents a voucher. It pays for the order in the end, and lowers no price."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,10 +27,10 @@ _CONDITIONS = (
 class GiftCard(Mechanic):
     type = "gift_card"
     stage = Stage.PAYMENT
-    worth_nothing = "A gift card pays for the order, it lowers no price."
+    worth_nothing = "A gift card pays for the order and lowers no price."
     refused = dict.fromkeys(_CONDITIONS, "A gift card pays for any product.")
     fixed = ("code", "value_mode", "value_amount", "currency", "ends_at")
-    fixed_reason = "A gift card keeps what it was issued with."
+    fixed_reason = "This can't be changed once a gift card is issued."
     hidden = frozenset({"code", "applies_to", "product_ids", "variant_ids"})
     form_values = {"value_mode": "fixed_amount", "applies_to": "order"}
 
@@ -40,7 +40,7 @@ class GiftCard(Mechanic):
 
     def errors(self, terms: Terms) -> Iterator[FieldError]:
         if terms.status == "disabled":
-            yield FieldError("status", "not_allowed", "A gift card is ended by archiving it.")
+            yield FieldError("status", "not_allowed", "A gift card can't be disabled. Archive it to end it.")
         if terms.code is not None and terms.voucher_id is None:
             yield FieldError("code", "not_allowed", "A gift card gets its code when it is issued.")
         if terms.value_mode not in (None, "fixed_amount"):

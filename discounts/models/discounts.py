@@ -82,7 +82,7 @@ class Discount(AccountOwned):
     ends_at = models.DateTimeField(null=True, blank=True)
     bogo_config = models.JSONField(null=True, blank=True)
     bulk_tiers = models.JSONField(null=True, blank=True)
-    # What types without a column of their own are set to.
+    # The settings of types without a column of their own.
     config = models.JSONField(null=True, blank=True)
     voucher = AccountForeignKey("discounts.Voucher", null=True, blank=True, editable=False, related_name="+")
     # Redemptions minus reversals, plus what open checkouts hold. Counted in the row, so that limits are exact.
@@ -95,7 +95,7 @@ class Discount(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "discounts"
         constraints = [
-            # Without case, since people type codes. Archiving frees the code.
+            # Case is ignored, because people type codes. Archiving frees the code.
             models.UniqueConstraint(
                 F("account"), Upper("code"), condition=~Q(status="archived"), name="discounts_code"
             ),
@@ -122,7 +122,7 @@ class Discount(AccountOwned):
             models.Index(
                 fields=["account"], condition=Q(code__isnull=True, status="active"), name="discounts_in_force"
             ),
-            # The unique index doesn't have archived ones, which a refusal names if there is no live one.
+            # The unique index lacks archived discounts, which a lookup finds if there is no live one.
             models.Index(F("account"), Upper("code"), name="discounts_by_code"),
         ]
 

@@ -1,4 +1,4 @@
-"""The email that brings a gift card to its recipient."""
+"""The email that contains a gift card's code."""
 
 from datetime import datetime
 from typing import TypedDict

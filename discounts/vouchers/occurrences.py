@@ -29,7 +29,7 @@ def build_redeemed_events(
     order_id: int | None,
     checkout_id: int | None,
 ) -> Iterator[Occurrence]:
-    """An amount was paid with a gift card, which may be depleted now; `status` is the new one."""
+    """Build the events of a payment by gift card, in cents. `status` is the card's status after it."""
     card = {"voucher_id": voucher_id, "currency": currency}
     use = {"order_id": order_id, "checkout_id": checkout_id}
     amounts = {"amount_cents": amount_cents, "balance_cents": balance_cents}
@@ -39,6 +39,6 @@ def build_redeemed_events(
 
 
 def build_ended_event(name: str, voucher: Voucher, **more: object) -> Occurrence:
-    """A gift card expired or was revoked. The event tells the remaining balance."""
+    """Build the event of a gift card that expired or was revoked, with the remaining balance."""
     data = {"currency": voucher.currency, "balance_cents": voucher.balance_cents}
     return name, {"voucher_id": voucher.pk} | data | more

@@ -13,7 +13,7 @@ FINAL = (Status.DISABLED, Status.REVOKED)
 
 
 def effective_status(voucher: Voucher, now: datetime) -> str:
-    """The effective status: an active gift card past its expiry is expired."""
+    """Return the effective status: an active gift card past its expiry is expired."""
     return compute_status(voucher.status, voucher.expires_at, now)
 
 

@@ -10,10 +10,10 @@ from commerce.errors import TooManyOutsideCalls
 from commerce.rest.schema import answers, one
 from commerce.rest.shapes import Output, TimestampField
 from commerce.rest.views import AdminViewSet
-from commerce.tenancy.scope import account_scope
+from commerce.tenancy.scope import ScopeOpener, account_scope
 from emails.errors import EmailFromMissing
 from emails.sender_domains.models import SenderDomain
-from emails.sender_domains.operations import Scope, get_wanted_domain, verify_domain
+from emails.sender_domains.operations import get_wanted_domain, verify_domain
 
 
 class SenderRecordOutput(Output):
@@ -70,7 +70,7 @@ class SenderDomainViewSet(AdminViewSet):
         scope = self._find_scope(id_or_handle)
         return _answer(verify_domain(scope=scope, now=timezone.now()))
 
-    def _find_scope(self, id_or_handle: str) -> Scope:
+    def _find_scope(self, id_or_handle: str) -> ScopeOpener:
         with self.scope():
             account_id = get_account(id_or_handle).pk
         return partial(account_scope, account_id, workspace_id=self.principal.workspace_id)

@@ -1,7 +1,5 @@
 """Changes of an account's own templates. Every change is a version; of two concurrent ones, one is refused."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +13,7 @@ from commerce.errors import ValidationFailed
 from commerce.mail import EmailKind, enqueue_email
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.tenancy.locks import lock_account
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.scope import ScopeOpener, current_account_id
 from emails.errors import TemplateVersionConflict
 from emails.own_templates.models import EmailTemplateVersion
 from emails.own_templates.queries import (
@@ -35,7 +33,7 @@ from emails.renderer_client import Rendered
 from emails.template_sources import TemplateSource
 
 Kind = EmailTemplateVersion.Kind
-Scope = Callable[[], AbstractContextManager[None]]
+
 
 MAX_LOCALES = 50
 TEST_REFERENCE = "email_template_test"
@@ -62,7 +60,9 @@ class Change:
     note: str | None = None
 
 
-def save_template(*, scope: Scope, change: Change, draft: TemplateSource, now: datetime) -> CurrentTemplate:
+def save_template(
+    *, scope: ScopeOpener, change: Change, draft: TemplateSource, now: datetime
+) -> CurrentTemplate:
     """Save an account's own template if it renders with the sample. Called outside of any scope.
 
     Raises `TemplateNotFound`, `TemplateVersionConflict`, `ValidationFailed`, `TemplateInvalid`, `RendererFailed`.
@@ -126,7 +126,7 @@ def reset_template(
 
 def preview_template(
     *,
-    scope: Scope,
+    scope: ScopeOpener,
     template_key: str,
     locale: str,
     changes: dict[str, str | None],

@@ -46,7 +46,9 @@ _NAMES = {
 
 
 def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, object]) -> Rendered:
-    """Raises `TemplateInvalid`, which names the part and the line, `TemplatesResting`, `RendererFailed` and
+    """Render a draft, as a page waits for it.
+
+    Raises `TemplateInvalid`, which names the part and the line, `TemplatesResting`, `RendererFailed` and
     `TooManyOutsideCalls`.
     """
     is_platforms = is_of_platform(source)
@@ -85,7 +87,7 @@ def _render_when_free(message: RenderRequest, limit: Deadline) -> Rendered:
     """Render in the slow lane, where the renderer takes one message at a time: ask until it is free."""
     while True:
         try:
-            # As all drafts: nothing is known about how long they take.
+            # All drafts go there, because nothing is known about how long they take.
             return renderer_client.render(url=settings.RENDERER_URL, message=message, lane=Lane.SLOW)
         except RendererBusy:
             if limit.left_s < RENDERING_S:

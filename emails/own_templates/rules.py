@@ -1,4 +1,4 @@
-"""What an account's own template must be like, whichever interface it comes through."""
+"""Rules of accounts' own templates, used by every interface."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from emails.template_sources import TemplateSource
 # Together they leave room in the renderer's 256 KiB for the variables of an order with 500 lines.
 MAX_BODY_SOURCE = 64 * 1024
 MAX_BODY_TEXT = 24 * 1024
-# Of the variables of previews, tests and sent messages alike, so that what is sent can be previewed.
+# The same for previews, tests and sent messages, so that whatever is sent can be previewed.
 MAX_CTX_BYTES = 128 * 1024
 MAX_CTX_NODES = 20_000
 MAX_LINE = 1000
@@ -19,7 +19,7 @@ CHANGE = Fields(
     required={"expected_version": integer(max_value=MAX_VERSION)},
     optional={"note": nullable(text(MAX_NOTE))},
 )
-# A template's variables, but for `account`.
+# A template's variables, except `account`.
 CTX = json_object(max_bytes=MAX_CTX_BYTES, max_nodes=MAX_CTX_NODES)
 TEST_MESSAGE = Fields(required={"to_email": email}, optional={"ctx": nullable(CTX)})
 
@@ -34,7 +34,7 @@ _TEMPLATE = Fields(
 
 
 def check_draft(draft: TemplateSource) -> TemplateSource:
-    """The draft as it is stored. Raises `ValidationFailed`."""
+    """Check a draft, and return it as it is stored. Raises `ValidationFailed`."""
     kept = _TEMPLATE.check(
         {
             "subject": draft.subject,

@@ -7,8 +7,6 @@ record has been missing for `GRACE`.
 """
 
 import hashlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from django.utils.encoding import punycode
@@ -16,14 +14,12 @@ from django.utils.encoding import punycode
 from accounts.queries import current_account
 from commerce.outbox.operations import enqueue
 from commerce.tenancy.locks import lock
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.scope import ScopeOpener, current_account_id
 from commerce.waiting import Call, waiting_call
 from emails.errors import EmailFromMissing
 
 from .models import SenderDomain
 from .records import DnsUnavailable, look_up_txt
-
-Scope = Callable[[], AbstractContextManager[None]]
 
 # A little more than one look-up may take.
 WITHIN_S = 6
@@ -65,7 +61,7 @@ def save_wanted_domain() -> SenderDomain:
     return row
 
 
-def verify_domain(*, scope: Scope, now: datetime) -> SenderDomain:
+def verify_domain(*, scope: ScopeOpener, now: datetime) -> SenderDomain:
     """Look up the record of the account's domain while a client waits. Called outside of any scope.
 
     Raises `EmailFromMissing`, `TooManyOutsideCalls`.

@@ -68,7 +68,7 @@ def test_order_that_an_earlier_release_marked_is_found_and_returns_the_amount_wh
     with shop.scope():
         Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
     assert reconcile(shop) == [
-        f"order {order_id} is refunded: gift card {card.pk} paid 1000 for it and got back 0"
+        f"order {order_id} is refunded: gift card {card.pk} paid 1000 for it and got 0 back"
     ]
 
     with shop.scope():

@@ -136,7 +136,7 @@ def test_not_combinable_names_the_code():
     evaluation = evaluated(HUNDRED_EUROS, percentage(1, 1000), entered=[code(2, 1000)])
 
     assert reasons(evaluation) == {1: "not_combinable", 2: None}
-    assert evaluation.trace[0].detail == "The discount does not apply beside CODE2."
+    assert evaluation.trace[0].detail == "The discount can't be combined with CODE2."
 
 
 def test_code_that_may_not_apply_displaces_nothing():
@@ -170,7 +170,7 @@ def test_shipping_rule_waits_until_shipping_is_chosen():
 
     assert evaluation.shipping_discount_cents == 0
     assert reasons(evaluation) == {1: "shipping_not_chosen"}
-    assert evaluation.trace[0].detail == "The discount is on shipping, which is not chosen yet."
+    assert evaluation.trace[0].detail == "The discount is on shipping, but no shipping method is chosen yet."
 
 
 @pytest.mark.parametrize(
@@ -178,22 +178,22 @@ def test_shipping_rule_waits_until_shipping_is_chosen():
     [
         (
             percentage(2, 1000, applies_to="line_items", product_ids=[99]),
-            "The discount takes nothing off the 0 cents that remain of what it is on.",
+            "The discount takes nothing off: 0 cents remain of the prices it lowers.",
         ),
         (
             rule(2, value_mode="set_price", value_amount=20_000),
-            "The discount takes nothing off the 10000 cents that remain of what it is on.",
+            "The discount takes nothing off: 10000 cents remain of the prices it lowers.",
         ),
         (
             rule(2, type="shipping_discount", value_mode="set_price", value_amount=1000),
-            "The discount takes nothing off the 1000 cents that remain of what it is on.",
+            "The discount takes nothing off: 1000 cents remain of the prices it lowers.",
         ),
         (bulk(2, (3, "free", None)), "No line reaches a tier that lowers its price."),
         (
             bogo(2, buy={"quantity": 2}),
             "The cart has too few eligible items for this offer.",
         ),
-        (rule(2, type="gift_card"), "A gift card pays for the order, it lowers no price."),
+        (rule(2, type="gift_card"), "A gift card pays for the order and lowers no price."),
     ],
 )
 def test_rule_that_is_worth_nothing_is_not_applied(worthless, detail):

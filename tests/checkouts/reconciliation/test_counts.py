@@ -80,7 +80,7 @@ def test_email_about_an_order_that_does_not_exist_is_found(shop):
     )
 
     assert difference(shop) == (
-        f"email delivery {delivery.pk} of order.shipped tells of order 7, which does not exist"
+        f"email delivery {delivery.pk} of order.shipped refers to order 7, which does not exist"
     )
 
 
@@ -89,9 +89,7 @@ def test_order_number_that_would_be_given_out_again_is_found(shop, sold):
         OrderCounter.objects.update(last_number=1001)
         last = Order.objects.latest("number")
 
-    assert difference(shop) == (
-        f"there is an order number {last.number}, but the last one that was given out is 1001"
-    )
+    assert difference(shop) == (f"the highest order number is {last.number}, but the counter is at 1001")
 
 
 @pytest.mark.django_db(transaction=True)

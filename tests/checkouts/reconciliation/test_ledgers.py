@@ -86,7 +86,7 @@ def test_voucher_hold_of_no_open_checkout_is_found(shop):
         hold_vouchers(checkout_id=7, amounts={voucher.pk: 500}, now=timezone.now())
         hold = VoucherHold.objects.get()
 
-    assert difference(shop) == f"voucher hold {hold.pk} is of checkout 7, which is not being paid"
+    assert difference(shop) == f"voucher hold {hold.pk} belongs to checkout 7, which is not being paid"
 
 
 def test_discount_hold_of_no_open_checkout_is_found(shop):
@@ -96,7 +96,7 @@ def test_discount_hold_of_no_open_checkout_is_found(shop):
             discount=discount, checkout_id=7, customer_email="a@b.c", currency="EUR", amount_cents=1
         )
 
-    assert difference(shop) == f"discount hold {hold.pk} is of checkout 7, which is not being paid"
+    assert difference(shop) == f"discount hold {hold.pk} belongs to checkout 7, which is not being paid"
 
 
 def test_usage_count_without_uses_is_found(shop):
@@ -128,7 +128,7 @@ def test_reservation_of_an_ended_checkout_is_found(shop):
     with shop.scope():
         reservation = Reservation.objects.get()
     assert difference(shop) == (
-        f"reservation {reservation.pk} is of checkout {checkout['id']}, but open checkouts alone may hold"
+        f"reservation {reservation.pk} belongs to checkout {checkout['id']}, which is not open"
     )
 
 
@@ -138,7 +138,7 @@ def test_order_of_a_checkout_that_is_not_completed_is_found(shop):
         Checkout.objects.update(phase="abandoned", order=None, completed_at=None, completion_key=None)
 
     assert reconcile(shop)[0] == (
-        f"order {checkout['order_id']} is of checkout {checkout['id']}, which is not completed but abandoned"
+        f"order {checkout['order_id']} belongs to checkout {checkout['id']}, which is not completed but abandoned"
     )
 
 
@@ -203,7 +203,7 @@ def test_units_committed_to_no_order_are_found(shop):
         reservation = Reservation.objects.get()
 
     assert difference(shop) == (
-        f"reservation {reservation.pk} is committed, but checkout {checkout['id']} has no order that is to be sent"
+        f"reservation {reservation.pk} is committed, but checkout {checkout['id']} has no order to send"
     )
 
 
@@ -214,7 +214,8 @@ def test_cart_of_a_completed_checkout_that_is_active_is_found(shop):
         cart = Cart.objects.get()
 
     assert (
-        difference(shop) == f"completed checkout {checkout['id']} is of cart {cart.pk}, which is still active"
+        difference(shop)
+        == f"completed checkout {checkout['id']} belongs to cart {cart.pk}, which is still active"
     )
 
 

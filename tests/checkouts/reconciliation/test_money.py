@@ -88,7 +88,7 @@ def test_order_without_a_payment_is_found(shop, sold):
     with shop.scope():
         CheckoutPaymentAttempt.objects.update(status="failed")
 
-    assert difference(shop) == f"order {sold['order_id']} has 0 payments that succeeded, where one is right"
+    assert difference(shop) == f"order {sold['order_id']} has 0 successful payments instead of one"
 
 
 @pytest.mark.parametrize("status", ["dead", "cancelled", "skipped", "succeeded", None])
@@ -102,7 +102,7 @@ def test_late_money_that_nobody_gives_back_is_found(shop, variant, status):
         refund(shop, attempt, status)
 
     assert difference(shop) == (
-        f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is {status or 'missing'}"
+        f"payment attempt {attempt.pk} must be refunded (1000 EUR), but the dispatch of its refund is {status or 'missing'}"
     )
 
 
@@ -117,7 +117,7 @@ def test_late_money_that_nobody_has_noted_is_found(shop, variant):
 
     assert (
         difference(shop)
-        == f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is missing"
+        == f"payment attempt {attempt.pk} must be refunded (1000 EUR), but the dispatch of its refund is missing"
     )
 
 
@@ -143,7 +143,7 @@ def test_cancelled_order_whose_money_nobody_gives_back_is_found(shop, sold):
         )
 
     assert difference(shop) == (
-        f"payment attempt {attempt.pk} is to be given back (1000 EUR), but its refund is dead"
+        f"payment attempt {attempt.pk} must be refunded (1000 EUR), but the dispatch of its refund is dead"
     )
     with shop.scope():
         Order.objects.update(payment_status="refunded", refunded_at=timezone.now())
@@ -154,7 +154,7 @@ def test_refund_that_the_order_does_not_know_of_is_found(shop, sold):
     attempt = at_gateway(shop, refunded_at=timezone.now())
 
     assert difference(shop) == (
-        f"payment attempt {attempt.pk} was given back, but order {sold['order_id']} is still paid"
+        f"payment attempt {attempt.pk} was refunded, but order {sold['order_id']} is still paid"
     )
 
 
@@ -176,7 +176,7 @@ def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, st
 
     expected = (
         f"payment attempt {attempt.pk} of ended checkout {checkout['id']} is still requires_action,"
-        f" and its cancellation is {status or 'missing'}"
+        f" and the dispatch of its cancellation is {status or 'missing'}"
     )
     assert reconcile(shop) == ([] if status == "pending" else [expected])
 
@@ -187,22 +187,22 @@ def test_page_of_an_ended_checkout_that_nobody_closes_is_found(shop, variant, st
         (
             "processing",
             {"amount_cents": 900},
-            "(1000 EUR) and its money is waited for, but payment attempt {} of 900 EUR is pending",
+            "(1000 EUR) and is not ready to complete, but payment attempt {} of 900 EUR is pending",
         ),
         (
             "processing",
             {"currency": "CZK"},
-            "(1000 EUR) and its money is waited for, but payment attempt {} of 1000 CZK is pending",
+            "(1000 EUR) and is not ready to complete, but payment attempt {} of 1000 CZK is pending",
         ),
         (
             "processing",
             {"status": "failed"},
-            "(1000 EUR) and its money is waited for, but there is no payment attempt",
+            "(1000 EUR) and is not ready to complete, but there is no payment attempt",
         ),
         (
             "ready",
             {"status": "pending"},
-            "(1000 EUR) and its money has come, but payment attempt {} of 1000 EUR is pending",
+            "(1000 EUR) and is ready to complete, but payment attempt {} of 1000 EUR is pending",
         ),
     ],
 )
@@ -275,8 +275,8 @@ def test_cancelled_order_whose_payment_is_unknown_to_the_gateway_is_found(shop, 
     assert reconcile(shop) == [
         f"payment attempt {attempt.pk} by stripe took 1000 EUR, but has no key",
         (
-            f"order {sold['order_id']} was cancelled, but its 1000 EUR, paid by stripe, can't be given back: "
-            "no payment is known"
+            f"order {sold['order_id']} was cancelled, but its 1000 EUR, paid by stripe, can't be refunded: "
+            "its payment is missing"
         ),
     ]
 
@@ -289,7 +289,7 @@ def test_refunded_order_whose_payment_was_never_given_back_is_found(shop, sold):
         OutboxDispatch.objects.filter(idempotency_key__startswith="refund_payment/").delete()
 
     assert difference(shop) == (
-        f"order {sold['order_id']} is refunded, but payment attempt {attempt.pk} was never given back"
+        f"order {sold['order_id']} is refunded, but payment attempt {attempt.pk} was never refunded"
     )
 
 

@@ -72,7 +72,7 @@ def test_dispatch_that_is_never_pruned_or_never_run_is_found(shop, columns):
     dispatch = factories.make_dispatch(shop, target={"task_name": "send_email"}, **columns)
 
     assert difference(shop) == (
-        f"dispatch {dispatch.pk} of send_email is {columns['status']}, which its time of finishing contradicts"
+        f"dispatch {dispatch.pk} of send_email is {columns['status']}, which contradicts its finished_at"
     )
 
 
@@ -116,7 +116,7 @@ def test_checkout_that_is_not_swept_for_years_is_found(shop, checkout, column):
     change(shop, Checkout, **{column: FAR})
 
     assert difference(shop) == (
-        f"checkout {checkout['id']} has {column} {SHOWN_FAR}, which is further away than anything waits"
+        f"checkout {checkout['id']} has {column} {SHOWN_FAR}, which is too far in the future"
     )
 
 
@@ -131,7 +131,7 @@ def test_dispatch_that_is_not_run_for_years_is_found(shop, columns, column):
     dispatch = factories.make_dispatch(shop, target={"task_name": "send_email"}, **columns)
 
     assert difference(shop) == (
-        f"dispatch {dispatch.pk} has {column} {SHOWN_FAR}, which is further away than anything waits"
+        f"dispatch {dispatch.pk} has {column} {SHOWN_FAR}, which is too far in the future"
     )
 
 
@@ -140,7 +140,7 @@ def test_row_that_is_postponed_for_years_is_found(shop):
         row = PostponedRow.objects.create(loop="checkouts", row_id=1, retry_at=FAR)
 
     assert difference(shop) == (
-        f"postponed row {row.pk} has retry_at {SHOWN_FAR}, which is further away than anything waits"
+        f"postponed row {row.pk} has retry_at {SHOWN_FAR}, which is too far in the future"
     )
 
 
@@ -152,7 +152,7 @@ def test_claim_from_the_future_is_found(shop):
         IdempotencyRecord.objects.update(created_at=FAR)
 
     assert difference(shop) == (
-        f"idempotency record {record.pk} has created_at {SHOWN_FAR}, which is further away than anything waits"
+        f"idempotency record {record.pk} has created_at {SHOWN_FAR}, which is too far in the future"
     )
 
 

@@ -77,7 +77,7 @@ def test_entry_of_an_order_that_names_another_checkout_is_found(sold, table, wha
     (line,) = sold.damaged(f"UPDATE {table} SET checkout_id = 7 {ORDER}")
     assert line.startswith(what)
     assert line.endswith(
-        f" is of order {sold.order_id}, whose checkout is {sold.checkout_id}, but names checkout 7"
+        f" belongs to order {sold.order_id}, whose checkout is {sold.checkout_id}, but names checkout 7"
     )
 
 
@@ -92,8 +92,8 @@ def test_what_a_cancelled_order_has_not_given_back_is_found(shop, sold, table):
         "WHERE account_id = %(shop)s AND id = %(discount)s",
     }
     expected = {
-        "voucher_redemptions": f"gift card {sold.card.pk} paid 500 for it and got back 0",
-        "discount_redemptions": f"discount {sold.discount.pk} took off 200 and was given back for 0",
+        "voucher_redemptions": f"gift card {sold.card.pk} paid 500 for it and got 0 back",
+        "discount_redemptions": f"discount {sold.discount.pk} took off 200, of which 0 was reversed",
     }
 
     lines = sold.damaged(f"DELETE FROM {table} {ORDER} AND kind = 'reversal'", undone[table])
@@ -106,7 +106,7 @@ def test_what_an_order_that_stands_has_given_back_is_found(sold):
         "INSERT INTO voucher_redemptions (account_id, voucher_id, order_id, kind, amount_cents, balance_after_cents,"
         " actor, created_at) VALUES (%(shop)s, %(card)s, %(order)s, 'reversal', 500, 500, 'somebody', now())",
         "UPDATE vouchers SET balance_cents = 500, status = 'active' WHERE account_id = %(shop)s AND id = %(card)s",
-    ) == [f"order {sold.order_id} is open: gift card {sold.card.pk} paid 500 for it and got back 500"]
+    ) == [f"order {sold.order_id} is open: gift card {sold.card.pk} paid 500 for it and got 500 back"]
 
 
 def test_lost_hold_of_a_discount_is_found(paying):
