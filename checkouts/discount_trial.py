@@ -1,13 +1,9 @@
 """The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
-from collections.abc import Sequence
-
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import (
@@ -18,6 +14,7 @@ from unfold.widgets import (
 
 from carts.queries import LoadedCart, get_cart
 from commerce.backoffice.display import format_money
+from commerce.backoffice.tables import build_table, link_page
 from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Line, Rule, Verdict, evaluate
@@ -96,12 +93,12 @@ def _make_tables(
     )
     amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
     tables = [
-        _make_table(
+        build_table(
             "Together",
             ["Subtotal", "Off the lines", "Off shipping"],
             [[format_money(cents, basket.currency) for cents in amounts]],
         ),
-        _make_table(
+        build_table(
             "Discounts, in the order of application",
             ["Discount", "Type", "Code", "Takes off", "Why"],
             [
@@ -115,7 +112,7 @@ def _make_tables(
     unknown = [code for code in codes if code.upper() not in known]
     if unknown:
         why = "No discount has this code, apart from archived ones."
-        tables.append(_make_table("Unknown codes", ["Code", "Why"], [[code, why] for code in unknown]))
+        tables.append(build_table("Unknown codes", ["Code", "Why"], [[code, why] for code in unknown]))
     return tables
 
 
@@ -139,13 +136,7 @@ def _make_basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:
 
 
 def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[object]:
-    url = reverse("admin:discounts_discount_change", args=[rule.id])
-    # `format_html` escapes the title, which staff may type freely.
-    link = format_html('<a href="{}" class="font-semibold text-important">{}</a>', url, rule.title)
+    link = link_page("admin:discounts_discount_change", rule.id, rule.title)
     off = format_money(verdict.amount_cents, currency) if verdict.is_applied else "-"
     why = "" if verdict.is_applied else verdict.detail
     return [link, rule.mechanic.label, rule.code or "-", off, why]
-
-
-def _make_table(title: str, headers: list[str], rows: Sequence[Sequence[object]]) -> dict[str, object]:
-    return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": 0}

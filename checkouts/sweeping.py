@@ -1,12 +1,9 @@
 """End overdue checkouts of every account: abandon unpaid ones, complete paid ones."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
-
-from django.db import connection
 
 from checkouts.errors import CheckoutAlreadyCompleted, CheckoutExpired
 from checkouts.models import Checkout
@@ -14,6 +11,7 @@ from checkouts.operations import complete_checkout, sweep_account
 from commerce.errors import NotFound
 from commerce.loops.operations import (
     continue_after_failure,
+    find_due_rows,
     forget_postponed,
     handle_rows,
     is_server_failure,
@@ -32,12 +30,7 @@ def sweep_overdue_checkouts(*, now: datetime) -> int:
 
     A checkout that fails is postponed; the others are still ended.
     """
-    overdue: defaultdict[int, list[int]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        # A function of another role, because policies let this one see no rows outside of an account's scope.
-        cursor.execute("SELECT account_id, checkout_id FROM overdue_checkouts(%s)", [BATCH])
-        for account_id, checkout_id in cursor.fetchall():
-            overdue[account_id].append(checkout_id)
+    overdue = find_due_rows("SELECT account_id, checkout_id FROM overdue_checkouts(%s)", batch=BATCH)
     for account_id, checkout_ids in overdue.items():
         with continue_after_failure(LOOP, account=account_id):
             _sweep(account_id, checkout_ids, now=now)

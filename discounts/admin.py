@@ -14,6 +14,7 @@ from unfold.decorators import action, display
 from commerce.backoffice.display import LABEL_COLOURS, format_time, money_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import read_all_values
+from commerce.backoffice.history import name_actor
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
 from commerce.errors import Refusal
 
@@ -179,8 +180,9 @@ class DiscountAdmin(EditableAdmin):
         if change:
             super().save_model(request, obj, form, change)
             return
-        actor = f"staff:{request.user.get_username()}"
-        saved = operations.create_discount(fields=read_all_values(form), actor=actor, now=timezone.now())
+        saved = operations.create_discount(
+            fields=read_all_values(form), actor=name_actor(request), now=timezone.now()
+        )
         # Django uses its own instance afterwards, for the log and the redirect.
         copy_row(saved, obj)
 

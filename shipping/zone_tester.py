@@ -7,7 +7,6 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
@@ -17,6 +16,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 from accounts.models import Market
 from accounts.queries import markets
 from commerce.backoffice.display import format_money
+from commerce.backoffice.tables import build_table, link_page
 from commerce.reference import country_names, currencies
 from commerce.rules import MAX_SAFE_INTEGER
 
@@ -100,19 +100,19 @@ class ZoneTester(ModelAdmin):
 def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
     found = explain(parcel)
     return [
-        _build_table(
+        build_table(
             "Offered, in this order",
             ["Price", "Method", "Rate", "Zone", "Days", "Cash on delivery", "Pickup point"],
             [_build_offer_cells(offer) for offer in found.offers[:SHOWN]],
             hidden=len(found.offers) - SHOWN,
         ),
-        _build_table(
+        build_table(
             "Not offered, though the zone covers the address",
             ["Zone", "Method", "Rate", "Why not"],
             [_build_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
             hidden=len(found.refused_rates) - SHOWN,
         ),
-        _build_table(
+        build_table(
             "Zones that offer nothing",
             ["Zone", "Methods", "Why not"],
             [
@@ -122,12 +122,6 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
             hidden=len(found.refused_zones) - SHOWN,
         ),
     ]
-
-
-def _build_table(
-    title: str, headers: list[str], rows: list[list[object]], *, hidden: int
-) -> dict[str, object]:
-    return {"title": title, "table": {"headers": headers, "rows": rows}, "hidden": max(hidden, 0)}
 
 
 def _build_offer_cells(offer: Offer) -> list[object]:
@@ -159,14 +153,8 @@ def _build_rate_cells(refused: RefusedRate) -> list[object]:
 
 
 def _link_method(method: Method) -> SafeString:
-    return _link("admin:shipping_shippingmethod_change", method.id, method.name)
+    return link_page("admin:shipping_shippingmethod_change", method.id, method.name)
 
 
 def _link_zone(zone: ShippingZone) -> SafeString:
-    return _link("admin:shipping_shippingzone_change", zone.pk, zone.name)
-
-
-def _link(view_name: str, pk: int, text: str) -> SafeString:
-    return format_html(
-        '<a href="{}" class="font-semibold text-important">{}</a>', reverse(view_name, args=[pk]), text
-    )
+    return link_page("admin:shipping_shippingzone_change", zone.pk, zone.name)

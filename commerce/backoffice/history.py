@@ -9,6 +9,11 @@ from django.http import HttpRequest
 from .models import StaffAction
 
 
+def name_actor(request: HttpRequest) -> str:
+    """Return who acts, as it is stored in ledgers and versions: `staff:NAME`."""
+    return f"staff:{request.user.get_username()}"
+
+
 def record(
     request: HttpRequest,
     rows: Iterable[Model],

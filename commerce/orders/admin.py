@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
+from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.formats import parse_id
@@ -210,9 +211,7 @@ class OrderAdmin(ReadOnlyAdmin):
         icon="undo",
     )
     def mark_refunded(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
-        operations.mark_order_refunded(
-            order_id=order.pk, actor=f"staff:{request.user.get_username()}", now=timezone.now()
-        )
+        operations.mark_order_refunded(order_id=order.pk, actor=name_actor(request), now=timezone.now())
         return "The order is refunded."
 
     @dialog_action(
@@ -229,7 +228,7 @@ class OrderAdmin(ReadOnlyAdmin):
             order_id=order.pk,
             reason=fields["reason"] or None,
             # Written to the ledgers of discounts and gift cards.
-            actor=f"staff:{request.user.get_username()}",
+            actor=name_actor(request),
             now=timezone.now(),
         )
         return "The order is cancelled."

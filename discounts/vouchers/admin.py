@@ -20,6 +20,7 @@ from unfold.widgets import (
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import label_column, money_column
+from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.rules import MAX_SAFE_INTEGER
@@ -178,7 +179,7 @@ class VoucherAdmin(ReadOnlyAdmin):
             recipient_email=fields["recipient_email"] or None,
             expires_at=fields["expires_at"],
             send_email=fields["send_email"],
-            actor=f"staff:{request.user.get_username()}",
+            actor=name_actor(request),
             now=timezone.now(),
         )
         self.log_addition(request, issued, "issued")

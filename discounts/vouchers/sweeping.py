@@ -1,14 +1,11 @@
 """Expires overdue gift cards of every account."""
 
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import connection
-
 from commerce.events.operations import publish_many
-from commerce.loops.operations import continue_after_failure, forget_postponed, handle_rows
+from commerce.loops.operations import continue_after_failure, find_due_rows, forget_postponed, handle_rows
 from commerce.tenancy.locks import lock
 from discounts.models import Voucher
 
@@ -28,7 +25,7 @@ def expire_overdue_vouchers(*, now: datetime, within_s: float = 0) -> int:
     expired = 0
     is_full = True
     while is_full:
-        overdue = _find_overdue()
+        overdue = find_due_rows("SELECT account_id, voucher_id FROM expired_vouchers(%s)", batch=BATCH)
         for account_id, voucher_ids in overdue.items():
             with continue_after_failure(LOOP, account=account_id):
                 counts = handle_rows(
@@ -56,13 +53,3 @@ def expire_vouchers(*, voucher_ids: Sequence[int], now: datetime) -> int:
         )
     forget_postponed(LOOP, voucher_ids)
     return len(vouchers)
-
-
-def _find_overdue() -> dict[int, list[int]]:
-    by_account: defaultdict[int, list[int]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        # A function of another role, because policies let this one see no rows outside of an account's scope.
-        cursor.execute("SELECT account_id, voucher_id FROM expired_vouchers(%s)", [BATCH])
-        for account_id, voucher_id in cursor.fetchall():
-            by_account[account_id].append(voucher_id)
-    return by_account

@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import text_column
+from commerce.backoffice.history import name_actor
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
 
-from .editor import Editor, name_author
+from .editor import Editor
 from .forms import OpenForm
 from .models import EmailTemplateVersion
 from .operations import Change, restore_version
@@ -94,7 +95,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             template_key=row.template_key,
             locale=row.locale,
             expected_version=last.number,
-            author=name_author(request),
+            author=name_actor(request),
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
         return f"Version {row.number} is used again."

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.queries import current_account
-from commerce.backoffice.history import record_one
+from commerce.backoffice.history import name_actor, record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.scopes import get_scope_opener
 from commerce.errors import Refusal, ValidationFailed
@@ -21,10 +21,6 @@ from .queries import CurrentTemplate, get_template, versions
 from .rendering import render_draft
 
 _SHOWN_VERSIONS = 20
-
-
-def name_author(request: HttpRequest) -> str:
-    return f"staff:{request.user.get_username()}"
 
 
 class Editor:
@@ -97,7 +93,7 @@ class Editor:
                 template_key=self.template.template_key,
                 locale=self.template.locale,
                 expected_version=fields["expected_version"],
-                author=name_author(self.request),
+                author=name_actor(self.request),
                 note=fields["note"] or None,
             ),
             draft=self.form.build_draft(),
@@ -114,7 +110,7 @@ class Editor:
                 template_key=self.template.template_key,
                 locale=self.template.locale,
                 expected_version=self.form.cleaned_data["expected_version"],
-                author=name_author(self.request),
+                author=name_actor(self.request),
                 now=timezone.now(),
             )
             self._record(reset, "reset")

@@ -1,5 +1,4 @@
 import io
-import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
+from commerce.errors import ValidationFailed
+from commerce.rules import token
 from shipping.pickup_feeds.errors import FeedRefused
 from shipping.pickup_feeds.formats import FORMATS, find_format, read_feed
 from shipping.pickup_feeds.lines import Line
@@ -88,9 +89,10 @@ class _ProgressReader(io.RawIOBase):
 
 
 def _parse_carrier(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9_-]{1,64}", text):
-        raise ArgumentTypeError("must be 1 to 64 characters of a-z, 0-9, _ and -")
-    return text
+    try:
+        return token(text)
+    except ValidationFailed as refusal:
+        raise ArgumentTypeError(refusal.errors[0].detail) from None
 
 
 def _open_source(name: str, format_name: str | None, files: ExitStack, bar: tqdm) -> Source:

@@ -298,7 +298,7 @@ def test_dry_run_tells_what_would_change_and_changes_nothing(db, feed):
         (("gls", "-"), "The format of '-' is unknown. Set it with --format."),
         (("gls", "points.xml"), "The format of 'points.xml' is unknown. Set it with --format."),
         (("gls", "/nowhere/points.csv"), "/nowhere/points.csv can't be read: No such file or directory."),
-        (("Gls", "points.csv"), "argument carrier: must be 1 to 64 characters of a-z, 0-9, _ and -"),
+        (("Gls", "points.csv"), "argument carrier: Use at most 64 lower-case letters, digits, _ and -."),
     ],
 )
 def test_arguments_that_name_no_feed_are_refused(db, arguments, reason):
