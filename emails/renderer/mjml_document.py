@@ -5,7 +5,7 @@ mrml does that in a fiftieth of the time.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import NoReturn
@@ -23,6 +23,9 @@ _COMPONENTS = components_for_invocation(None)
 # What XML doesn't allow: mrml refuses the whole document.
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _XML_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+
+# By parent: what MJML allows there, but mrml doesn't, so that it is left out (see mjml_skeleton.py).
+_LEFT_OUT = {"mj-accordion-element": {COMMENT, "mj-raw"}, "mj-carousel": {COMMENT}}
 
 _Attributes = Mapping[str, str]
 
@@ -63,6 +66,7 @@ def read_document(mjml: str, *, warnings: list[MjmlWarning] | None) -> Document:
             MjmlWarning(line=found.line, tag=found.tag_name, message=found.message)
             for found in validate_tree(root, _COMPONENTS)
         ]
+        warnings += _list_left_out(body)
     head = _find(root, "mj-head")
     head_children = head.children if head else ()
     resolver = _Resolver(child for child in head_children if child.tag_name == "mj-attributes")
@@ -77,6 +81,14 @@ def read_document(mjml: str, *, warnings: list[MjmlWarning] | None) -> Document:
             if child.tag_name == "mj-raw" and child.attributes.get("position") == "file-start"
         ),
     )
+
+
+def _list_left_out(node: Node) -> Iterator[MjmlWarning]:
+    for child in node.children:
+        if child.tag_name in _LEFT_OUT.get(node.tag_name, ()):
+            what = child.tag_name or "a comment"
+            yield MjmlWarning(line=child.line, tag=node.tag_name, message=f"{what} inside of it is left out")
+        yield from _list_left_out(child)
 
 
 class _Resolver:

@@ -13,11 +13,11 @@ from emails.renderer.mjml_document import COMMENT, Document, Element
 
 # What these may contain. mrml refuses a document with anything else there.
 _CHILDREN = {
-    "mj-accordion": {"mj-accordion-element"},
+    "mj-accordion": {"mj-accordion-element", "mj-raw", COMMENT},
     "mj-accordion-element": {"mj-accordion-text", "mj-accordion-title"},
     "mj-carousel": {"mj-carousel-image"},
-    "mj-navbar": {"mj-navbar-link"},
-    "mj-social": {"mj-social-element"},
+    "mj-navbar": {"mj-navbar-link", "mj-raw", COMMENT},
+    "mj-social": {"mj-social-element", "mj-raw", COMMENT},
     "mj-carousel-image": set[str](),
     "mj-divider": set[str](),
     "mj-image": set[str](),
@@ -60,7 +60,8 @@ class Skeleton:
         self.mjml = "".join([f"<mjml{_format(document.attributes)}>", *parts, "</mjml>"])
 
     def fill(self, html: str) -> str:
-        return re.sub(f"{self._prefix}([0-9]+)_", lambda mark: self._contents[int(mark[1])], html)
+        mark = f"{self._prefix}([0-9]+)_"
+        return re.sub(f"<!--{mark}-->|{mark}", lambda found: self._contents[int(found[1] or found[2])], html)
 
     @property
     def contents(self) -> Iterable[str]:
@@ -91,11 +92,11 @@ class Skeleton:
                 yield f"<mj-style>{self._mark(css)}</mj-style>"
         yield "</mj-head>"
 
-    def _write(self, element: Element) -> Iterator[str]:
+    def _write(self, element: Element, parent: str = "") -> Iterator[str]:
         name = element.name
-        if name == COMMENT:
-            content = element.content.removeprefix("<!--").removesuffix("-->")
-            yield f"<!--{self._mark(content)}-->"
+        # mrml takes no `mj-raw` where only some elements may be, but comments, which also stay in their place.
+        if name == COMMENT or (name == "mj-raw" and parent in _CHILDREN):
+            yield f"<!--{self._mark(element.content)}-->"
             return
         # Without it, programs that block images show or read out the address of a decoration.
         attributes = {"alt": "", **element.attributes} if name in _IMAGES else element.attributes
@@ -105,7 +106,7 @@ class Skeleton:
         allowed = _CHILDREN.get(name, _IN_BODY)
         for child in element.children:
             if child.name in allowed:
-                yield from self._write(child)
+                yield from self._write(child, name)
         yield f"</{name}>"
 
 

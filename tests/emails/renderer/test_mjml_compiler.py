@@ -64,6 +64,57 @@ def test_what_has_no_place_in_an_element_is_left_out(parent):
     assert ">after</div>" in html
 
 
+@pytest.mark.parametrize(
+    ("parent", "child"),
+    [
+        ("mj-social", '<mj-social-element href="a">{}</mj-social-element>'),
+        ("mj-navbar", '<mj-navbar-link href="a">{}</mj-navbar-link>'),
+        (
+            "mj-accordion",
+            "<mj-accordion-element><mj-accordion-title>{}</mj-accordion-title></mj-accordion-element>",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kept", ["<mj-raw>{}</mj-raw>", "{}"])
+def test_html_between_elements_stays_in_its_place(parent, child, kept):
+    written = "<!--[if mso]><td><![endif]-->"
+    content = child.format("ONE") + kept.format(written) + child.format("TWO")
+
+    html = body_of(f"<mj-section><mj-column><{parent}>{content}</{parent}></mj-column></mj-section>")
+
+    before, after = html.split(written)
+    assert ("ONE" in before, "TWO" in before) == (True, False)
+    assert ("ONE" in after, "TWO" in after) == (False, True)
+    # Not within a tag or a comment.
+    assert before.rstrip().endswith(">")
+    assert after.lstrip().startswith("<")
+
+
+@pytest.mark.parametrize(
+    ("content", "warnings"),
+    [
+        (
+            "<mj-accordion><mj-accordion-element>\n<mj-raw>x</mj-raw><!-- y --></mj-accordion-element></mj-accordion>",
+            [
+                (2, "mj-accordion-element", "mj-raw inside of it is left out"),
+                (2, "mj-accordion-element", "a comment inside of it is left out"),
+            ],
+        ),
+        (
+            '<mj-carousel><mj-carousel-image src="a" />\n<!-- x --></mj-carousel>',
+            [(2, "mj-carousel", "a comment inside of it is left out")],
+        ),
+        ("<mj-accordion><!-- x --><mj-raw>y</mj-raw></mj-accordion>", []),
+    ],
+)
+def test_what_is_left_out_is_a_mistake(content, warnings):
+    source = f"<mjml><mj-body><mj-section><mj-column>{content}</mj-column></mj-section></mj-body></mjml>"
+
+    found = compile_mjml(source, preheader=None).warnings
+
+    assert [(warning.line, warning.tag, warning.message) for warning in found] == warnings
+
+
 @pytest.mark.parametrize("tag", ["mj-none", "div", "mj-body", "mj-head"])
 def test_unknown_element_of_the_body_is_left_out(tag):
     assert ">x<" not in body_of(f"<mj-section><mj-column><{tag}>x</{tag}></mj-column></mj-section>")
