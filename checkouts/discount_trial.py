@@ -1,5 +1,7 @@
 """The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
+from collections.abc import Sequence
+
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -19,7 +21,7 @@ from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.evaluation import Basket, Line, Rule, Verdict, evaluate
 from discounts.in_force import load_rules_on_trial
-from discounts.rules import normalise_code
+from discounts.rules import is_same_code, normalise_code
 from discounts.shoppers import load_shopper
 
 
@@ -87,7 +89,7 @@ def _make_tables(
     evaluated = evaluate(
         basket,
         automatic=[rule for rule in rules if rule.code is None],
-        entered=[rule for rule in rules if rule.code is not None],
+        entered=_sort_entered(rules, codes),
         shopper=load_shopper(rules, customer_id=cart.cart.customer_id, email=email, checkout_id=None),
         now=timezone.now(),
     )
@@ -107,13 +109,21 @@ def _make_tables(
             ],
         ),
     ]
-    # Case is ignored, as in the database.
-    known = {rule.code.upper() for rule in rules if rule.code is not None}
-    unknown = [code for code in codes if code.upper() not in known]
+    unknown = [code for code in codes if not any(is_same_code(rule.code or "", code) for rule in rules)]
     if unknown:
         why = "No discount has this code, apart from archived ones."
         tables.append(build_table("Unknown codes", ["Code", "Why"], [[code, why] for code in unknown]))
     return tables
+
+
+def _sort_entered(rules: Sequence[Rule], codes: Sequence[str]) -> list[Rule]:
+    """Return the rules with codes in the order in which the codes were typed, then the one whose page led here."""
+
+    def find_position(rule: Rule) -> int:
+        matches = (position for position, code in enumerate(codes) if is_same_code(rule.code or "", code))
+        return next(matches, len(codes))
+
+    return sorted((rule for rule in rules if rule.code is not None), key=find_position)
 
 
 def _make_basket(cart: LoadedCart, *, shipping_cents: int | None) -> Basket:

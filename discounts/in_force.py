@@ -38,7 +38,8 @@ _ON_TRIAL = Prepared(
     SELECT {_COLUMNS} FROM discounts WHERE account_id = %(account_id)s AND id = %(discount_id)s::bigint
      UNION
     SELECT {_COLUMNS} FROM discounts
-     WHERE account_id = %(account_id)s AND status <> 'archived' AND upper(code) = ANY(%(codes)s::text[])
+     WHERE account_id = %(account_id)s AND status <> 'archived'
+       AND upper(code) = ANY(ARRAY(SELECT upper(typed) FROM unnest(%(codes)s::text[]) AS typed))
      ORDER BY id
     """,  # noqa: S608  the columns are constant
     reads=True,
@@ -61,8 +62,9 @@ def load_rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[l
 
 def load_rules_on_trial(*, codes: Sequence[str], discount_id: int | None = None) -> list[Rule]:
     """Load automatic discounts in any state, those with the codes, and the given one, in one statement."""
-    entered = [normalise_code(code).upper() for code in codes]
-    return _fetch(_ON_TRIAL, codes=entered, discount_id=discount_id)
+    # The database makes them upper case, as Python does it differently: of ß it makes SS.
+    typed = [normalise_code(code) for code in codes]
+    return _fetch(_ON_TRIAL, codes=typed, discount_id=discount_id)
 
 
 def find_rule_by_code(code: str) -> Rule | None:

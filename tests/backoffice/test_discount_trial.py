@@ -47,6 +47,26 @@ def test_discounts_are_tried_together(shop, support, cart):
         assert not DiscountHold.objects.exists()
 
 
+def test_codes_apply_in_the_order_in_which_they_are_typed(shop, support, cart):
+    factories.make_discount(shop, title="One", code="ONE")
+    factories.make_discount(shop, title="Two", code="TWO")
+
+    page = support.get(PAGE, cart=cart, codes="two,one")
+
+    # Neither stacks, so the one that is entered last replaces the other, as in a checkout.
+    assert [[row[0], row[3]] for row in rows(page, "Discounts")] == [["Two", "-"], ["One", "€4.00"]]
+
+
+def test_codes_ignore_case_like_the_database(shop, support, cart):
+    # Python makes SS of ß in capitals, PostgreSQL leaves it as it is.
+    factories.make_discount(shop, title="Big", code="Groß")
+
+    page = support.get(PAGE, cart=cart, codes="groß,GROSS")
+
+    assert [[row[0], row[3]] for row in rows(page, "Discounts")] == [["Big", "€4.00"]]
+    assert rows(page, "Unknown") == [["GROSS", "No discount has this code, apart from archived ones."]]
+
+
 def test_what_takes_nothing_says_why(shop, support, cart):
     tomorrow = timezone.now() + timedelta(days=1)
     factories.make_discount(shop, title="Later", code=None, starts_at=tomorrow)
