@@ -1,6 +1,8 @@
-"""What accounts, markets and keys must be like, whichever interface they come through."""
+"""What accounts, markets, keys and their staff must be like, whichever interface they come through."""
 
-from accounts.models import ApiKey, Market
+from django.core.exceptions import ValidationError
+
+from accounts.models import ApiKey, Market, StaffMembership, User
 from commerce.principal import SCOPES
 from commerce.rules import (
     Fields,
@@ -22,6 +24,7 @@ from commerce.rules import (
 )
 
 MAX_NAME = 200
+MAX_USERNAME = 150
 MAX_VAT_NUMBER = 32
 # How long a rotated key may still work. A day to a month is usual.
 MAX_GRACE_S = 31_536_000
@@ -35,6 +38,16 @@ def account_handle(value: object) -> str:
         refuse("reserved", "This handle is reserved.")
     if not any(character.isalpha() for character in kept):
         refuse("needs_letter", "A handle needs a letter, so that it can't be mistaken for an id.")
+    return kept
+
+
+def username(value: object) -> str:
+    """A username that Django's own forms accept, in their normal form."""
+    kept = User.normalize_username(text(MAX_USERNAME)(value))
+    try:
+        User.username_validator(kept)
+    except ValidationError as error:
+        refuse("invalid_username", " ".join(error.messages))
     return kept
 
 
@@ -73,3 +86,7 @@ KEY = Fields(
     },
 )
 ROTATION = Fields(required={"grace_seconds": integer(max_value=MAX_GRACE_S)})
+
+OPERATOR_LOGIN = Fields(required={"username": username})
+MEMBERSHIP = Fields(required={"role": choice(StaffMembership.Role.values)})
+INVITATION = Fields(required={"username": username, "role": choice(StaffMembership.Role.values)})

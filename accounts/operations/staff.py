@@ -6,18 +6,21 @@ in, and is shown to the owner after accepting it.
 
 from accounts.errors import AlreadyMember
 from accounts.models import StaffInvitation, StaffMembership, User
+from accounts.rules import INVITATION, MEMBERSHIP
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 
 
 def add_member(*, account_id: int, user_id: int, role: str) -> StaffMembership:
-    """Add a user to the staff. The unique key allows one membership."""
+    """Add a user to the staff. Raises `ValidationFailed`, and `AlreadyMember` through the unique key."""
+    MEMBERSHIP.check({"role": role})
     return StaffMembership.objects.create(account_id=account_id, user_id=user_id, role=role)
 
 
 def change_role(*, membership: StaffMembership, role: str) -> StaffMembership:
-    """Change the role, effective from the member's next request."""
+    """Change the role, effective from the member's next request. Raises `ValidationFailed`."""
+    MEMBERSHIP.check({"role": role})
     membership.role = role
     membership.save(update_fields=["role"])
     return membership
@@ -31,8 +34,8 @@ def remove_member(*, membership: StaffMembership) -> None:
 
 
 def invite_member(*, username: str, role: str) -> StaffInvitation:
-    """Invite by username. Raises `AlreadyMember`, and `AlreadyInvited` through the unique key."""
-    username = User.normalize_username(username)
+    """Invite by username. Raises `ValidationFailed`, `AlreadyMember`, and `AlreadyInvited` through the unique key."""
+    username = INVITATION.check({"username": username, "role": role})["username"]
     members = StaffMembership.objects.filter(account_id=current_account_id())
     if members.filter(user__username=username).exists():
         raise AlreadyMember

@@ -1,5 +1,6 @@
 """What customers and segments must be like, whichever interface they come through."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
@@ -8,6 +9,7 @@ from commerce.mail import email_folders
 from commerce.rules import (
     Fields,
     Rule,
+    boolean,
     cents,
     choice,
     country,
@@ -94,12 +96,20 @@ FILTER = within_bytes(
 SEGMENT = Fields(required={"handle": handle, "name": text(MAX_SEGMENT_NAME), "filter": FILTER})
 
 
-def require_known_templates(preferences: dict[str, bool]) -> None:
-    """Raise `ValidationFailed` for keys that aren't those of templates."""
-    errors = tuple(
-        FieldError(f"notification_preferences.{key}", "unknown_template", "There is no such template.")
-        for key in preferences
-        if key not in email_folders()
-    )
+def check_preferences(preferences: Mapping[str, object]) -> dict[str, bool]:
+    """Check which emails a customer wants, by the keys of templates.
+
+    Raises `ValidationFailed` for unknown keys and for values other than true and false.
+    """
+    checked: dict[str, bool] = {}
+    errors: list[FieldError] = []
+    for key, value in preferences.items():
+        try:
+            if key not in email_folders():
+                refuse("unknown_template", "There is no such template.")
+            checked[key] = boolean(value)
+        except ValidationFailed as refusal:
+            errors += errors_below(f"notification_preferences.{key}", refusal)
     if errors:
-        raise ValidationFailed(errors=errors)
+        raise ValidationFailed(errors=tuple(errors))
+    return checked

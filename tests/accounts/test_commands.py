@@ -50,7 +50,13 @@ def test_bootstrap_makes_a_superuser_on_request(db, run):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--staff-user", "ann"), ("--staff-user", "bob", "--staff-password", "a long password")]
+    "arguments",
+    [
+        ("--staff-user", "ann"),
+        ("--staff-user", "bob", "--staff-password", "a long password"),
+        ("--staff-user", "ann smith", "--staff-password", "a long password"),
+        ("--staff-user", "a" * 151, "--staff-password", "a long password"),
+    ],
 )
 def test_bootstrap_with_a_bad_superuser_makes_nothing(db, run, arguments):
     User.objects.create_user("bob")

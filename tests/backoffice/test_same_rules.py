@@ -5,8 +5,8 @@ import json
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account
-from accounts.operations import update_account
+from accounts.models import Account, StaffInvitation, StaffMembership
+from accounts.operations import add_member, change_role, invite_member, update_account
 from commerce.catalog.models import Variant, VariantPricing
 from commerce.catalog.operations import (
     add_pricing,
@@ -27,6 +27,7 @@ from discounts.vouchers.operations import issue_voucher, revoke_voucher
 from shipping.models import ShippingMethod, ShippingRate
 from shipping.operations import create_rate
 from tests import factories
+from tests.backoffice.clients import make_user
 from tests.backoffice.kinds import BROKEN, KINDS
 from tests.problems import field_errors
 from tests.storefront import checkout_in
@@ -242,6 +243,9 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
     customer, now = factories.make_customer(shop), timezone.now()
     voucher = factories.make_voucher(shop)
     market = shop.market.pk
+    user = make_user()
+    with shop.scope():
+        member = add_member(account_id=shop.id, user_id=user.pk, role="staff")
     writes = [
         (
             lambda: update_product(product=variant.product, changes={"handle": "A"}, now=now),
@@ -264,6 +268,14 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
             ("notification_preferences.no.such", "unknown_template"),
         ),
         (
+            lambda: change_preferences(customer=customer, preferences={"order.confirmation": "no"}),
+            ("notification_preferences.order.confirmation", "invalid"),
+        ),
+        (lambda: invite_member(username="ann smith", role="staff"), ("username", "invalid_username")),
+        (lambda: invite_member(username="ann", role="boss"), ("role", "invalid_choice")),
+        (lambda: add_member(account_id=shop.id, user_id=user.pk, role="boss"), ("role", "invalid_choice")),
+        (lambda: change_role(membership=member, role="boss"), ("role", "invalid_choice")),
+        (
             lambda: issue_voucher(initial_balance_cents=0, currency="EUR", actor="test", now=now),
             ("initial_balance_cents", "min_value"),
         ),
@@ -277,3 +289,5 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
         assert Variant.objects.get().sku == variant.sku
         assert Discount.objects.get().status == "active"
         assert Voucher.objects.get().status == "active"
+        assert StaffMembership.objects.get(user=user).role == "staff"
+        assert not StaffInvitation.objects.exists()

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from accounts.management.terminal import show_refusals
 from accounts.models import User
 from accounts.operations import bootstrap_workspace
-from accounts.rules import WORKSPACE
+from accounts.rules import OPERATOR_LOGIN, WORKSPACE
 
 
 class Command(BaseCommand):
@@ -22,6 +22,8 @@ class Command(BaseCommand):
         with show_refusals():
             # Checked before the superuser is created, which commits separately.
             WORKSPACE.check({"name": options["name"]})
+            if options["staff_user"]:
+                OPERATOR_LOGIN.check({"username": options["staff_user"]})
         if options["staff_user"]:
             username, password = options["staff_user"], options["staff_password"]
             if not password:

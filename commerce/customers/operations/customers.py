@@ -7,7 +7,7 @@ from django.db.models.functions import Greatest
 from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
 from commerce.customers.redaction import erase_person
-from commerce.customers.rules import CUSTOMER, require_known_templates
+from commerce.customers.rules import CUSTOMER, check_preferences
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
@@ -73,14 +73,14 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
     return customer
 
 
-def change_preferences(*, customer: Customer, preferences: dict[str, bool]) -> Customer:
+def change_preferences(*, customer: Customer, preferences: Mapping[str, object]) -> Customer:
     """Set which messages a customer wants; other preferences stay. Raises `ValidationFailed`, `CustomerRedacted`."""
-    require_known_templates(preferences)
+    checked = check_preferences(preferences)
     # Locked, so that of two changes at once neither undoes the other.
     locked = lock(Customer.objects.all()).get(pk=customer.pk)
     if locked.redacted_at is not None:
         raise CustomerRedacted
-    locked.notification_preferences |= preferences
+    locked.notification_preferences |= checked
     locked.save(update_fields=["notification_preferences", "updated_at"])
     return locked
 
