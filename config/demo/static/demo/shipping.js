@@ -40,14 +40,17 @@ async function loadQuotes(version) {
 }
 
 function showQuotes(found, otherwise) {
+    // Every change of the checkout loads them again, which must not undo what the visitor has chosen.
+    const chosenId = chosenRateId() ?? session.checkout?.shipping_rate_id;
     quotes = found;
     byId("no-quotes").textContent = quotes.length ? "" : otherwise;
-    byId("quotes").replaceChildren(...quotes.map(choice));
+    byId("quotes").replaceChildren(...quotes.map((quote) => choice(quote, quote.rate_id === chosenId)));
     show(byId("pickup"), false);
+    // The next checkout begins without a point.
+    if (!found.length) form.elements.pickup_point_id.replaceChildren();
 }
 
-function choice(quote) {
-    const isChosen = quote.rate_id === session.checkout.shipping_rate_id;
+function choice(quote, isChosen) {
     const input = element("input", {
         type: "radio",
         name: "quote",
@@ -63,7 +66,8 @@ function duration({ estimated_days_min: least, estimated_days_max: most }) {
     return most === null ? "" : `${least ?? 0} to ${most} days`;
 }
 
-const chosenQuote = () => quotes.find(({ rate_id }) => rate_id === form.elements.quote?.value);
+const chosenRateId = () => form.querySelector("[name=quote]:checked")?.value;
+const chosenQuote = () => quotes.find(({ rate_id }) => rate_id === chosenRateId());
 
 function chosen() {
     const quote = chosenQuote();
@@ -80,10 +84,10 @@ async function showPickupPoints() {
     if (!method?.requires_pickup_point) return;
     const { pickup_points: points } = await session.api.get("pickup-points.json", pointsQuery(method));
     const select = form.elements.pickup_point_id;
+    const before = select.value || session.checkout?.pickup_point_id;
     select.replaceChildren(
         ...points.map(({ id, name, zip, city }) => new Option(`${name}, ${zip} ${city}`, id)),
     );
-    const before = session.checkout?.pickup_point_id;
     if (points.some(({ id }) => id === before)) select.value = before;
 }
 
