@@ -1,7 +1,6 @@
 """Write to carts. Each operation starts with one UPDATE that locks the cart, checks it and extends its life."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import orjson
 from django.db import connection
@@ -82,7 +81,7 @@ _LOCK_CUSTOMER = """
 
 
 def create_cart(
-    *, market_id: int, customer_id: int | None, utm: dict[str, Any], referrer: str, now: datetime
+    *, market_id: int, customer_id: int | None, utm: dict[str, object], referrer: str, now: datetime
 ) -> LoadedCart:
     """Create an empty cart in an active market. Raises `ValidationFailed` for unknown ids."""
     _require_customer(customer_id)
@@ -95,7 +94,7 @@ def create_cart(
 
 
 def add_line(
-    *, token: str, variant_id: int, quantity: int, custom_attributes: dict[str, Any], now: datetime
+    *, token: str, variant_id: int, quantity: int, custom_attributes: dict[str, object], now: datetime
 ) -> LoadedCart:
     """Add units of a variant. Equal variants with equal attributes become one line, at the current price.
 

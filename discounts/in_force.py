@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import orjson
 
@@ -76,7 +75,7 @@ def find_rule_by_code(code: str) -> Rule | None:
     return next(iter(_fetch(_BY_CODE, code=normalise_code(code))), None)
 
 
-def _fetch(statement: Prepared, **parameters: Any) -> list[Rule]:
+def _fetch(statement: Prepared, **parameters: object) -> list[Rule]:
     (found,) = send(statement.call({"account_id": current_account_id(), **parameters}))
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.rows]
     for row in rows:

@@ -117,7 +117,7 @@ def store_automatic_rate(option: Option) -> bool:
         return cursor.rowcount == 1
 
 
-def _fetch(statement: Prepared, **parameters: Any) -> list[Candidate]:
+def _fetch(statement: Prepared, **parameters: object) -> list[Candidate]:
     (found,) = send(statement.call(parameters | {"account_id": current_account_id()}))
     candidates = []
     # A method has one row per rate, or one without a rate. They are neighbours, as the statement orders by method.

@@ -10,10 +10,10 @@ then a second transaction records the answer (docs/architecture.md, "Payments").
   the payment page or the outcome. Repeating start_payment with the same Idempotency-Key does the same.
 """
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError
 
@@ -146,7 +146,7 @@ def _start_once(
 
 
 def confirm_payment(
-    *, token: str, callback_payload: dict[str, Any], scope: ScopeOpener, now: datetime
+    *, token: str, callback_payload: Mapping[str, object], scope: ScopeOpener, now: datetime
 ) -> tuple[LoadedCheckout, CheckoutPaymentAttempt]:
     """Ask the gateway for the outcome. Must be called with no scope open. Success makes the checkout ready to complete.
 

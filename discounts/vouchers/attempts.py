@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from commerce.errors import Refusal
 from discounts.models import VoucherPaymentAttempt
@@ -38,6 +37,6 @@ def record_refusal(
         raise
 
 
-def _record(**fields: Any) -> None:
+def _record(**fields: object) -> None:
     # Called by the middleware, but the statement comes from this app, which alone may write its tables.
     VoucherPaymentAttempt.objects.create(**fields)

@@ -60,7 +60,7 @@ def lock_methods_to_delete(method_ids: Sequence[int]) -> None:
     lock_now(ShippingRate.objects.filter(method_id__in=method_ids))
 
 
-def _lock_named_zone(fields: dict[str, Any]) -> None:
+def _lock_named_zone(fields: Mapping[str, Any]) -> None:
     """Lock the zone named in the fields, if any, so that it isn't deleted meanwhile."""
     if "zone_id" not in fields:
         return
