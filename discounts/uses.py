@@ -1,4 +1,4 @@
-"""Uses of discounts: held when a payment starts, redeemed by the order, returned if either fails.
+"""Uses of discounts: held when a payment starts, redeemed by the order, returned if the payment or the order fails.
 
 `usage_count` of a discount counts uses that were redeemed and not returned, and uses that are held. It is only written
 under the discount's lock, so that limits are exact however many checkouts pay at once.

@@ -12,7 +12,7 @@ from emails.sender_domains.operations import may_send_as
 
 
 def choose_origin(account: Account, settings: MailSettings, *, now: datetime) -> Origin:
-    """Who recipients see as the sender. Takes one more statement for an account whose address must be verified."""
+    """Choose the sender that recipients see. Takes one more statement for an account whose address must be verified."""
     own = account.email_from
     if own and (settings.may_send_as_anybody or may_send_as(own, now=now)):
         return Origin(name=_to_line(account.name), email=own, reply_to=settings.reply_to)
@@ -27,5 +27,5 @@ def choose_origin(account: Account, settings: MailSettings, *, now: datetime) ->
 
 
 def _to_line(text: str) -> str:
-    """On one line, without invisible characters such as bidirectional overrides."""
+    """Put a text on one line, without invisible characters such as bidirectional overrides."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

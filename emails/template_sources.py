@@ -75,7 +75,7 @@ def is_of_platform(source: TemplateSource) -> bool:
 
 
 def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account: Account) -> RenderRequest:
-    """What the renderer needs for an email. All templates may use `account`, besides the variables in `ctx`."""
+    """Build the renderer's request for an email. All templates may use `account`, besides the variables in `ctx`."""
     variables = {"name": account.name, "timezone": account.default_timezone}
     body = source.body
     # A body without `<mjml>` goes into the shared layout, in the nearest locale that the platform has texts for.

@@ -29,7 +29,7 @@ class Stage(IntEnum):
 
 
 class Terms(Protocol):
-    """What a mechanic may check of a discount that is being saved."""
+    """The fields of a discount that a mechanic may check before it is saved."""
 
     code: str | None
     value_mode: str | None

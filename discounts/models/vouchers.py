@@ -58,7 +58,7 @@ class Voucher(AccountOwned):
 
     @property
     def available_cents(self) -> int:
-        """What can be charged or held: the balance minus what open checkouts hold."""
+        """The cents that can be charged or held: the balance minus what open checkouts hold."""
         return self.balance_cents - self.held_cents
 
 

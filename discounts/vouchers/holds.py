@@ -129,7 +129,7 @@ _REVERSE = """
 """
 
 
-_WHAT_TO_DO = (
+_CHOOSE_AGAIN = (
     "The gift card no longer covers its share of the payment. Choose the payment method again (the same or "
     "another): the answer contains the new amount due."
 )
@@ -190,10 +190,10 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
             actor=f"checkout:{checkout_id}",
         ):
             funds = locked[voucher_id]
-            _require_active(funds, _WHAT_TO_DO)
+            _require_active(funds, _CHOOSE_AGAIN)
             if cents > funds.available_cents:
                 raise InsufficientBalanceHeld(
-                    _WHAT_TO_DO, voucher_code=funds.code, available_cents=funds.available_cents
+                    _CHOOSE_AGAIN, voucher_code=funds.code, available_cents=funds.available_cents
                 )
     account_id = current_account_id()
     with connection.cursor() as cursor:

@@ -98,7 +98,7 @@ class TemplateForm(forms.Form):
 
     @property
     def extras(self) -> list[forms.BoundField]:
-        """What stands beside the buttons."""
+        """The fields that are shown beside the buttons."""
         return [self[name] for name in _EXTRAS]
 
     def clean_ctx(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a provider does, and how it can fail."""
+"""The interface of email providers, and their errors."""
 
 from typing import Protocol
 

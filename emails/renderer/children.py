@@ -14,7 +14,7 @@ from contextlib import suppress
 from emails.renderer.limits import ProcessorTimeIsUp, charge_processor_time
 from emails.renderer.problems import RendererBusy
 
-# Some kernels count in ticks and end a timer a third too early. What is used too much is charged afterwards.
+# Some kernels count in ticks and end a timer a third too early. Time beyond the limit is charged afterwards.
 _TIMER_TOLERANCE = 1.5
 
 _FAILED = b"-"

@@ -1,4 +1,4 @@
-"""Limits on what one request may cost. Merchants write templates, so each of these limits is reached."""
+"""Limits on what one request may cost. Merchants write templates, so each limit will be reached some day."""
 
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""One message: Liquid first, then MJML, then the text."""
+"""Renders one message: first Liquid, then MJML, then the text."""
 
 from emails.renderer.limits import MAX_LINE_CHARACTERS
 from emails.renderer.liquid_templates import render_html, render_text
