@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 from celery import bootsteps
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from commerce.outbox.tasks import wake_worker
@@ -67,7 +68,8 @@ def connect_directly() -> psycopg.Connection:
     """A connection outside of Django's pool, because LISTEN belongs to a session and this one lasts."""
     # With keepalives, a server that has vanished silently is noticed within a minute.
     keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-    wrapper = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+    wrapper = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS].copy())
+    wrapper.settings_dict |= settings.DATABASE_LISTEN
     parameters = wrapper.make_connection_params() | keepalives | {"connect_timeout": 5}
     return psycopg.connect(**parameters, autocommit=True)
 

@@ -116,7 +116,8 @@ def _set_environment(environment: Mapping[str, str]) -> None:
     # They have been made here, once for all.
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     for alias, database in read_databases().items():
-        settings.DATABASES[alias]["OPTIONS"] = database["OPTIONS"]
+        for name in ("OPTIONS", "TRANSACTION_SETTINGS"):
+            settings.DATABASES[alias][name] = database[name]
 
 
 if __name__ == "__main__":

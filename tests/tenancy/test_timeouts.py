@@ -49,6 +49,39 @@ def test_commands_wait_for_locks_but_not_for_ever():
     assert read_timeouts("manage.py", "shell", "--no-imports", "-c", SHOW) == ["0", "0", "1min", "10min"]
 
 
+SHOW_IN_TRANSACTION = f"""
+import django; django.setup()
+from django.db import connection, transaction
+with transaction.atomic(), connection.cursor() as cursor:
+    for name in {NAMES}:
+        cursor.execute("SHOW " + name); print(cursor.fetchone()[0], end=" ")
+with connection.cursor() as cursor:
+    cursor.execute("SHOW statement_timeout"); print(cursor.fetchone()[0])
+"""
+SLEEP = """
+import django; django.setup()
+from django.db import connection, transaction
+try:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(100)")
+except Exception as error:
+    print(error)
+"""
+
+
+def test_behind_a_pooler_each_transaction_sets_them():
+    found = read_timeouts("-c", SHOW_IN_TRANSACTION, DATABASE_BEHIND_POOLER="true", **LONG_TIMEOUTS)
+
+    # Outside of transactions those of the role count.
+    assert found == ["5min", "10min", "10s", "1min", "30s"]
+
+
+def test_behind_a_pooler_the_clock_of_a_transaction_is_set_anew():
+    found = read_timeouts("-c", SLEEP, DATABASE_BEHIND_POOLER="true", DATABASE_TRANSACTION_TIMEOUT_S="1")
+
+    assert " ".join(found).startswith("terminating connection due to transaction timeout")
+
+
 def test_environment_wins_over_a_commands_own():
     found = read_timeouts("manage.py", "shell", "--no-imports", "-c", SHOW, DATABASE_STATEMENT_TIMEOUT_S="7")
 

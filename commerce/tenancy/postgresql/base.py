@@ -52,7 +52,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _start_transaction_under_autocommit(self) -> None:
         """Django's hook for databases that begin transactions explicitly. The connection stays in autocommit mode."""
         if isinstance(self.connection, ScopedConnection):
-            self.connection.open_transaction(self.next_settings)
+            # Those of all transactions come first, if any: see config/settings/databases.py.
+            always = self.settings_dict.get("TRANSACTION_SETTINGS")
+            self.connection.open_transaction([*always, *self.next_settings] if always else self.next_settings)
         else:
             self.connection.execute("BEGIN")
 

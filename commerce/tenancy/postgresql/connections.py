@@ -8,8 +8,8 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg import errors, generators
 from psycopg.abc import PQGen, Query
-from psycopg.adapt import AdaptersMap, Loader, Transformer
-from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
+from psycopg.pq import Escaping, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from commerce.tenancy.statements import Call, Message, Prepared, Result
@@ -32,6 +32,9 @@ class _Reading(NamedTuple):
 class ScopedConnection(psycopg.Connection[Any]):
     """A connection in autocommit mode, on which Django's transactions begin as late as possible.
 
+    It prepares our statements unless psycopg's `prepare_threshold` is None, as behind a pooler in transaction mode:
+    what one transaction prepares is then unknown to the next one, which may run on another connection of the server.
+
     Overrides three methods that psycopg doesn't document: `_start_query`, `_commit_gen` and `_deallocate`. Tests fail
     if psycopg no longer calls them.
     """
@@ -43,7 +46,7 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._settings: list[bytes] = []
         # Whether BEGIN has still to be sent.
         self._has_to_begin = False
-        # What is sent before anything else, in the same message.
+        # What is sent before anything else, in the same message. Each as a statement, and what `_encode` made of it.
         self._posted: list[tuple[Prepared, bytes]] = []
         # The names under which this connection has prepared its statements.
         self._names: dict[Prepared, bytes] = {}
@@ -62,7 +65,7 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def post(self, calls: Sequence[Call]) -> None:
         """Send the calls in the next message, or with COMMIT. Their values are encoded now, so that they can't fail then."""
-        self._posted += [(statement, self._encode(values)) for statement, values in calls]
+        self._posted += [(statement, self._encode(statement, values)) for statement, values in calls]
 
     def drop_posted(self) -> None:
         """Forget the calls that haven't been sent, because the transaction returns to a savepoint that was set before."""
@@ -143,10 +146,27 @@ class ScopedConnection(psycopg.Connection[Any]):
             results.append(Result(rows, answer.command_tuples or 0))
         return results
 
-    def _encode(self, values: Sequence[Any]) -> bytes:
-        """Write parameters as the arguments of EXECUTE. Raises whatever psycopg raises for values that it can't write."""
+    def _encode(self, statement: Prepared, values: Sequence[Any]) -> bytes:
+        """Write parameters as the arguments of EXECUTE, or without preparing, the statement with its parameters.
+
+        Raises whatever psycopg raises for values that it can't write.
+        """
+        if self.prepare_threshold is None:
+            return self._insert(statement, values)
         literal = Transformer.from_context(self).as_literal
         return b"(%b)" % b", ".join(map(literal, values)) if values else b""
+
+    def _insert(self, statement: Prepared, values: Sequence[Any]) -> bytes:
+        """Quote all values, numbers too: PostgreSQL infers the type of a quoted literal just like a parameter's."""
+        transformer = Transformer.from_context(self)
+        escaping = Escaping(self.pgconn)
+        literals = []
+        for value in values:
+            written = None
+            if value is not None:
+                written = transformer.get_dumper(value, PyFormat.TEXT).dump(value)
+            literals.append(b"NULL" if written is None else escaping.escape_literal(written))
+        return statement.insert(literals)
 
     def run_gen(self, calls: Sequence[Call], *, last: Sequence[bytes] = ()) -> PQGen[list[PGresult]]:
         """Run the calls in one message, which also prepares and opens what has to be, and sends what was posted.
@@ -154,26 +174,36 @@ class ScopedConnection(psycopg.Connection[Any]):
         Return the results of the calls.
         """
         # Encoded before anything changes: a value that can't be encoded then leaves the transaction as it was.
-        encoded = [(statement, self._encode(values)) for statement, values in calls]
+        encoded = [(statement, self._encode(statement, values)) for statement, values in calls]
         posted, self._posted = self._posted, []
         encoded = [*posted, *encoded]
-        # No name is used twice, since a message that failed may or may not have prepared its statement.
-        new = {}
-        for statement, _ in encoded:
-            if statement not in self._names and statement not in new:
-                self._named += 1
-                new[statement] = f"commerce_{self._named}".encode()
+        new = self._name_new(statement for statement, _ in encoded)
         parts = [b"PREPARE %b AS %b" % (name, statement.sql) for statement, name in new.items()]
         if self._has_to_begin and all(statement.reads for statement, _ in encoded):
             parts += self._settings
         else:
             parts += self._take_opening()
         results_before = len(parts) + len(posted)
-        names = self._names | new if new else self._names
-        parts += [b"EXECUTE %b%b" % (names[statement], arguments) for statement, arguments in encoded]
+        if self.prepare_threshold is None:
+            parts += [text for _, text in encoded]
+        else:
+            names = self._names | new if new else self._names
+            parts += [b"EXECUTE %b%b" % (names[statement], arguments) for statement, arguments in encoded]
         results = yield from self._exchange([*parts, *last])
         self._names.update(new)
         return results[results_before:]
+
+    def _name_new(self, statements: Iterable[Prepared]) -> dict[Prepared, bytes]:
+        """Name the statements that have to be prepared."""
+        new: dict[Prepared, bytes] = {}
+        if self.prepare_threshold is None:
+            return new
+        # No name is used twice, since a message that failed may or may not have prepared its statement.
+        for statement in statements:
+            if statement not in self._names and statement not in new:
+                self._named += 1
+                new[statement] = f"commerce_{self._named}".encode()
+        return new
 
     def _exchange(self, parts: list[bytes]) -> PQGen[list[PGresult]]:
         """Send the statements in one message. Raises if one of them fails, which undoes all of them."""

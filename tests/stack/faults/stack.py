@@ -50,14 +50,14 @@ class Stack:
     run: Service
 
     @classmethod
-    def in_directory(cls, directory: Path) -> "Stack":
+    def in_directory(cls, directory: Path, **environment: str) -> "Stack":
         data = DataDirectory(directory / "data")
         kept = {name: os.environ[name] for name in _KEPT_NAMES if name in os.environ}
         run = Service(
             name="run",
             command=[sys.executable, "-m", "config.stack", "run"],
             log=directory / "run.log",
-            environment=kept | {"DATA_DIR": str(data.root), "PORT": str(find_free_port())},
+            environment=kept | {"DATA_DIR": str(data.root), "PORT": str(find_free_port())} | environment,
             is_ready=data.demo.exists,
         )
         return cls(data=data, run=run)
