@@ -15,4 +15,8 @@ TIMEOUTS = {
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ |= TIMEOUTS | {name: os.environ[name] for name in TIMEOUTS if name in os.environ}
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        # As the shell reports programs that are ended by Control-C.
+        sys.exit(130)

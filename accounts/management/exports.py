@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from accounts.management.terminal import csv_writer, find_account_id
 from accounts.queries import current_account
 from commerce.backoffice.export import list_columns, read_cells
+from commerce.commands import OperatorCommand
 from commerce.loops.operations import continue_after_failure
 from commerce.tenancy.models import AccountOwned
 from commerce.tenancy.scope import account_scope
@@ -20,7 +21,7 @@ from commerce.tenancy.scope import account_scope
 _PAGE = 1000
 
 
-class RowsExport(BaseCommand):
+class RowsExport(OperatorCommand):
     """A command that writes the rows created within a period, oldest first, to standard output or a new file.
 
     Times without an offset are in the account's time zone. Memory doesn't grow with the number of rows, and no

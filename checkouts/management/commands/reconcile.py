@@ -1,22 +1,29 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from accounts.queries import account_id_of, current_account
 from checkouts.reconciliation import find_differences
+from commerce.commands import OperatorCommand, add_json_option
 from commerce.loops.operations import continue_after_failure
 from commerce.tenancy.scope import account_scope, list_account_ids
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Checks that the accounts' books agree with their ledgers; exits with 1 if they don't."
+    examples = {
+        "reconcile": "check all accounts; it only reads, and shops may sell meanwhile",
+        "reconcile my-shop other-shop": "check these two",
+        "reconcile --json > differences.jsonl": "write an object for each difference, and nothing if there is none",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "accounts", nargs="*", metavar="HANDLE", help="only these accounts (default: all)"
         )
+        add_json_option(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         account_ids = _find_account_ids(options["accounts"]) if options["accounts"] else list_account_ids()
@@ -29,7 +36,11 @@ class Command(BaseCommand):
                     handle = current_account().handle
                     differences = list(find_differences())
                 for difference in differences:
-                    self.stdout.write(f"{handle}: {difference}")
+                    if options["json"]:
+                        row = {"account_id": account_id, "account": handle, "difference": difference}
+                        self.write_json(row)
+                    else:
+                        self.stdout.write(f"{handle}: {difference}")
                 found += len(differences)
                 unread -= 1
         # What couldn't be checked may be wrong as well, so it is no success.
@@ -40,7 +51,8 @@ class Command(BaseCommand):
             )
         if found:
             raise CommandError(f"{found} differences in {len(account_ids)} accounts")
-        self.stdout.write(f"no differences in {len(account_ids)} accounts")
+        if not options["json"]:
+            self.stdout.write(f"no differences in {len(account_ids)} accounts")
 
 
 def _find_account_ids(handles: list[str]) -> list[int]:

@@ -20,6 +20,10 @@ _COLUMNS = (
 
 class Command(RowsExport):
     help = "Writes the ledger of an account's gift cards as CSV, oldest entry first."
+    examples = {
+        "export_voucher_redemptions my-shop --output all.csv": "write all to a new file",
+        "export_voucher_redemptions my-shop --since 2026-10-01 --until 2026-11-01": "write those of October to standard output",
+    }
     model = VoucherRedemption
     related = ("voucher", "order")
 

@@ -4,11 +4,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.management.terminal import csv_writer, find_account_id, parse_moment, show_refusals
+from commerce.commands import OperatorCommand
 from commerce.formats import timestamp
 from commerce.tenancy.scope import account_scope
 from discounts.models import Voucher
@@ -18,8 +18,16 @@ from discounts.vouchers.rules import check_voucher
 _BATCH = 500
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Issues gift cards with the same balance, and writes their codes as CSV."
+    examples = {
+        "issue_vouchers my-shop --count 10000 --amount 2500 --currency EUR --output codes.csv": (
+            "10,000 of 25.00 EUR; repeated, it issues none because the file exists"
+        ),
+        "issue_vouchers my-shop --count 50 --amount 1000 --currency EUR --expires-at 2027-12-31T23:00:00Z": (
+            "write the codes to standard output; each run issues 50 more"
+        ),
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("account", metavar="HANDLE", help="the account that issues them")

@@ -7,10 +7,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
+from commerce.commands import OperatorCommand, add_json_option
 from commerce.errors import ValidationFailed
 from commerce.rules import token
 from shipping.pickup_feeds.errors import FeedRefused
@@ -21,8 +22,13 @@ from shipping.pickup_feeds.operations import Source, Summary, import_points
 STDIN = "-"
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Imports a carrier's feed of pickup points, and closes points that are no longer in it."
+    examples = {
+        "import_pickup_points packeta branch.json box.json": "both files are one feed; repeated, nothing changes",
+        "import_pickup_points packeta branch.json box.json --dry-run": "only count the changes",
+        "import_pickup_points gls - --format csv": "read the feed from standard input",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("carrier", type=_parse_carrier, help="the carrier, as in the shipping methods")
@@ -39,6 +45,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would change without changing anything"
         )
+        add_json_option(parser)
 
     def handle(self, *args: object, **options: Any) -> None:
         started = monotonic()
@@ -55,13 +62,16 @@ class Command(BaseCommand):
                 )
             except FeedRefused as refused:
                 raise CommandError(f"Nothing was imported. {refused}") from None
-        self._show(summary, seconds=monotonic() - started, is_dry_run=options["dry_run"])
-
-    def _show(self, summary: Summary, *, seconds: float, is_dry_run: bool) -> None:
         for message in summary.messages:
             self.stderr.write(message)
         if left := summary.refused - len(summary.messages):
             self.stderr.write(f"and {left} more")
+        if options["json"]:
+            self.write_json(_count(summary) | {"dry_run": options["dry_run"]})
+        else:
+            self._show(summary, seconds=monotonic() - started, is_dry_run=options["dry_run"])
+
+    def _show(self, summary: Summary, *, seconds: float, is_dry_run: bool) -> None:
         self.stdout.write(
             f"{'would be ' if is_dry_run else ''}added {summary.added}, changed {summary.changed},"
             f" closed {summary.closed}, refused {summary.refused}"
@@ -69,6 +79,11 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{summary.lines:,} lines in {seconds:.1f} s, {summary.lines / seconds:,.0f} per second"
         )
+
+
+def _count(summary: Summary) -> dict[str, object]:
+    names = ("added", "changed", "closed", "refused", "lines")
+    return {name: getattr(summary, name) for name in names}
 
 
 class _ProgressReader(io.RawIOBase):

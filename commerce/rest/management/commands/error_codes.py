@@ -1,10 +1,10 @@
-from django.core.management.base import BaseCommand
-
+from commerce.commands import OperatorCommand
 from commerce.rest.error_document import make_error_document
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Prints the document of error codes, docs/errors.md."
+    examples = {"error_codes > docs/errors.md": "as `make openapi` does"}
 
     def handle(self, *args: object, **options: object) -> None:
         self.stdout.write(make_error_document(), ending="")

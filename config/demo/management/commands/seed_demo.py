@@ -3,16 +3,20 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from commerce.commands import OperatorCommand
 from config.demo.seeding import has_demo_shops, seed
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Creates the demo shops once, and writes their ids and keys to a file that only its owner can read."
     )
+
+    examples = {
+        "seed_demo --output /var/lib/commerce/seed.json": "name the file in DEMO_SEED; repeated, nothing changes"
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
