@@ -1,9 +1,10 @@
-"""Adds endpoints that aren't REST framework views to the API document."""
+"""Adds to the API document what isn't a view of the REST framework: inbound webhooks, and the events that we send."""
 
 from typing import Any
 
 from django.utils.module_loading import import_string
 
+from commerce.events.api.event_document import describe_events
 from commerce.payments.connectors import load_connectors
 from emails.api import webhook_document as provider
 
@@ -14,4 +15,5 @@ def add_webhooks(result: dict[str, Any], generator: object, request: object, pub
         if connector.documents:
             paths |= import_string(connector.documents)
     result["paths"] |= paths
+    result["webhooks"] = describe_events()
     return result

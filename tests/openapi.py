@@ -10,7 +10,7 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from commerce.rest.versioning import document_for
-from commerce.versions import ApiVersion, version_of_path
+from commerce.versions import ApiVersion, current_version, version_of_path
 
 PATH = settings.BASE_DIR / "docs" / "openapi.json"
 
@@ -71,7 +71,9 @@ def _routes(version: ApiVersion) -> list[tuple[re.Pattern[str], dict[str, Any]]]
     ordered = sorted(paths, key=lambda template: template.count("{"))
     return [
         (
-            re.compile(re.sub(r"\{\w+\}", "[^/]+", re.escape(t).replace(r"\{", "{").replace(r"\}", "}"))),
+            re.compile(
+                re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", re.escape(t).replace(r"\{", "{").replace(r"\}", "}"))
+            ),
             paths[t],
         )
         for t in ordered
@@ -80,10 +82,25 @@ def _routes(version: ApiVersion) -> list[tuple[re.Pattern[str], dict[str, Any]]]
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
     """Return the operation that the document describes for a request; None if there is none."""
-    route = next(
-        (operations for pattern, operations in _routes(version_of_path(path)) if pattern.fullmatch(path)), {}
-    )
-    return route.get(method.lower())
+    return _find_route(path)[1].get(method.lower())
+
+
+def read_path(path: str) -> dict[str, str]:
+    """Return the parameters in a documented path."""
+    return _find_route(path)[0]
+
+
+def _find_route(path: str) -> tuple[dict[str, str], dict[str, Any]]:
+    for pattern, operations in _routes(version_of_path(path)):
+        if found := pattern.fullmatch(path):
+            return found.groupdict(), operations
+    return {}, {}
+
+
+def find_errors(schema: dict[str, Any], value: object) -> list[str]:
+    """What is wrong with a value by a schema of the current document."""
+    errors = _validator(current_version(), orjson.dumps(schema)).iter_errors(value)
+    return [f"{error.json_path}: {error.message}" for error in errors]
 
 
 @cache

@@ -3,12 +3,14 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from carts import errors, merging, operations, queries
-from commerce.rest.schema import answers, one
+from commerce.rest.schema import Link, answers, one
 from commerce.rest.views import StorefrontViewSet
 
 from . import serializers as shapes
 
 _CART = one("cart", shapes.CartOutput)
+_CHANGE_LINE = Link("storefront_cart_lines_partial_update", {"line_id": "cart/line_items/0/id"})
+_CHECK_OUT = Link("storefront_checkouts_create", body={"cart_token": "cart/token"})
 
 
 class CartsViewSet(StorefrontViewSet):
@@ -82,6 +84,7 @@ class CartLinesViewSet(StorefrontViewSet):
             errors.CurrencyMismatch,
             errors.CartLimitExceeded,
         ),
+        leads_to=[_CHANGE_LINE, _CHECK_OUT],
     )
     def create(self, request: Request, token: str) -> HttpResponse:
         """Add a variant to a cart.

@@ -19,7 +19,7 @@ from commerce.inventory.errors import InsufficientInventory
 from commerce.payments.errors import PaymentGatewayFailed, PaymentMethodNotSupported
 from commerce.rest import idempotency
 from commerce.rest.errors import IdempotencyKeyReused
-from commerce.rest.schema import also_refuses, answers, envelope, one
+from commerce.rest.schema import Link, also_refuses, answers, envelope, one
 from commerce.rest.views import StorefrontViewSet
 from commerce.taxes.errors import VatNumberInvalid
 from commerce.tenancy.scope import current_account_id
@@ -58,6 +58,11 @@ _CODE = (
     cart_errors.CurrencyMismatch,
     voucher_errors.CurrencyMismatch,
     voucher_errors.VoucherNotActive,
+)
+
+_CHOOSE_SHIPPING = Link(
+    "storefront_checkouts_shipping",
+    body={"shipping_method_id": "quotes/0/method/id", "shipping_rate_id": "quotes/0/rate_id"},
 )
 
 also_refuses(CartsViewSet.merge, errors.CheckoutInPayment)
@@ -119,7 +124,12 @@ class CheckoutsViewSet(StorefrontViewSet):
         """
         return _answer(queries.get_checkout(token))
 
-    @answers(_CHECKOUT, request=shapes.AddressInput, refuses=(*_STEP, errors.AddressIncomplete))
+    @answers(
+        _CHECKOUT,
+        request=shapes.AddressInput,
+        refuses=(*_STEP, errors.AddressIncomplete),
+        leads_to=[Link("storefront_checkouts_shipping_quote")],
+    )
     def address(self, request: Request, token: str) -> Response:
         """Set the addresses.
 
@@ -129,7 +139,7 @@ class CheckoutsViewSet(StorefrontViewSet):
         fields = self.valid(shapes.AddressInput)
         return _answer(operations.set_address(token=token, address=fields, now=timezone.now()))
 
-    @answers(_QUOTES, refuses=(errors.InvalidPhase,))
+    @answers(_QUOTES, refuses=(errors.InvalidPhase,), leads_to=[_CHOOSE_SHIPPING])
     def shipping_quote(self, request: Request, token: str) -> HttpResponse:
         """List the shipping options for the checkout.
 
@@ -150,6 +160,7 @@ class CheckoutsViewSet(StorefrontViewSet):
             shipping_errors.PickupPointMismatch,
             shipping_errors.PickupPointClosed,
         ),
+        leads_to=[Link("storefront_checkouts_payment_method")],
     )
     def shipping(self, request: Request, token: str) -> Response:
         """Choose a shipping option.
@@ -202,7 +213,12 @@ class CheckoutsViewSet(StorefrontViewSet):
         )
         return _answer(loaded)
 
-    @answers(_CHECKOUT, request=shapes.PaymentMethodInput, refuses=(*_STEP, PaymentMethodNotSupported))
+    @answers(
+        _CHECKOUT,
+        request=shapes.PaymentMethodInput,
+        refuses=(*_STEP, PaymentMethodNotSupported),
+        leads_to=[Link("storefront_checkouts_start_payment")],
+    )
     def payment_method(self, request: Request, token: str) -> Response:
         """Choose how to pay.
 
@@ -227,6 +243,7 @@ class CheckoutsViewSet(StorefrontViewSet):
             errors.CheckoutAlreadyPaid,
             TooManyOutsideCalls,
         ),
+        leads_to=[Link("storefront_checkouts_confirm")],
     )
     def start_payment(self, request: Request, token: str) -> Response:
         """Start the payment.
@@ -245,6 +262,7 @@ class CheckoutsViewSet(StorefrontViewSet):
         _PAYMENT,
         request=shapes.ConfirmInput,
         refuses=(*_STEP, PaymentMethodNotSupported, PaymentGatewayFailed, TooManyOutsideCalls),
+        leads_to=[Link("storefront_checkouts_complete")],
     )
     def confirm(self, request: Request, token: str) -> Response:
         """Ask how the payment ended.
@@ -263,6 +281,7 @@ class CheckoutsViewSet(StorefrontViewSet):
         _CHECKOUT,
         request=serializers.Serializer,
         refuses=(*_STEP, errors.PaymentNotConfirmed, errors.CheckoutAlreadyCompleted, IdempotencyKeyReused),
+        leads_to=[Link("storefront_orders_retrieve", {"token": "checkout/order_token"})],
     )
     def complete(self, request: Request, token: str) -> Response:
         """Complete a checkout.

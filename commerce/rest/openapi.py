@@ -11,11 +11,15 @@ from drf_spectacular.openapi import AutoSchema
 from commerce.errors import Refusal
 from commerce.versions import current_version
 
-from . import openapi_fields, openapi_refusals
+from . import openapi_fields, openapi_links, openapi_refusals
+from .openapi_examples import add_examples
+from .openapi_links import add_links
 from .openapi_parts import ANSWER_HEADERS, FURTHER_HEADERS, PARAMETERS, PROBLEM, SECURITY_SCHEMES
 from .views import SurfaceViewSet, scopes_of
 
 _WEBHOOKS = "Events that other services send to us. They carry a signature instead of a key."
+
+_EVENTS = "What webhook endpoints of a shop are sent, as a POST to their URL."
 
 
 class SurfaceSchema(AutoSchema):
@@ -46,6 +50,8 @@ class SurfaceSchema(AutoSchema):
             is_required = self._action in self.view.idempotent_actions
             name = "RequiredIdempotencyKey" if is_required else "IdempotencyKey"
             parameters.append(_refer("parameters", name))
+        if leads_to := getattr(getattr(self.view, self._action, None), "leads_to", None):
+            operation[openapi_links.MARK] = leads_to
         if scopes := scopes_of(type(self.view), self._action, self.method):
             operation["x-required-scope"] = " | ".join(scopes)
             needed = " or ".join(f"`{scope}`" for scope in scopes)
@@ -179,6 +185,8 @@ def add_components(result: dict[str, Any], generator: Any, request: object, publ
     components["parameters"] = PARAMETERS
     components["headers"] = ANSWER_HEADERS | FURTHER_HEADERS
     components["responses"], components["examples"] = openapi_refusals.shared_parts(result["paths"])
+    add_links(result["paths"], components["schemas"])
+    add_examples(operation for methods in result["paths"].values() for operation in methods.values())
     result["tags"] = _describe_tags(generator.endpoints)
     _drop_marks(result)
     return result
@@ -195,7 +203,7 @@ def _drop_marks(node: object) -> None:
 
 def _describe_tags(endpoints: Iterable[tuple[str, str, str, Any]]) -> list[dict[str, str]]:
     """The tags in the order of their names, each described by the docstrings of its views."""
-    texts: dict[str, dict[str, None]] = {"webhooks": {_WEBHOOKS: None}}
+    texts: dict[str, dict[str, None]] = {"webhooks": {_WEBHOOKS: None}, "events": {_EVENTS: None}}
     for path, _, _, callback in endpoints:
         found = texts.setdefault(_tag_of(path), {})
         if documented := callback.cls.__dict__.get("__doc__"):

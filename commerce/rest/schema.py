@@ -10,6 +10,7 @@ from rest_framework import serializers
 from commerce.errors import Refusal
 from commerce.paging import DEFAULT_LIMIT, MAX_CURSOR, MAX_LIMIT
 
+from .openapi_links import Link
 from .unknown_fields import AcceptedFields
 from .versioning import declared_fields
 
@@ -60,12 +61,13 @@ def answers(
     also: dict[int, str] | None = None,
     parameters: Parameters | None = None,
     refuses: Sequence[type[Refusal]] = (),
+    leads_to: Sequence[Link] = (),
 ) -> Callable[[F], F]:
     """Describe an operation: its input (all fields optional if `partial`), its answer and the status.
 
     The first sentence of the action's docstring is the summary, the rest its description. `also` maps further statuses
     of the same answer to their meaning. `refuses` are the refusals besides those that any such request may get
-    (openapi_refusals.py). Input fields not described here are unknown.
+    (openapi_refusals.py), `leads_to` the operations to ask next. Input fields not described here are unknown.
     """
     # Only an instance of a serializer can be partial.
     body = request(partial=True) if request and partial else request
@@ -80,6 +82,7 @@ def answers(
 
     def decorate(action: F) -> F:
         # The base view reads them.
+        action.leads_to = leads_to  # type: ignore[attr-defined]
         action.refuses = refuses  # type: ignore[attr-defined]
         action.accepted = accepted  # type: ignore[attr-defined]
         action.answer_schema = None if response is None else type(response)  # type: ignore[attr-defined]

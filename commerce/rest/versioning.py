@@ -120,6 +120,9 @@ def document_for(version: ApiVersion, newest: Json) -> Json:
         _SURFACE.sub(rf"/\1/{version.name}/", path): operations
         for path, operations in document["paths"].items()
     }
+    if version.later_changes:
+        # They show the newest version.
+        _drop_examples([document["paths"], document.get("webhooks", {})])
     components = document["components"]["schemas"]
     for change in version.later_changes:
         # A set, as a class may be a subclass of several of them, but must be changed once.
@@ -130,6 +133,14 @@ def document_for(version: ApiVersion, newest: Json) -> Json:
                 if component in components:
                     change.downgrade_schema(components[component])
     return document
+
+
+def _drop_examples(node: object) -> None:
+    """Remove the examples of requests and answers. Those of problems are the same in all versions."""
+    if isinstance(node, dict):
+        node.pop("example", None)
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _drop_examples(part)
 
 
 def _with_subclasses(classes: tuple[type, ...]) -> Iterator[type]:

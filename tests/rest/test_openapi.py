@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commerce.errors import all_refusals
+from commerce.events.types import EventType
 from commerce.rest import fields
 from config.versions import CURRENT_VERSION
-from tests.openapi import codes_of, document
+from tests.openapi import codes_of, document, find_errors
 
 # Pages and files for people and probes, not for API clients.
 UNDOCUMENTED = (
@@ -33,6 +34,19 @@ UNDOCUMENTED = (
     "test-card/",
 )
 STATUSES = {refusal.code: refusal.status for refusal in all_refusals()} | {"internal_error": 500}
+SALE = [
+    "storefront_carts_create",
+    "storefront_cart_lines_create",
+    "storefront_checkouts_create",
+    "storefront_checkouts_address",
+    "storefront_checkouts_shipping_quote",
+    "storefront_checkouts_shipping",
+    "storefront_checkouts_payment_method",
+    "storefront_checkouts_start_payment",
+    "storefront_checkouts_confirm",
+    "storefront_checkouts_complete",
+    "storefront_orders_retrieve",
+]
 UNITS = {
     "_cents": "In cents",
     "_bp": "In basis points",
@@ -169,6 +183,57 @@ def test_text_of_a_documented_pattern_is_valid(field, data):
     text = data.draw(st.from_regex(re.compile(field.pattern, re.ASCII), fullmatch=True))
 
     assert field.run_validation(text) == text
+
+
+def test_link_leads_to_an_operation_with_parameters_that_it_has():
+    by_id = {operation["operationId"]: operation for operation in operations()}
+    found = [
+        (name, link)
+        for operation in operations()
+        for response in operation["responses"].values()
+        for name, link in response.get("links", {}).items()
+    ]
+
+    for name, link in found:
+        parameters = by_id[link["operationId"]]["parameters"]
+        required = {each["name"] for each in parameters if each.get("in") == "path"}
+        assert required == set(link["parameters"]), name
+    assert len(found) > 60
+
+
+def test_links_lead_from_a_cart_to_its_order():
+    steps = {
+        operation["operationId"]: next(iter(operation["responses"].values())) for operation in operations()
+    }
+
+    reached = ["storefront_carts_create"]
+    for step in SALE[1:]:
+        assert step in steps[reached[-1]]["links"], reached[-1]
+        reached.append(step)
+
+    assert reached == SALE
+
+
+def test_example_has_the_documented_form():
+    for operation in operations():
+        examples = [
+            (media["schema"], media["example"])
+            for part in (operation.get("requestBody", {}), *operation["responses"].values())
+            for media in part.get("content", {}).values()
+            if "example" in media
+        ]
+        assert examples or "204" in operation["responses"], operation["operationId"]
+        for schema, example in examples:
+            assert find_errors(schema, example) == [], operation["operationId"]
+
+
+def test_event_is_documented_with_an_example():
+    events = document()["webhooks"]
+
+    assert list(events) == EventType.values
+    for event in events.values():
+        media = event["post"]["requestBody"]["content"]["application/json"]
+        assert find_errors(media["schema"], media["example"]) == []
 
 
 def test_code_of_the_api_is_documented_by_some_operation():
