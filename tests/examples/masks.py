@@ -8,6 +8,7 @@ from typing import Any
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _RANDOM = re.compile(r"\b[0-9a-f]{32}\b")
+_KEY = re.compile(r"key:(\d+)")
 _GIFT_CARD = re.compile(r"[0-9A-Z]{4}(-[0-9A-Z]{4}){3}")
 # Requests name times from this year on, which answers repeat.
 _FIRST_YEAR_OF_REQUESTS = "2030"
@@ -22,10 +23,14 @@ _KINDS = {
     "source": "cart",
     "shipping_method": "method",
     "shipping_rate": "rate",
-    "line_item": "line",
+    "line": "cart line",
     "email_delivery": "delivery",
     "webhook_endpoint": "endpoint",
-    "order_line_item": "line",
+    "key": "api_key",
+    "email_deliverie": "delivery",
+    "outbox_dispatche": "dispatch",
+    "outbox_dispatch": "dispatch",
+    "version": "email_template_version",
 }
 # Of fields whose texts are random, or differ between machines.
 _WORDS = {
@@ -39,6 +44,23 @@ _WORDS = {
 }
 
 
+# Ids of the object around them, or of one of its list.
+_OWN_IDS = ("id", "next_cursor_id", "reference_id")
+# Parts that several kinds of things have, each with ids of its own.
+_PARTS = {"line_items": "line", "payment_attempts": "attempt"}
+
+
+def _qualify(key: str, owner: str) -> str:
+    return f"{owner.removesuffix('s')} {_PARTS[key]}" if key in _PARTS else key
+
+
+def _find_owner(key: str, value: dict[str, Any], owner: str) -> str:
+    """Whose id a field is: of a cursor, the list's beside it; of a reference, that of the type beside it."""
+    if key == "next_cursor_id":
+        return next(name for name, part in value.items() if isinstance(part, list))
+    return str(value.get("reference_type", owner)) if key == "reference_id" else owner
+
+
 class Mask:
     """Gives each thing the same substitute wherever it is mentioned, by the order of their first mention."""
 
@@ -49,7 +71,11 @@ class Mask:
     def hide(self, value: Any, name: str = "", inside: str = "") -> Any:
         """The value without what changes. `name` is its field's, `inside` that of the object around it."""
         if isinstance(value, dict):
-            return {key: self.hide(part, key, name or inside) for key, part in value.items()}
+            owner = name or inside
+            return {
+                key: self.hide(part, _qualify(key, owner), _find_owner(key, value, owner))
+                for key, part in value.items()
+            }
         if isinstance(value, list):
             return [
                 self.hide(part, name.removesuffix("s") if name.endswith("_ids") else name, inside)
@@ -66,8 +92,7 @@ class Mask:
     def _hide_id(self, value: str | int, name: str, inside: str) -> str | int:
         if not str(value).isdigit():
             return self._hide_text(str(value), name)
-        kind = inside if name == "id" else name.removesuffix("_id")
-        kind = kind.removesuffix("s") if name == "id" else kind
+        kind = inside.removesuffix("s") if name in _OWN_IDS else name.removesuffix("_id")
         number = self._substitute(_KINDS.get(kind, kind), str(value))
         return int(number) if isinstance(value, int) else number
 
@@ -79,6 +104,8 @@ class Mask:
             return self._make_token(value)
         if _TIME.fullmatch(value):
             return value if value >= _FIRST_YEAR_OF_REQUESTS else _TIMES.get(name, _NOW)
+        if key := _KEY.fullmatch(value):
+            return f"key:{self._substitute('api_key', key[1])}"
         if _GIFT_CARD.fullmatch(value):
             return f"G1FT-CARD-0000-{int(self._substitute('gift card', value)):04}"
         shown = _RANDOM.sub(lambda found: self._make_token(found[0]), value)

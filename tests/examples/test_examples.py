@@ -38,7 +38,7 @@ def recorded(make_shop, settings, names, renderer, mail_dir, vies) -> Recorder:
     second = walk_sale.buy_quickly(walk, variant_id, rate)
     walk_sale.manage_orders(walk, first, second)
     walk_messages.manage_templates(walk)
-    walk_messages.send_emails(walk, customer_id)
+    walk_messages.send_emails(walk, customer_id, first["order_id"])
     walk_messages.receive_from_stripe(walk)
     walk_messages.manage_endpoints(walk)
     walk_messages.manage_dispatches(walk)

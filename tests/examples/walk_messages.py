@@ -31,7 +31,8 @@ def manage_templates(walk: Walk) -> None:
     }
     walk.admin.do("PUT", f"{path}.json", own)
     walk.admin.do("POST", f"{path}/preview.json", {"subject": "Bestellung {{ order.number }}"})
-    walk.admin.do("POST", f"{path}/test_send.json", {"to_email": "staff@acme.example"})
+    wanted = {"to_email": "staff@acme.example", "ctx": {"order": {"number": "1001"}}}
+    walk.admin.do("POST", f"{path}/test_send.json", wanted)
     version = walk.admin.do("GET", f"{path}/versions.json")["email_template_versions"][0]
     walk.admin.do("GET", f"{path}/versions/{version['id']}.json")
     walk.admin.do("DELETE", f"{path}.json?expected_version=1")
@@ -39,13 +40,13 @@ def manage_templates(walk: Walk) -> None:
     walk.admin.do("POST", f"{path}/versions/{version['id']}/restore.json", again)
 
 
-def send_emails(walk: Walk, customer_id: str) -> None:
+def send_emails(walk: Walk, customer_id: str, order_id: str) -> None:
     wanted = {
         "template_key": KEY,
         "customer_id": int(customer_id),
         "ctx": {"order": {"number": "1001"}},
         "reference_type": "order",
-        "reference_id": 1,
+        "reference_id": int(order_id),
         "idempotency_key": "order-1001-again",
         "skip_notification_check": True,
     }
