@@ -42,6 +42,9 @@ class OutboxDispatch(AccountOwned):
     locked_until = models.DateTimeField(null=True, help_text="The lease of the worker that claimed it")
     last_error = models.TextField(blank=True)
     message = models.JSONField(null=True, help_text="The rendered message, stored before the first hand-off")
+    request_id = models.CharField(
+        max_length=128, null=True, blank=True, help_text="Of the request that enqueued it, for the log"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 

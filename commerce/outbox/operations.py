@@ -16,6 +16,7 @@ from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable,
 from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
+from commerce.rest.logs import request_id
 from commerce.tenancy.instances import Columns, post_rows
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
@@ -92,6 +93,7 @@ def enqueue_many(
             payload_version=payload_version,
             idempotency_key=idempotency_key,
             due_at=now,
+            request_id=request_id.get(),
         )
         for idempotency_key, payload in payloads.items()
     ]
@@ -113,6 +115,7 @@ def enqueue_held(
             "target": {"task_name": task_name},
             "payload": payload,
             "due_at": now,
+            "request_id": request_id.get(),
             "status": Status.PROCESSING,
             "locked_until": now + LEASE,
         },

@@ -24,6 +24,7 @@ from commerce.outbox.operations import (
     reschedule_dispatch,
 )
 from commerce.outside.lookups import lookups_for
+from commerce.rest.logs import log_as
 from commerce.tenancy.scope import account_scope
 
 logger = logging.getLogger(__name__)
@@ -62,9 +63,15 @@ def run_dispatch(claim: Claim) -> bool:
     try:
         with account_scope(claim.account_id):
             dispatch = begin_dispatch(claim=claim)
-        # The lease may have been renewed, and only its current end proves that it is ours.
-        lease_until = dispatch.locked_until or lease_until
-        return _run(claim, dispatch)
+        with log_as(
+            dispatch.request_id,
+            account_id=claim.account_id,
+            dispatch_id=claim.dispatch_id,
+            task=claim.task_name,
+        ):
+            # The lease may have been renewed, and only its current end proves that it is ours.
+            lease_until = dispatch.locked_until or lease_until
+            return _run(claim, dispatch)
     except LeaseLost:
         logger.warning("%s: another worker has taken it over", claim)
     except BaseException as error:

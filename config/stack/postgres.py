@@ -34,6 +34,9 @@ _SETTINGS = {
     "autovacuum_naptime": "5s",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # Errors are logged without the values of rows and statements, which have personal data.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 # For databases that may be lost in a power cut, such as those of tests. Vacuuming would note the sizes of tables as they
 # are between two tests, and so make query plans depend on when it runs.

@@ -16,6 +16,7 @@ from config.stack.privileges import find_program_user, find_service_user
 from config.stack.processes import PROJECT_DIR
 from config.stack.programs import answers
 from tests.stack.conftest import traversable_directory
+from tests.storefront import ADDRESS
 
 from .books import Books
 from .crowd import shopping
@@ -82,6 +83,26 @@ def test_nothing_that_serves_runs_as_root(stack: Stack):
 
     assert {owners.pop("postgres"), owners.pop("redis")} == {servers.uid if servers else ours}
     assert set(owners.values()) == {programs.uid if programs else ours}
+
+
+def test_no_log_has_personal_data(stack: Stack):
+    """Also of what failed while programs were killed. PostgreSQL's own log is among them."""
+    running = stack.found()
+    shop = open_shop(running)
+    with shopping(shop, base_url=running.base_url) as crowd:
+        crowd.wait_for_purchases(3)
+    stack.empty_outbox()
+
+    logs = {path.name: path.read_text(errors="replace") for path in stack.data.logs.iterdir()}
+
+    assert {"web-1.log", "worker.log", "postgres.log", "renderer.log"} <= logs.keys()
+    marks = {
+        ADDRESS["last_name"],
+        ADDRESS["address1"],
+        ADDRESS["phone"],
+        *(sale.email for sale in crowd.purchases),
+    }
+    assert [(name, mark) for name, text in logs.items() for mark in marks if mark in text] == []
 
 
 def test_command_runs_against_the_stack_by_one_line(stack: Stack):

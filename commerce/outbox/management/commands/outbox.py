@@ -139,4 +139,5 @@ def _read_columns(dispatch: OutboxDispatch) -> dict[str, object]:
         "due_at": dispatch.due_at,
         "finished_at": dispatch.finished_at,
         "last_error": dispatch.last_error,
+        "request_id": dispatch.request_id,
     }
