@@ -142,6 +142,11 @@ def test_queue_behind_many_that_are_not_due_has_its_turn(make_shop):
 
 def test_claim_reads_no_more_rows_of_a_longer_queue(shop):
     """The next dispatch of a queue is found by an index, not by sorting all that wait."""
+    with connection.cursor() as cursor:
+        # What the planner takes for the cheapest depends on what other tests have left in the table.
+        for way in ("sort", "seqscan", "bitmapscan"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+        cursor.execute("DISCARD PLANS")
     read = []
     for more in (150, 1000):
         fill(shop, more, since=HOUR - timedelta(seconds=more))
