@@ -1,5 +1,6 @@
 """Describes `POST /webhooks/stripe/{account_id}`, which isn't a DRF view, in the API document."""
 
+from commerce.errors import NotFound
 from commerce.payments.errors import InvalidSignature
 from commerce.rest.openapi import webhook_operation
 
@@ -41,7 +42,7 @@ _DOCUMENT = webhook_operation(
     ],
     request=_EVENT,
     answer=_ANSWER,
-    refuses=[InvalidSignature],
+    refuses=[InvalidSignature, NotFound],
 )
 
 
