@@ -63,7 +63,9 @@ class AccountAdmin(EditableAdmin):
         return redirect("admin:accounts_account_change", current_account_id())
 
     def update_row(self, row: Account, changes: Mapping[str, object], now: datetime) -> Account:
-        return operations.update_account(account=row, expected_version=row.version, changes=changes, now=now)
+        return operations.update_account(
+            account_id=row.pk, expected_version=row.version, changes=changes, now=now
+        )
 
     @dialog_action(
         "Suspend",
@@ -74,7 +76,7 @@ class AccountAdmin(EditableAdmin):
         permission="operator",
     )
     def suspend(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
-        operations.set_suspended(account=account, suspended=True, now=timezone.now())
+        operations.set_suspended(account_id=account.pk, suspended=True, now=timezone.now())
         return "The shop is suspended."
 
     @dialog_action(
@@ -85,5 +87,5 @@ class AccountAdmin(EditableAdmin):
         permission="operator",
     )
     def lift_suspension(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
-        operations.set_suspended(account=account, suspended=False, now=timezone.now())
+        operations.set_suspended(account_id=account.pk, suspended=False, now=timezone.now())
         return "The shop is active."

@@ -105,7 +105,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
         issued = operations.rotate_key(
-            issuer=operations.OWNER, key=key, grace_seconds=fields["grace_seconds"], now=timezone.now()
+            issuer=operations.OWNER, key_id=key.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
         )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return show_secret(request, name=issued.key.name, secret=issued.secret)
@@ -118,5 +118,5 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         variant=ActionVariant.DANGER,
     )
     def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> str:
-        operations.revoke_key(issuer=operations.OWNER, key=key, now=timezone.now())
+        operations.revoke_key(issuer=operations.OWNER, key_id=key.pk, now=timezone.now())
         return "The key has been revoked."

@@ -41,11 +41,14 @@ class MarketAdmin(EditableAdmin):
         return operations.create_market(fields=fields)
 
     def update_row(self, row: Market, changes: Mapping[str, object], now: datetime) -> Market:
-        return operations.update_market(market=row, changes=changes)
+        return operations.update_market(market_id=row.pk, changes=changes)
 
     @admin.action(description="Deactivate the selected markets", permissions=["write"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[Market]) -> None:
         now = timezone.now()
         self.act_on_each(
-            request, queryset, lambda row: operations.deactivate_market(market=row, now=now), "deactivated"
+            request,
+            queryset,
+            lambda row: operations.deactivate_market(market_id=row.pk, now=now),
+            "deactivated",
         )

@@ -68,7 +68,7 @@ class AccountsViewSet(AdminViewSet):
         changes = self.valid(shapes.AccountUpdate)
         expected_version = changes.pop("expected_version")
         account = operations.update_account(
-            account=account, expected_version=expected_version, changes=changes, now=timezone.now()
+            account_id=account.pk, expected_version=expected_version, changes=changes, now=timezone.now()
         )
         return Response({"account": _shape_account(account)})
 
@@ -80,7 +80,8 @@ class AccountsViewSet(AdminViewSet):
         deleted: its orders and refunds stay reachable with workspace keys while money of them is outstanding.
         Repeated, nothing changes.
         """
-        account = operations.archive_account(account=queries.get_account(id_or_handle), now=timezone.now())
+        account_id = queries.get_account(id_or_handle).pk
+        account = operations.archive_account(account_id=account_id, now=timezone.now())
         return Response({"account": _shape_account(account)})
 
 
@@ -133,9 +134,10 @@ class MarketsViewSet(AdminViewSet):
         Only the fields that are sent change. Carts keep the currency, language and tax mode that their market had
         when they were created.
         """
-        market = queries.get_market(market_id)
+        queries.get_market(market_id)
         changes = self.valid(shapes.MarketChanges, partial=True)
-        return Response({"market": _shape_market(operations.update_market(market=market, changes=changes))})
+        market = operations.update_market(market_id=market_id, changes=changes)
+        return Response({"market": _shape_market(market)})
 
     @answers(one("market", shapes.MarketOutput))
     def destroy(self, request: Request, market_id: int) -> Response:
@@ -144,7 +146,7 @@ class MarketsViewSet(AdminViewSet):
         Its status becomes `inactive`: no new carts and checkouts. Its orders stay. A PUT with `active` opens it
         again. Repeated, nothing changes.
         """
-        market = operations.deactivate_market(market=queries.get_market(market_id), now=timezone.now())
+        market = operations.deactivate_market(market_id=market_id, now=timezone.now())
         return Response({"market": _shape_market(market)})
 
 
@@ -203,9 +205,10 @@ class ApiKeysViewSet(AdminViewSet):
         over, so that programs can be moved without an interruption.
         """
         grace_seconds = self.valid(shapes.RotationInput)["grace_seconds"]
-        key = queries.get_key(key_id)
+        # Of this handle, or of the workspace: the operation knows all keys of the workspace.
+        queries.get_key(key_id)
         issued = operations.rotate_key(
-            issuer=self._issuer, key=key, grace_seconds=grace_seconds, now=timezone.now()
+            issuer=self._issuer, key_id=key_id, grace_seconds=grace_seconds, now=timezone.now()
         )
         return Response({"api_key": _shape_issued_key(issued)}, status=201)
 
@@ -215,8 +218,9 @@ class ApiKeysViewSet(AdminViewSet):
 
         It stops working at once. Nobody revokes a key that may do more than his own. Repeated, nothing changes.
         """
-        key = queries.get_key(key_id)
-        key = operations.revoke_key(issuer=self._issuer, key=key, now=timezone.now())
+        # As above.
+        queries.get_key(key_id)
+        key = operations.revoke_key(issuer=self._issuer, key_id=key_id, now=timezone.now())
         return Response({"api_key": _shape_key(key)})
 
     @property

@@ -15,6 +15,7 @@ from accounts.models import Account
 from accounts.rules import ACCOUNT, NEW_ACCOUNT
 from commerce.errors import NotFound
 from commerce.inventory.operations import create_location
+from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import account_scope
 
 
@@ -29,47 +30,50 @@ def create_account(*, workspace_id: UUID, fields: Mapping[str, object]) -> Accou
 
 
 def update_account(
-    *, account: Account, expected_version: int, changes: Mapping[str, object], now: datetime
+    *, account_id: int, expected_version: int, changes: Mapping[str, object], now: datetime
 ) -> Account:
     """Change an account unless somebody has changed it since it was read, in one conditional UPDATE.
 
-    Raises `ValidationFailed`, `VersionConflict`, and `NotFound` for an archived account.
+    Raises `ValidationFailed`, `VersionConflict`, and `NotFound`, also for an archived account.
     """
     changes = ACCOUNT.check(changes, partial=True)
-    updated = Account.objects.filter(pk=account.pk, version=expected_version).exclude(
+    updated = Account.objects.filter(pk=account_id, version=expected_version).exclude(
         status=Account.Status.ARCHIVED
     )
     if not updated.update(version=F("version") + 1, updated_at=now, **changes):
-        current = Account.objects.get(pk=account.pk)
+        current = get_or_not_found(Account.objects, pk=account_id)
         if current.status == Account.Status.ARCHIVED:
             raise NotFound
         raise VersionConflict(current_version=current.version)
-    account.refresh_from_db()
-    return account
+    return Account.objects.get(pk=account_id)
 
 
-def archive_account(*, account: Account, now: datetime) -> Account:
-    """Archive a shop and end its open business. Its rows stay. Repeated, nothing changes."""
+def archive_account(*, account_id: int, now: datetime) -> Account:
+    """Archive a shop and end its open business. Its rows stay. Repeated, nothing changes. Raises `NotFound`."""
     # Before the status changes: business that has begun by now is ended below, and later business sees the new status.
-    wait_for_business(account.pk)
-    Account.objects.filter(pk=account.pk).exclude(status=Account.Status.ARCHIVED).update(
+    wait_for_business(account_id)
+    Account.objects.filter(pk=account_id).exclude(status=Account.Status.ARCHIVED).update(
         status=Account.Status.ARCHIVED,
         archived_at=Coalesce(F("archived_at"), now),
         version=F("version") + 1,
         updated_at=now,
     )
-    end_business(account.pk, now=now)
-    account.refresh_from_db()
+    end_business(account_id, now=now)
+    account = get_or_not_found(Account.objects, pk=account_id)
     transaction.on_commit(lambda: forget_grants(account.workspace_id))
     return account
 
 
-def set_suspended(*, account: Account, suspended: bool, now: datetime) -> bool:
-    """Suspend a shop, or lift the suspension. Returns whether anything changed. Archived shops stay archived."""
+def set_suspended(*, account_id: int, suspended: bool, now: datetime) -> bool:
+    """Suspend a shop, or lift the suspension. Returns whether anything changed. Archived shops stay archived.
+
+    Raises `NotFound`.
+    """
+    account = get_or_not_found(Account.objects, pk=account_id)
     before, after = Account.Status.ACTIVE, Account.Status.SUSPENDED
     if not suspended:
         before, after = after, before
-    changed = Account.objects.filter(pk=account.pk, status=before).update(
+    changed = Account.objects.filter(pk=account_id, status=before).update(
         status=after, version=F("version") + 1, updated_at=now
     )
     transaction.on_commit(lambda: forget_grants(account.workspace_id))

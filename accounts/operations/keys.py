@@ -15,6 +15,7 @@ from accounts.models import ApiKey
 from accounts.rules import KEY, ROTATION
 from commerce.errors import InsufficientScope, NotFound, Unauthenticated, ValidationFailed
 from commerce.principal import KeyKind, covers
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 from commerce.tokens import generate_base62
 
@@ -100,16 +101,17 @@ def issue_key(
     )
 
 
-def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime) -> IssuedKey:
+def rotate_key(*, issuer: Issuer, key_id: int, grace_seconds: int, now: datetime) -> IssuedKey:
     """Replace a live key, which ends after the grace period at the latest.
 
-    Raises `ValidationFailed` for a grace period that is too long, `NotFound` for a key that has ended, and
+    Raises `ValidationFailed` for a grace period that is too long, `NotFound`, also for a key that has ended, and
     `InsufficientScope` and `Unauthenticated` as `issue_key` does.
     """
     ROTATION.check({"grace_seconds": grace_seconds})
     grace = timedelta(seconds=grace_seconds)
-    rows = _lock_keys(issuer, key)
-    limits, old = _find_limits(issuer, rows, now=now), rows[key.pk]
+    key = get_or_not_found(ApiKey.objects, pk=key_id)
+    rows = _lock_keys(issuer, key_id)
+    limits, old = _find_limits(issuer, rows, now=now), rows[key_id]
     limits.require_powers(old.kind, old.scopes)
     # The expiry differs if another rotation came first: then the key has a successor already.
     if not old.is_live(now) or old.expires_at != key.expires_at:
@@ -130,14 +132,16 @@ def rotate_key(*, issuer: Issuer, key: ApiKey, grace_seconds: int, now: datetime
     return replacement
 
 
-def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
+def revoke_key(*, issuer: Issuer, key_id: int, now: datetime) -> ApiKey:
     """End a key at once, on every process. Repeated, nothing changes.
 
-    Raises `InsufficientScope` for a key that may do more than the issuer's, and `Unauthenticated` if the issuer's has
-    ended.
+    Raises `NotFound`, `InsufficientScope` for a key that may do more than the issuer's, and `Unauthenticated` if the
+    issuer's has ended.
     """
-    rows = _lock_keys(issuer, key)
-    limits, found = _find_limits(issuer, rows, now=now), rows[key.pk]
+    rows = _lock_keys(issuer, key_id)
+    limits, found = _find_limits(issuer, rows, now=now), rows.get(key_id)
+    if found is None:
+        raise NotFound
     limits.require_powers(found.kind, found.scopes)
     if found.revoked_at is None:
         found.revoked_at = now
@@ -146,12 +150,12 @@ def revoke_key(*, issuer: Issuer, key: ApiKey, now: datetime) -> ApiKey:
     return found
 
 
-def _lock_keys(issuer: Issuer, *keys: ApiKey) -> dict[int, ApiKey]:
+def _lock_keys(issuer: Issuer, *key_ids: int) -> dict[int, ApiKey]:
     """Lock and reload the issuer's key and the given ones, in order of id.
 
     The issuer's key is locked too, so that a key that is being revoked can't issue a successor at the same moment.
     """
-    wanted = {key.pk for key in keys} | (set() if issuer.key_id is None else {issuer.key_id})
+    wanted = {*key_ids} | (set() if issuer.key_id is None else {issuer.key_id})
     if not wanted:
         return {}
     rows = lock(ApiKey.objects.filter(pk__in=wanted).order_by("pk"))

@@ -4,6 +4,7 @@ from datetime import datetime
 from accounts.domains import require_free_domain
 from accounts.models import Market
 from accounts.rules import MARKET, NEW_MARKET
+from commerce.queries import get_or_not_found
 
 
 def create_market(*, fields: Mapping[str, object]) -> Market:
@@ -16,8 +17,12 @@ def create_market(*, fields: Mapping[str, object]) -> Market:
     return Market.objects.create(**fields)
 
 
-def update_market(*, market: Market, changes: Mapping[str, object]) -> Market:
-    """Change a market. It may keep a domain that another account has verified since. Raises as `create_market` does."""
+def update_market(*, market_id: int, changes: Mapping[str, object]) -> Market:
+    """Change a market. It may keep a domain that another account has verified since.
+
+    Raises as `create_market` does, and `NotFound`.
+    """
+    market = get_or_not_found(Market.objects, pk=market_id)
     changes = MARKET.check(changes, partial=True)
     if changes.get("domain") != market.domain:
         require_free_domain(changes.get("domain"))
@@ -25,10 +30,9 @@ def update_market(*, market: Market, changes: Mapping[str, object]) -> Market:
     return market
 
 
-def deactivate_market(*, market: Market, now: datetime) -> Market:
-    """Deactivate a market. Carts and orders still refer to it. Repeated, nothing changes."""
-    Market.objects.filter(pk=market.pk, status=Market.Status.ACTIVE).update(
+def deactivate_market(*, market_id: int, now: datetime) -> Market:
+    """Deactivate a market. Carts and orders still refer to it. Repeated, nothing changes. Raises `NotFound`."""
+    Market.objects.filter(pk=market_id, status=Market.Status.ACTIVE).update(
         status=Market.Status.INACTIVE, updated_at=now
     )
-    market.refresh_from_db()
-    return market
+    return get_or_not_found(Market.objects, pk=market_id)

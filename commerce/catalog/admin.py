@@ -51,14 +51,14 @@ class VariantRows(RowsInline):
         return format_html('<a href="{}" class="text-link">{}</a>', link, ", ".join(prices) or "Set prices")
 
     def create_row(self, owner: Product, fields: Mapping[str, object], now: datetime) -> Variant:
-        return operations.add_variant(product=owner, fields=fields)
+        return operations.add_variant(product_id=owner.pk, fields=fields)
 
     def update_row(self, row: Variant, changes: Mapping[str, object], now: datetime) -> Variant:
-        operations.update_variant(variant=row, changes=changes, now=now)
+        operations.update_variant(variant_id=row.pk, changes=changes, now=now)
         return row
 
     def delete_row(self, row: Variant, now: datetime) -> None:
-        operations.archive_variant(variant=row, now=now)
+        operations.archive_variant(variant_id=row.pk, now=now)
 
 
 @admin.register(Product)
@@ -84,7 +84,7 @@ class ProductAdmin(EditableAdmin):
         return operations.create_product(fields=fields, variants=[])
 
     def update_row(self, row: Product, changes: Mapping[str, object], now: datetime) -> Product:
-        operations.update_product(product=row, changes=changes, now=now)
+        operations.update_product(product_id=row.pk, changes=changes, now=now)
         # Read again, as the operation may change more than the form did: `archived_at`.
         return queries.get_product(row.pk)
 
@@ -95,7 +95,7 @@ class ProductAdmin(EditableAdmin):
     def archive(self, request: HttpRequest, queryset: QuerySet[Product]) -> None:
         now = timezone.now()
         self.act_on_each(
-            request, queryset, lambda row: operations.archive_product(product=row, now=now), "archived"
+            request, queryset, lambda row: operations.archive_product(product_id=row.pk, now=now), "archived"
         )
 
 
@@ -120,7 +120,7 @@ class PricingRows(RowsInline):
     def create_row(self, owner: Variant, fields: Mapping[str, object], now: datetime) -> VariantPricing:
         # An empty field of the form stands for the market's currency, as None does for the operation.
         return operations.add_pricing(
-            variant=owner, fields={**fields, "currency": fields["currency"] or None}
+            variant_id=owner.pk, fields={**fields, "currency": fields["currency"] or None}
         )
 
     def update_row(self, row: VariantPricing, changes: Mapping[str, object], now: datetime) -> VariantPricing:
@@ -135,7 +135,7 @@ class PricingRows(RowsInline):
         columns = ("market_id", "currency", "price_cents", "compare_at_price_cents")
         fields = {name: getattr(row, name) for name in columns} | dict(changes)
         return operations.set_pricing(
-            variant=row.variant, fields=fields | {"currency": fields["currency"] or None}
+            variant_id=row.variant_id, fields=fields | {"currency": fields["currency"] or None}
         )
 
 
@@ -176,16 +176,15 @@ class VariantAdmin(EditableAdmin):
         return variant.archived_at is None
 
     def create_row(self, fields: dict[str, Any], now: datetime) -> Variant:
-        product = queries.get_product(fields.pop("product_id"))
-        return operations.add_variant(product=product, fields=fields)
+        return operations.add_variant(product_id=fields.pop("product_id"), fields=fields)
 
     def update_row(self, row: Variant, changes: Mapping[str, object], now: datetime) -> Variant:
-        operations.update_variant(variant=row, changes=changes, now=now)
+        operations.update_variant(variant_id=row.pk, changes=changes, now=now)
         return queries.get_variant(row.pk)
 
     @admin.action(description="Archive the selected variants", permissions=["write"])
     def archive(self, request: HttpRequest, queryset: QuerySet[Variant]) -> None:
         now = timezone.now()
         self.act_on_each(
-            request, queryset, lambda row: operations.archive_variant(variant=row, now=now), "archived"
+            request, queryset, lambda row: operations.archive_variant(variant_id=row.pk, now=now), "archived"
         )

@@ -58,7 +58,7 @@ class CustomerAdmin(EditableAdmin):
         return operations.create_customer(fields=fields)
 
     def update_row(self, row: Customer, changes: Mapping[str, object], now: datetime) -> Customer:
-        return operations.update_customer(customer=row, changes=changes, now=now)
+        return operations.update_customer(customer_id=row.pk, changes=changes, now=now)
 
     @dialog_action(
         "Redact",
@@ -68,7 +68,7 @@ class CustomerAdmin(EditableAdmin):
         variant=ActionVariant.DANGER,
     )
     def redact(self, request: HttpRequest, customer: Customer, fields: Mapping[str, object]) -> str:
-        operations.redact_customer(customer=customer, now=timezone.now())
+        operations.redact_customer(customer_id=customer.pk, now=timezone.now())
         return "The customer is redacted."
 
 
@@ -84,7 +84,7 @@ class SegmentAdmin(EditableAdmin):
         return operations.create_segment(fields=fields)
 
     def update_row(self, row: Segment, changes: Mapping[str, object], now: datetime) -> Segment:
-        return operations.update_segment(segment=row, changes=changes)
+        return operations.update_segment(segment_id=row.pk, changes=changes)
 
     def delete_row(self, row: Segment, now: datetime) -> None:
         operations.delete_segment(segment_id=row.pk)

@@ -34,7 +34,7 @@ class LocationAdmin(EditableAdmin):
         return operations.create_location(fields=fields)
 
     def update_row(self, row: Location, changes: Mapping[str, object], now: datetime) -> Location:
-        return operations.update_location(location=row, changes=changes)
+        return operations.update_location(location_id=row.pk, changes=changes)
 
 
 class AdjustmentForm(BaseDialogForm):

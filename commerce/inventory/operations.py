@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from commerce.catalog.models import Variant
 from commerce.errors import ValidationFailed
+from commerce.queries import get_or_not_found
 
 from .errors import StockBelowCommitted
 from .levels import ensure_levels, lock_levels
@@ -17,8 +18,9 @@ def create_location(*, fields: Mapping[str, object]) -> Location:
     return Location.objects.create(**LOCATION.check(fields))
 
 
-def update_location(*, location: Location, changes: Mapping[str, object]) -> Location:
-    """Change a location. Raises as `create_location` does."""
+def update_location(*, location_id: int, changes: Mapping[str, object]) -> Location:
+    """Change a location. Raises as `create_location` does, and `NotFound`."""
+    location = get_or_not_found(Location.objects, pk=location_id)
     changes = LOCATION.check(changes, partial=True)
     location.save_changes(changes)
     return location

@@ -26,7 +26,7 @@ class TaxRateAdmin(EditableAdmin):
         return operations.create_tax_rate(fields=fields)
 
     def update_row(self, row: TaxRate, changes: Mapping[str, object], now: datetime) -> TaxRate:
-        return operations.update_tax_rate(tax_rate=row, changes=changes)
+        return operations.update_tax_rate(tax_rate_id=row.pk, changes=changes)
 
     def delete_row(self, row: TaxRate, now: datetime) -> None:
         operations.delete_tax_rate(tax_rate_id=row.pk)

@@ -1,6 +1,7 @@
 from collections.abc import Mapping
 
 from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 from .models import TaxRate
 from .rules import TAX_RATE
@@ -11,8 +12,12 @@ def create_tax_rate(*, fields: Mapping[str, object]) -> TaxRate:
     return TaxRate.objects.create(**TAX_RATE.check(fields))
 
 
-def update_tax_rate(*, tax_rate: TaxRate, changes: Mapping[str, object]) -> TaxRate:
-    """Change a tax rate. Orders keep the rate they were placed with. Raises as `create_tax_rate` does."""
+def update_tax_rate(*, tax_rate_id: int, changes: Mapping[str, object]) -> TaxRate:
+    """Change a tax rate. Orders keep the rate they were placed with.
+
+    Raises as `create_tax_rate` does, and `NotFound`.
+    """
+    tax_rate = get_or_not_found(TaxRate.objects, pk=tax_rate_id)
     changes = TAX_RATE.check(changes, partial=True)
     tax_rate.save_changes(changes)
     return tax_rate

@@ -42,7 +42,7 @@ class OtherProcess:
 def revoke_all(shop):
     with workspace_scope(shop.workspace_id):
         for key in ApiKey.objects.all():
-            revoke_key(issuer=OPERATOR, key=key, now=datetime.now(UTC))
+            revoke_key(issuer=OPERATOR, key_id=key.pk, now=datetime.now(UTC))
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_change_of_an_account_is_refused_by_each(shop, owner, changes, code):
     answer = shop.workspace.put(f"accounts/{shop.handle}.json", {"expected_version": 1} | changes)
     page = owner.fill(f"accounts/account/{shop.id}/change/", **changes)
     with shop.scope(), pytest.raises(ValidationFailed) as refused:
-        update_account(account=account, expected_version=1, changes=changes, now=timezone.now())
+        update_account(account_id=account.pk, expected_version=1, changes=changes, now=timezone.now())
 
     assert field_errors(answer) == {(field, code)} == set(errors_of(refused))
     assert codes_of(page.context["adminform"].form) == {(field, code)}
@@ -152,7 +152,7 @@ def test_price_is_refused_by_each(shop, owner, fields, code):
     assert codes_of(page.context["inline_admin_formsets"][0].formset.forms[0]) == {(field, code)}
     for write in (set_pricing, add_pricing):
         with shop.scope(), pytest.raises(ValidationFailed) as refused:
-            write(variant=variant, fields=price)
+            write(variant_id=variant.pk, fields=price)
         assert errors_of(refused) == [(field, code)]
     with shop.scope():
         assert VariantPricing.objects.get().price_cents == 1990
@@ -248,13 +248,13 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
         member = add_member(account_id=shop.id, user_id=user.pk, role="staff")
     writes = [
         (
-            lambda: update_product(product=variant.product, changes={"handle": "A"}, now=now),
+            lambda: update_product(product_id=variant.product_id, changes={"handle": "A"}, now=now),
             ("handle", "invalid_handle"),
         ),
-        (lambda: update_variant(variant=variant, changes={"sku": " "}, now=now), ("sku", "blank")),
+        (lambda: update_variant(variant_id=variant.pk, changes={"sku": " "}, now=now), ("sku", "blank")),
         (
             lambda: add_variant(
-                product=variant.product,
+                product_id=variant.product_id,
                 fields={"sku": "B", "pricing": [{"market_id": market, "price_cents": 1}] * 2},
             ),
             ("pricing", "duplicate"),
@@ -264,11 +264,11 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
             ("status", "invalid_choice"),
         ),
         (
-            lambda: change_preferences(customer=customer, preferences={"no.such": False}),
+            lambda: change_preferences(customer_id=customer.pk, preferences={"no.such": False}),
             ("notification_preferences.no.such", "unknown_template"),
         ),
         (
-            lambda: change_preferences(customer=customer, preferences={"order.confirmation": "no"}),
+            lambda: change_preferences(customer_id=customer.pk, preferences={"order.confirmation": "no"}),
             ("notification_preferences.order.confirmation", "invalid"),
         ),
         (lambda: invite_member(username="ann smith", role="staff"), ("username", "invalid_username")),

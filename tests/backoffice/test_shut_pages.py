@@ -73,7 +73,7 @@ def looker(request, shop):
     client = make_staff(shop, role=role)
     if role != "support":
         with workspace_scope(shop.workspace_id):
-            set_suspended(account=Account.objects.get(pk=shop.id), suspended=True, now=timezone.now())
+            set_suspended(account_id=shop.id, suspended=True, now=timezone.now())
     return client
 
 

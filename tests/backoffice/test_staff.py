@@ -5,7 +5,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account, StaffInvitation, StaffMembership, User
+from accounts.models import StaffInvitation, StaffMembership, User
 from accounts.operations import archive_account, invite_member, remove_member
 from commerce.backoffice.models import StaffAction
 from commerce.tenancy.scope import workspace_scope
@@ -153,7 +153,7 @@ def test_invitation_that_was_withdrawn_is_not_there(shop, owner, guest):
 def test_invitation_of_an_archived_shop_is_not_there(shop, guest):
     invite(shop, "bea")
     with workspace_scope(shop.workspace_id):
-        archive_account(account=Account.objects.get(pk=shop.id), now=timezone.now())
+        archive_account(account_id=shop.id, now=timezone.now())
 
     assert guest.get("account/").status_code == 403
     assert guest.post(ANSWER, {"account_id": shop.id, "accept": ""}).status_code == 404

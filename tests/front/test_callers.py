@@ -91,7 +91,7 @@ def test_revoked_key_is_unknown_once_it_was_refused(shop):
     assert client.get("markets.json").status_code == 200
     with workspace_scope(shop.workspace_id):
         for key in ApiKey.objects.filter(kind="storefront"):
-            revoke_key(issuer=OPERATOR, key=key, now=datetime.now(UTC))
+            revoke_key(issuer=OPERATOR, key_id=key.pk, now=datetime.now(UTC))
 
     assert client.get("markets.json").status_code == 401
     assert of_storefront(secret).name == STRANGER
@@ -120,7 +120,7 @@ def test_workspace_key_revoked_elsewhere_is_unknown_once_it_was_refused(shop):
     known = dict(authentication._cache)
     with workspace_scope(shop.workspace_id):
         for key in ApiKey.objects.filter(kind="workspace"):
-            revoke_key(issuer=OPERATOR, key=key, now=datetime.now(UTC))
+            revoke_key(issuer=OPERATOR, key_id=key.pk, now=datetime.now(UTC))
     authentication._cache.update(known)
 
     path = f"{shop.handle}/markets.json"

@@ -96,7 +96,7 @@ def test_orm_writes_name_the_account(shop, statements):
     with shop.scope():
         market = statements(1, Market.objects.get)
         statements(1, market.save)
-        statements(1, lambda: update_market(market=market, changes={"name": "New"}))
+        statements(2, lambda: update_market(market_id=market.pk, changes={"name": "New"}))
         statements(1, lambda: Market.objects.filter(handle="de").update(name="Newer"))
         statements(1, market.refresh_from_db)
         statements(1, lambda: Market.objects.bulk_update([market], ["name"]))

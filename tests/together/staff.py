@@ -114,7 +114,7 @@ class Staff(Merchants):
         def suspend() -> None:
             with workspace_scope(shop.shop.workspace_id):
                 account = Account.objects.get(pk=shop.shop.id)
-                set_suspended(account=account, suspended=is_suspended, now=timezone.now())
+                set_suspended(account_id=account.pk, suspended=is_suspended, now=timezone.now())
 
         shop.is_suspended = shop.is_suspended or is_suspended
         self.work(suspend)

@@ -95,12 +95,16 @@ class Command(OperatorCommand):
             self.stdout.write(f"{key.pk}\t{key.kind}\t{owner}\t{key.prefix}\t{state}\t{key.name}")
 
     def _rotate(self, options: dict[str, Any]) -> None:
-        key = _find_key(options["key"])
-        issued = rotate_key(issuer=OPERATOR, key=key, grace_seconds=options["grace"], now=timezone.now())
+        issued = rotate_key(
+            issuer=OPERATOR,
+            key_id=_find_key(options["key"]).pk,
+            grace_seconds=options["grace"],
+            now=timezone.now(),
+        )
         self._show(issued, is_json=options["json"])
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        key = revoke_key(issuer=OPERATOR, key=_find_key(options["key"]), now=timezone.now())
+        key = revoke_key(issuer=OPERATOR, key_id=_find_key(options["key"]).pk, now=timezone.now())
         self.stdout.write(f"revoked {key.pk}")
 
     def _show(self, issued: IssuedKey, *, is_json: bool) -> None:

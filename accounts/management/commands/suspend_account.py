@@ -30,6 +30,6 @@ class Command(OperatorCommand):
                 account = get_account(options["account"])
             except NotFound:
                 raise CommandError(f"The workspace has no account {options['account']!r}.") from None
-            changed = set_suspended(account=account, suspended=not options["lift"], now=timezone.now())
+            changed = set_suspended(account_id=account.pk, suspended=not options["lift"], now=timezone.now())
         state = "active" if options["lift"] else "suspended"
         self.stdout.write(f"{account.handle}: {state}" if changed else f"{account.handle}: unchanged")

@@ -66,9 +66,9 @@ class ProductsViewSet(AdminViewSet):
         Only the fields that are sent change. Its variants are changed by their own operations, except that `status` also
         archives and restores them.
         """
-        product = queries.get_product(product_id)
+        queries.get_product(product_id)
         changes = self.valid(serializers.ProductChanges, partial=True)
-        operations.update_product(product=product, changes=changes, now=timezone.now())
+        operations.update_product(product_id=product_id, changes=changes, now=timezone.now())
         return self._answer(product_id)
 
     @answers(one("product", serializers.ProductOutput))
@@ -77,7 +77,7 @@ class ProductsViewSet(AdminViewSet):
 
         It and its variants are no longer offered. Carts and orders keep what they hold. Repeated, nothing changes.
         """
-        operations.archive_product(product=queries.get_product(product_id), now=timezone.now())
+        operations.archive_product(product_id=product_id, now=timezone.now())
         return self._answer(product_id)
 
     def _answer(self, product_id: int, *, status: int = 200) -> Response:
@@ -110,8 +110,9 @@ class ProductVariantsViewSet(AdminViewSet):
 
         With prices for some markets, or without. It has no stock yet. An archived product takes no variants.
         """
-        product = queries.get_product(product_id)
-        variant = operations.add_variant(product=product, fields=self.valid(serializers.VariantInput))
+        queries.get_product(product_id)
+        fields = self.valid(serializers.VariantInput)
+        variant = operations.add_variant(product_id=product_id, fields=fields)
         answer = shape_variant(queries.get_variant_with_pricing(variant.pk))
         return Response({"variant": answer}, status=201)
 
@@ -141,9 +142,9 @@ class VariantsViewSet(AdminViewSet):
         Only the fields that are sent change. Carts keep their prices until a line is changed; checkouts and orders
         keep theirs.
         """
-        variant = queries.get_variant(variant_id)
+        queries.get_variant(variant_id)
         changes = self.valid(serializers.VariantChanges, partial=True)
-        operations.update_variant(variant=variant, changes=changes, now=timezone.now())
+        operations.update_variant(variant_id=variant_id, changes=changes, now=timezone.now())
         return self._answer(variant_id)
 
     @answers(one("variant", serializers.VariantOutput))
@@ -152,7 +153,7 @@ class VariantsViewSet(AdminViewSet):
 
         It is no longer offered. Carts and orders keep what they hold. Repeated, nothing changes.
         """
-        operations.archive_variant(variant=queries.get_variant(variant_id), now=timezone.now())
+        operations.archive_variant(variant_id=variant_id, now=timezone.now())
         return self._answer(variant_id)
 
     def _answer(self, variant_id: int) -> Response:
@@ -178,7 +179,7 @@ class VariantPricingViewSet(AdminViewSet):
         The currency is the market's unless another is given; the variant then can't be added to carts of this market.
         Lines that are in carts keep their price until they change.
         """
-        variant = queries.get_variant(variant_id)
+        queries.get_variant(variant_id)
         fields = self.valid(serializers.PricingInput) | {"market_id": market_id}
-        pricing = operations.set_pricing(variant=variant, fields=fields)
+        pricing = operations.set_pricing(variant_id=variant_id, fields=fields)
         return Response({"variant_pricing": shape_pricing(pricing)})

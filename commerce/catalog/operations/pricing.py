@@ -5,15 +5,17 @@ from commerce.catalog.hooks import find_market_currencies
 from commerce.catalog.models import Variant, VariantPricing
 from commerce.catalog.rules import PRICING
 from commerce.errors import NotFound, ValidationFailed
+from commerce.queries import get_or_not_found
 
 from .sizes import lock_product, require_size
 
 
-def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
+def set_pricing(*, variant_id: int, fields: Mapping[str, object]) -> VariantPricing:
     """Set the price of a variant in a market, in the market's currency unless another is given.
 
-    Raises `ValidationFailed`, `NotFound` for an unknown market, and `TooLarge` if the product has too many prices.
+    Raises `ValidationFailed`, `NotFound` for an unknown variant or market, and `TooLarge` if the product has too many prices.
     """
+    variant = get_or_not_found(Variant.objects, pk=variant_id)
     pricing = VariantPricing(variant=variant, **_check_pricing(fields))
     known = VariantPricing.objects.filter(variant=variant, market=pricing.market_id)
     # A new amount needs no more room.
@@ -30,8 +32,9 @@ def set_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPri
     return pricing
 
 
-def add_pricing(*, variant: Variant, fields: Mapping[str, object]) -> VariantPricing:
+def add_pricing(*, variant_id: int, fields: Mapping[str, object]) -> VariantPricing:
     """Set the first price of a variant in a market. Raises as `set_pricing` does, and if there is a price already."""
+    variant = get_or_not_found(Variant.objects, pk=variant_id)
     fields = _check_pricing(fields)
     market_id = fields.pop("market_id")
     product = lock_product(variant.product_id)

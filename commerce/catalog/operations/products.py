@@ -3,8 +3,10 @@ from datetime import datetime
 
 from commerce.catalog.models import Product, Variant
 from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
-from commerce.tenancy.locks import lock, lock_now
+from commerce.queries import get_or_not_found
+from commerce.tenancy.locks import lock_now
 
+from .sizes import lock_product
 from .variants import insert_variants
 
 
@@ -21,10 +23,13 @@ def create_product(*, fields: Mapping[str, object], variants: Sequence[Mapping[s
     return product
 
 
-def update_product(*, product: Product, changes: Mapping[str, object], now: datetime) -> None:
-    """Change a product. Its status archives it with its variants, or restores both. Raises as `create_product` does."""
+def update_product(*, product_id: int, changes: Mapping[str, object], now: datetime) -> None:
+    """Change a product. Its status archives it with its variants, or restores both.
+
+    Raises as `create_product` does, and `NotFound`.
+    """
     changes = PRODUCT.check(changes, partial=True)
-    locked = lock(Product.objects.all()).get(pk=product.pk)
+    locked = lock_product(product_id)
     is_archived = changes.get("status", locked.status) == Product.Status.ARCHIVED
     archived_at = (locked.archived_at or now) if is_archived else None
     if archived_at != locked.archived_at:
@@ -37,10 +42,14 @@ def update_product(*, product: Product, changes: Mapping[str, object], now: date
     locked.save(update_fields=[*changes, "archived_at", "updated_at"])
 
 
-def archive_product(*, product: Product, now: datetime) -> None:
-    """Take a product and its variants off sale. Carts and orders still refer to them. Repeated, nothing changes."""
+def archive_product(*, product_id: int, now: datetime) -> None:
+    """Take a product and its variants off sale. Carts and orders still refer to them. Repeated, nothing changes.
+
+    Raises `NotFound`.
+    """
+    product = get_or_not_found(Product.objects, pk=product_id)
     if product.status != Product.Status.ARCHIVED:
-        update_product(product=product, changes={"status": Product.Status.ARCHIVED}, now=now)
+        update_product(product_id=product_id, changes={"status": Product.Status.ARCHIVED}, now=now)
 
 
 def lock_products_to_archive(product_ids: Sequence[int]) -> None:

@@ -4,6 +4,7 @@ from commerce.catalog.models import Product
 from commerce.catalog.queries import bytes_of_variants
 from commerce.errors import FieldError, ValidationFailed
 from commerce.paging import MAX_PAGE_BYTES
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 
 # With 100 variants, they can have prices in 390 markets; with 2,000 variants, in about 16.
@@ -11,8 +12,11 @@ MAX_PRODUCT_BYTES = MAX_PAGE_BYTES
 
 
 def lock_product(product_id: int) -> Product:
-    """Lock a product, so that requests that add to it do so one at a time, and each sees the size with all others."""
-    return lock(Product.objects.all()).get(pk=product_id)
+    """Lock a product, so that requests that add to it do so one at a time, and each sees the size with all others.
+
+    Raises `NotFound`.
+    """
+    return get_or_not_found(lock(Product.objects.all()), pk=product_id)
 
 
 def require_size(product: Product, *, field: str) -> None:

@@ -7,6 +7,7 @@ from commerce.catalog.hooks import find_market_currencies, run_backorder_steps
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.catalog.rules import NEW_VARIANT, VARIANT
 from commerce.errors import ValidationFailed
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 
 from .sizes import lock_product, require_size
@@ -14,15 +15,15 @@ from .sizes import lock_product, require_size
 MAX_VARIANTS_PER_PRODUCT = 2_000
 
 
-def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
+def add_variant(*, product_id: int, fields: Mapping[str, object]) -> Variant:
     """Add a variant, which may have its `pricing`, to a product.
 
-    Raises `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, `TooLarge` if the product
-    gets too many prices, and `SkuTaken` through the unique key.
+    Raises `NotFound`, `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, `TooLarge` if
+    the product gets too many prices, and `SkuTaken` through the unique key.
     """
     fields = NEW_VARIANT.check(fields)
     # Locked, so that the product isn't archived meanwhile, and two requests don't both add the last variant allowed.
-    locked = lock_product(product.pk)
+    locked = lock_product(product_id)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
     if Variant.objects.filter(product=locked, archived_at__isnull=True).count() >= MAX_VARIANTS_PER_PRODUCT:
@@ -32,16 +33,18 @@ def add_variant(*, product: Product, fields: Mapping[str, object]) -> Variant:
     return variant
 
 
-def update_variant(*, variant: Variant, changes: Mapping[str, object], now: datetime) -> None:
+def update_variant(*, variant_id: int, changes: Mapping[str, object], now: datetime) -> None:
     """Change a variant, and the backorder rule of its stock levels.
 
-    Raises `ValidationFailed`, `SkuTaken`, `TooLarge` if a longer title is too much for its product, and
+    Raises `NotFound`, `ValidationFailed`, `SkuTaken`, `TooLarge` if a longer title is too much for its product, and
     `StockBelowCommitted` if the stock doesn't cover backorders that end.
     """
     changes = VARIANT.check(changes, partial=True)
-    product = lock_product(variant.product_id) if "title" in changes else None
+    product = None
+    if "title" in changes:
+        product = lock_product(get_or_not_found(Variant.objects, pk=variant_id).product_id)
     # A stock level that is created now copies the backorder rule under a shared lock of the variant.
-    locked = lock(Variant.objects.all()).get(pk=variant.pk)
+    locked = get_or_not_found(lock(Variant.objects.all()), pk=variant_id)
     grows = len(str(changes.get("title", ""))) > len(locked.title)
     locked.save_changes(changes)
     if product is not None and grows:
@@ -50,10 +53,10 @@ def update_variant(*, variant: Variant, changes: Mapping[str, object], now: date
         run_backorder_steps(locked, now=now)
 
 
-def archive_variant(*, variant: Variant, now: datetime) -> None:
-    """Take a variant off sale and free its SKU. Repeated, nothing changes."""
+def archive_variant(*, variant_id: int, now: datetime) -> None:
+    """Take a variant off sale and free its SKU. Repeated, nothing changes. An unknown one is ignored."""
     # Only live ones, so that the time of the first archiving stays.
-    live = Variant.objects.filter(pk=variant.pk, archived_at__isnull=True)
+    live = Variant.objects.filter(pk=variant_id, archived_at__isnull=True)
     live.update(archived_at=now, updated_at=now)
 
 

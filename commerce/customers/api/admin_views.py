@@ -77,10 +77,10 @@ class CustomersViewSet(AdminViewSet):
 
         Only the fields that are sent change. Orders keep the address that they were placed with.
         """
-        customer = queries.get_customer(customer_id)
+        queries.get_customer(customer_id)
         changes = self.valid(shapes.CustomerInput, partial=True)
-        customer = operations.update_customer(customer=customer, changes=changes, now=timezone.now())
-        return Response({"customer": _shape_customer(customer)})
+        operations.update_customer(customer_id=customer_id, changes=changes, now=timezone.now())
+        return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
 
     @answers(one("customer", shapes.CustomerOutput))
     def redact(self, request: Request, customer_id: int) -> Response:
@@ -89,9 +89,8 @@ class CustomersViewSet(AdminViewSet):
         Names, addresses, phone numbers and emails are erased wherever they are stored, also in orders. Amounts,
         countries and dates stay. It can't be undone. Repeated, nothing changes.
         """
-        customer = queries.get_customer(customer_id)
-        customer = operations.redact_customer(customer=customer, now=timezone.now())
-        return Response({"customer": _shape_customer(customer)})
+        operations.redact_customer(customer_id=customer_id, now=timezone.now())
+        return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
 
 
 class NotificationPreferencesViewSet(AdminViewSet):
@@ -111,9 +110,10 @@ class NotificationPreferencesViewSet(AdminViewSet):
 
         Only the emails that are named change.
         """
-        customer = queries.get_customer(customer_id)
+        queries.get_customer(customer_id)
         preferences = self.valid(shapes.PreferencesInput)["notification_preferences"]
-        return _answer_preferences(operations.change_preferences(customer=customer, preferences=preferences))
+        customer = operations.change_preferences(customer_id=customer_id, preferences=preferences)
+        return _answer_preferences(customer)
 
 
 class SegmentsViewSet(AdminViewSet):
@@ -159,11 +159,10 @@ class SegmentsViewSet(AdminViewSet):
 
         Only the fields that are sent change; the filter is replaced as a whole.
         """
-        segment = queries.get_segment(segment_id)
+        queries.get_segment(segment_id)
         changes = self.valid(SegmentInput, partial=True)
-        return Response(
-            {"segment": _shape_segment(operations.update_segment(segment=segment, changes=changes))}
-        )
+        segment = operations.update_segment(segment_id=segment_id, changes=changes)
+        return Response({"segment": _shape_segment(segment)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, segment_id: int) -> Response:

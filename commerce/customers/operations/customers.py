@@ -8,6 +8,7 @@ from commerce.customers.errors import CustomerRedacted
 from commerce.customers.models import Customer, normalise_email
 from commerce.customers.redaction import erase_person
 from commerce.customers.rules import CUSTOMER, check_preferences
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
@@ -36,27 +37,28 @@ def create_customer(*, fields: Mapping[str, object]) -> Customer:
     return Customer.objects.create(normalised_email=normalise_email(fields["email"]), **fields)
 
 
-def update_customer(*, customer: Customer, changes: Mapping[str, object], now: datetime) -> Customer:
-    """Change a customer. Raises as `create_customer` does, and `CustomerRedacted`."""
+def update_customer(*, customer_id: int, changes: Mapping[str, object], now: datetime) -> Customer:
+    """Change a customer. Raises as `create_customer` does, `NotFound`, and `CustomerRedacted`."""
     changes = CUSTOMER.check(changes, partial=True)
     if "email" in changes:
         changes = changes | {"normalised_email": normalise_email(changes["email"])}
     # A condition of the update, so that no personal data comes back after a redaction at the same time.
-    live = Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True)
-    if not live.update(updated_at=now, **changes):
+    live = Customer.objects.filter(pk=customer_id, redacted_at__isnull=True)
+    is_changed = live.update(updated_at=now, **changes)
+    customer = get_or_not_found(Customer.objects, pk=customer_id)
+    if not is_changed:
         raise CustomerRedacted
-    customer.refresh_from_db()
     return customer
 
 
-def redact_customer(*, customer: Customer, now: datetime) -> Customer:
+def redact_customer(*, customer_id: int, now: datetime) -> Customer:
     """Erase the customer's personal data, in other apps too. The row stays for accounting.
 
-    Repeated, nothing changes.
+    Repeated, nothing changes. Raises `NotFound`.
     """
     # The other apps first: workers, too, lock dispatches and deliveries before the customer.
-    erase_person(customer.pk, now=now)
-    Customer.objects.filter(pk=customer.pk, redacted_at__isnull=True).update(
+    erase_person(customer_id, now=now)
+    Customer.objects.filter(pk=customer_id, redacted_at__isnull=True).update(
         email=None,
         normalised_email=None,
         first_name="",
@@ -69,15 +71,17 @@ def redact_customer(*, customer: Customer, now: datetime) -> Customer:
         redacted_at=now,
         updated_at=now,
     )
-    customer.refresh_from_db()
-    return customer
+    return get_or_not_found(Customer.objects, pk=customer_id)
 
 
-def change_preferences(*, customer: Customer, preferences: Mapping[str, object]) -> Customer:
-    """Set which messages a customer wants; other preferences stay. Raises `ValidationFailed`, `CustomerRedacted`."""
+def change_preferences(*, customer_id: int, preferences: Mapping[str, object]) -> Customer:
+    """Set which messages a customer wants; other preferences stay.
+
+    Raises `ValidationFailed`, `NotFound`, `CustomerRedacted`.
+    """
     checked = check_preferences(preferences)
     # Locked, so that of two changes at once neither undoes the other.
-    locked = lock(Customer.objects.all()).get(pk=customer.pk)
+    locked = get_or_not_found(lock(Customer.objects.all()), pk=customer_id)
     if locked.redacted_at is not None:
         raise CustomerRedacted
     locked.notification_preferences |= checked

@@ -3,6 +3,7 @@ from collections.abc import Mapping
 from commerce.customers.models import Segment
 from commerce.customers.rules import SEGMENT
 from commerce.errors import NotFound
+from commerce.queries import get_or_not_found
 
 
 def create_segment(*, fields: Mapping[str, object]) -> Segment:
@@ -10,8 +11,9 @@ def create_segment(*, fields: Mapping[str, object]) -> Segment:
     return Segment.objects.create(**SEGMENT.check(fields))
 
 
-def update_segment(*, segment: Segment, changes: Mapping[str, object]) -> Segment:
-    """Change a segment; its members change at once. Raises as `create_segment` does."""
+def update_segment(*, segment_id: int, changes: Mapping[str, object]) -> Segment:
+    """Change a segment; its members change at once. Raises as `create_segment` does, and `NotFound`."""
+    segment = get_or_not_found(Segment.objects, pk=segment_id)
     changes = SEGMENT.check(changes, partial=True)
     segment.save_changes(changes)
     return segment

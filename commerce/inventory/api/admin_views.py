@@ -62,11 +62,10 @@ class LocationsViewSet(AdminViewSet):
 
         Only the fields that are sent change. Checkouts that began keep the stock that they hold at it.
         """
-        location = queries.get_location(location_id)
+        queries.get_location(location_id)
         changes = self.valid(shapes.LocationInput, partial=True)
-        return Response(
-            {"location": _shape_location(operations.update_location(location=location, changes=changes))}
-        )
+        location = operations.update_location(location_id=location_id, changes=changes)
+        return Response({"location": _shape_location(location)})
 
 
 class InventoryLevelsViewSet(AdminViewSet):

@@ -58,11 +58,10 @@ class TaxRatesViewSet(AdminViewSet):
         Only the fields that are sent change. Lines in carts, checkouts and orders keep the rate that they were priced
         with.
         """
-        tax_rate = queries.get_tax_rate(tax_rate_id)
+        queries.get_tax_rate(tax_rate_id)
         changes = self.valid(shapes.TaxRateInput, partial=True)
-        return Response(
-            {"tax_rate": _shape_tax_rate(operations.update_tax_rate(tax_rate=tax_rate, changes=changes))}
-        )
+        tax_rate = operations.update_tax_rate(tax_rate_id=tax_rate_id, changes=changes)
+        return Response({"tax_rate": _shape_tax_rate(tax_rate)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, tax_rate_id: int) -> Response:

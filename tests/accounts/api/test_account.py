@@ -181,7 +181,7 @@ def suspend(shop, django_capture_on_commit_callbacks):
     def run(*, suspended):
         with django_capture_on_commit_callbacks(execute=True), workspace_scope(shop.workspace_id):
             account = Account.objects.get(pk=shop.id)
-            return set_suspended(account=account, suspended=suspended, now=timezone.now())
+            return set_suspended(account_id=account.pk, suspended=suspended, now=timezone.now())
 
     return run
 

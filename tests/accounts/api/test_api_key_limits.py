@@ -194,7 +194,7 @@ def test_key_that_is_being_revoked_leaves_no_other_behind(shop, act):
 
     with ThreadPoolExecutor(1) as pool:
         with shop.scope():
-            revoke_key(issuer=OPERATOR, key=ApiKey.objects.get(pk=own), now=timezone.now())
+            revoke_key(issuer=OPERATOR, key_id=own, now=timezone.now())
             asked = pool.submit(ask)
             wait_until_it_waits(asked)
         answer = asked.result()

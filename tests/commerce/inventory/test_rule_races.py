@@ -24,7 +24,7 @@ def test_levels_made_while_the_rule_changes_have_the_new_one(shop):
         with shop.scope():
             if index % 2:
                 changes = {"allow_backorder": True}
-                update_variant(variant=variant, changes=changes, now=timezone.now())
+                update_variant(variant_id=variant.pk, changes=changes, now=timezone.now())
             else:
                 adjust_level(
                     variant_id=variant.pk,
@@ -47,7 +47,7 @@ def test_rules_and_reservations_of_several_variants_do_not_deadlock(shop):
         with shop.scope():
             if index % 3 == 0:
                 variant = variants[index // 3 % 3]
-                update_variant(variant=variant, changes={"track_inventory": True}, now=timezone.now())
+                update_variant(variant_id=variant.pk, changes={"track_inventory": True}, now=timezone.now())
             else:
                 wanted = {variant.pk: 1 for variant in (variants if index % 2 else reversed(variants))}
                 reservations.reserve(checkout_id=index, wanted=wanted, now=timezone.now())
