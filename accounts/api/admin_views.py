@@ -179,7 +179,7 @@ class ApiKeysViewSet(AdminViewSet):
         """Issue a key.
 
         The answer has the key's secret, which can't be shown again; it is null if the answer is replayed. Nobody
-        issues a key that may do more than his own, or that lasts longer: 403 `insufficient_scope`.
+        issues a key that may do more than their own, or that lasts longer: 403 `insufficient_scope`.
         """
         fields = self.valid(shapes.ApiKeyInput)
         is_workspace_key = fields["kind"] == ApiKey.Kind.WORKSPACE
@@ -216,7 +216,7 @@ class ApiKeysViewSet(AdminViewSet):
     def destroy(self, request: Request, key_id: int) -> Response:
         """Revoke a key.
 
-        It stops working at once. Nobody revokes a key that may do more than his own. Repeated, nothing changes.
+        It stops working at once. Nobody revokes a key that may do more than their own. Repeated, nothing changes.
         """
         # As above.
         queries.get_key(key_id)

@@ -72,7 +72,9 @@ class DiscountChanges(WithConfig, Input):
     ends_at = fields.DateTimeField(required=False, allow_null=True)
     bogo_config = make_config_input(BOGO)(required=False, allow_null=True)
     bulk_tiers = make_config_input(BULK_TIERS)(required=False, allow_null=True)
-    status = serializers.ChoiceField(STATUSES, required=False, allow_null=True)
+    status = serializers.ChoiceField(
+        STATUSES, required=False, allow_null=True, help_text="`active` or `disabled`. A DELETE archives it."
+    )
 
 
 class DiscountInput(DiscountChanges):

@@ -82,7 +82,7 @@ class VoucherOutput(Output):
 class VoucherPaymentAttemptOutput(Output):
     id = fields.IdField()
     status = serializers.ChoiceField(
-        VoucherPaymentAttempt.Status.values, help_text="`succeeded` or `failed`."
+        VoucherPaymentAttempt.Status.values, help_text="`succeeded` or `refused`."
     )
     failure_code = serializers.CharField(
         allow_null=True, help_text="Why it was refused, as the code of the refusal."
@@ -90,7 +90,9 @@ class VoucherPaymentAttemptOutput(Output):
     amount_cents = fields.CentsField(help_text="What was to be taken.")
     order_id = fields.IdField(allow_null=True, help_text="The order that was to be paid.")
     checkout_id = fields.IdField(allow_null=True, help_text="The checkout that was to be paid.")
-    actor = serializers.CharField(help_text="Who tried: `key:ID`, `staff:NAME`, or `checkout`.")
+    actor = serializers.CharField(
+        help_text="Who tried: `key:ID`, `staff:NAME`, `checkout:ID`, or `command:NAME`."
+    )
     created_at = TimestampField()
 
 
@@ -125,5 +127,7 @@ class VoucherRedemptionOutput(Output):
     balance_after_cents = fields.CentsField(help_text="The balance after it.")
     order_id = fields.IdField(allow_null=True)
     checkout_id = fields.IdField(allow_null=True)
-    actor = serializers.CharField(help_text="Who did it: `key:ID`, `staff:NAME`, or `checkout`.")
+    actor = serializers.CharField(
+        help_text="Who did it: `key:ID`, `staff:NAME`, `checkout:ID`, `payment:ID` when a payment is refunded, or `command:NAME`."
+    )
     created_at = TimestampField()

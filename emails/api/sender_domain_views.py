@@ -29,7 +29,7 @@ class SenderDomainOutput(Output):
     failure_code = serializers.ChoiceField(
         SenderDomain.Failure.choices,
         allow_null=True,
-        help_text="Why it isn't verified; null if it is, or if nobody has looked yet.",
+        help_text="Why it isn't verified: `record_not_found`, or `dns_unavailable` if DNS gave no answer; null if it is, or if nobody has looked yet.",
     )
     verified_at = TimestampField(allow_null=True, help_text="When the record was found.")
     checked_at = TimestampField(allow_null=True, help_text="When it was last looked for.")

@@ -90,7 +90,8 @@ class EmailTemplateStateOutput(Output):
     template_key = serializers.CharField(help_text="The email, such as `order.confirmation`.")
     locale = serializers.CharField(help_text="The language, with or without a region.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes fields out of the class
-        ["account", "platform"], help_text="Whose template is current."
+        ["account", "platform"],
+        help_text="Whose template is current: the shop's own (`account`) or the platform's (`platform`).",
     )
     version = serializers.IntegerField(help_text="The account's last change, resets included; 0 for none.")
     note = serializers.CharField(
@@ -138,7 +139,8 @@ class EmailTemplateVersionOutput(Output):
     locale = serializers.CharField(help_text="The language, with or without a region.")
     version = serializers.IntegerField(source="number", help_text="Counts from 1, by email and language.")
     kind = serializers.ChoiceField(
-        EmailTemplateVersion.Kind.choices, help_text="A reset went back to the platform's template."
+        EmailTemplateVersion.Kind.choices,
+        help_text="`saved`, `restored` from an earlier version, or `reset` to the platform's template.",
     )
     restored_version = serializers.IntegerField(
         source="restored_number",

@@ -26,7 +26,10 @@ class _AnyField(serializers.Field):
 
 class ConditionInput(Input):
     field = serializers.ChoiceField(list(FIELDS), help_text="What is compared.")
-    op = serializers.ChoiceField(OPERATORS, help_text="How: equal, not equal, one of, at least, at most.")
+    op = serializers.ChoiceField(
+        OPERATORS,
+        help_text="How: equal (`eq`), not equal (`neq`), one of (`in`), at least (`gte`), at most (`lte`).",
+    )
     value = _AnyField(
         help_text="A text, a number or a timestamp, by the field; a list of them for `in`. Amounts are in cents."
     )

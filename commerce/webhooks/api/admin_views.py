@@ -113,7 +113,7 @@ class EndpointsViewSet(AdminViewSet):
     def ping(self, request: Request, webhook_endpoint_id: int) -> Response:
         """Send a test message to a webhook endpoint.
 
-        It is queued like an event, of the type `ping`. The log of deliveries tells what became of it.
+        It is queued like an event, of the type `webhook_endpoint.ping`. The log of deliveries tells what became of it.
         """
         message_id = operations.ping_endpoint(endpoint_id=webhook_endpoint_id, now=timezone.now())
         return Response({"webhook_ping": {"message_id": message_id}}, status=201)

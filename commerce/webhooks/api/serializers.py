@@ -88,11 +88,11 @@ class WebhookDeliveryOutput(Output):
     id = fields.IdField()
     webhook_endpoint_id: Any = fields.IdField(source="endpoint_id")
     message_id = serializers.CharField(help_text="The header `webhook-id`, which is the event's id.")
-    event_type = serializers.CharField(help_text="The event's type, or `ping`.")
+    event_type = serializers.CharField(help_text="The event's type, or `webhook_endpoint.ping`.")
     attempt = serializers.IntegerField(help_text="Counts from 1.")
     status = serializers.ChoiceField(
         WebhookDelivery.Status.choices,
-        help_text="Whether the message arrived: the endpoint answered with 2xx.",
+        help_text="`succeeded` if the endpoint answered with 2xx, else `failed`.",
     )
     response_status = serializers.IntegerField(
         allow_null=True, help_text="The HTTP status of the answer; null without one."
