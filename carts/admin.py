@@ -6,10 +6,12 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from commerce.backoffice.display import label_column, money_column, rate_column
+from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.queries import sum_up
 
+from . import figures  # noqa: F401  registers figures of the overview
 from .models import Cart, CartLineItem
 
 
@@ -35,6 +37,7 @@ class CartLineRows(ReadOnlyRows):
 class CartAdmin(ReadOnlyAdmin):
     list_display = (
         "token",
+        "created_at",
         "updated_at",
         "customer",
         "market",
@@ -42,10 +45,12 @@ class CartAdmin(ReadOnlyAdmin):
         "line_count",
         "item_count",
     )
-    list_filter = ("status", "market", "updated_at")
+    list_filter = ("status", "market", ("created_at", PeriodFilter))
+    sortable_by = ("token", "created_at")
     list_select_related = ("market", "customer")
-    search_fields = ("token", "customer__email")
-    search_help_text = "Cart token or the customer's email"
+    searches_beginnings = True
+    search_fields = ("token", "customer__normalised_email")
+    search_help_text = "Cart token or the beginning of the customer's email"
     inlines = (CartLineRows,)
     fieldsets = (
         (

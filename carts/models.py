@@ -48,6 +48,13 @@ class Cart(AccountOwned):
         ]
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="carts_expiry"),
+            models.Index(fields=["account", "created_at"], name="carts_created"),
+            models.Index(
+                fields=["account", "created_at"], condition=Q(status="converted"), name="carts_converted"
+            ),
+            models.Index(
+                fields=["account", "customer"], condition=Q(customer__isnull=False), name="carts_customer"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,11 +4,14 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from commerce.backoffice.display import address_column, label_column, money_column
+from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.orders.admin import TOTALS, line_fields
 
+from . import figures  # noqa: F401  registers figures of the overview
 from .discount_trial import DiscountTrial
+from .filters import ProgressFilter
 from .models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 
 
@@ -52,10 +55,12 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
         money_column("total_cents", "Total"),
         "order",
     )
-    list_filter = ("phase", "market", "created_at")
+    list_filter = (ProgressFilter, "phase", "market", ("created_at", PeriodFilter))
+    sortable_by = ("token", "created_at")
     list_select_related = ("market", "order")
+    searches_beginnings = True
     search_fields = ("token", "email")
-    search_help_text = "Token or email"
+    search_help_text = "Token or beginning of the email"
     inlines = (CheckoutLineRows, PaymentAttemptRows)
     fieldsets = (
         (

@@ -11,6 +11,7 @@ from commerce.orders.snapshots import (
     ShippingSnapshot,
     VatSnapshot,
 )
+from commerce.prefixes import prefix_index
 from commerce.sizes import KIB, at_most_bytes
 from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
@@ -109,6 +110,11 @@ class Checkout(Totals, AccountOwned):
         indexes = [
             # For the sweeper, which searches all accounts.
             models.Index(fields=["expires_at"], condition=Q(phase__in=OPEN_PHASES), name="checkouts_expiry"),
+            models.Index(fields=["account", "created_at"], name="checkouts_created"),
+            models.Index(
+                fields=["account", "created_at"], condition=Q(phase="abandoned"), name="checkouts_abandoned"
+            ),
+            prefix_index("email", name="checkouts_email_prefix"),
         ]
 
     def __str__(self) -> str:

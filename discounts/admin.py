@@ -68,6 +68,7 @@ class DiscountAdmin(EditableAdmin):
         "ends_at",
     )
     list_filter = ("type", "status", "stackable")
+    searches_beginnings = True
     search_fields = ("title", "code")
     actions = ("archive", export_as_csv)
     actions_detail = ("try_on_cart",)
@@ -203,8 +204,9 @@ class DiscountRedemptionAdmin(ReadOnlyAdmin):
     )
     list_filter = ("kind", "created_at")
     list_select_related = ("discount", "order")
-    search_fields = ("code", "customer_email__startswith")
-    search_help_text = "Code, or beginning of the email"
+    searches_beginnings = True
+    search_fields = ("discount__code", "customer_email")
+    search_help_text = "Beginning of the code or email"
     fieldsets = (
         (
             None,

@@ -13,8 +13,10 @@ from unfold.forms import BaseDialogForm
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
+from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
 
+from . import figures  # noqa: F401  registers figures of the overview
 from .frames import build_message_frame
 from .models import EmailDelivery, EmailDeliveryEvent
 from .own_templates.admin import EmailTemplateAdmin
@@ -68,9 +70,11 @@ class EmailDeliveryAdmin(StatisticsPage):
         label_column("status", "Status"),
         "sent_at",
     )
-    list_filter = ("status", TemplateFilter, "sent_at")
-    search_fields = ("to_email", "subject", "provider_message_id")
-    search_help_text = "Recipient, subject or the provider's message id"
+    list_filter = ("status", TemplateFilter, ("sent_at", PeriodFilter))
+    sortable_by = ("to_email", "sent_at")
+    searches_beginnings = True
+    search_fields = ("to_email",)
+    search_help_text = "Beginning of the recipient, or the provider's message id"
     inlines = (EventRows,)
     change_form_before_template = "backoffice/timeline.html"
     actions_detail = ("send_again",)
@@ -97,6 +101,16 @@ class EmailDeliveryAdmin(StatisticsPage):
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
         # Otherwise the list would read every body. The page of one delivery reads them when it shows them.
         return super().get_queryset(request).defer("html", "text", "ctx")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[EmailDelivery], search_term: str
+    ) -> tuple[QuerySet[EmailDelivery], bool]:
+        text = search_term.strip().replace("\0", "")
+        # An index finds a provider's whole id, with or without its brackets; the beginning of one means nothing.
+        by_id = queryset.filter(provider_message_id__in=[text, f"<{text}>"])
+        if text and by_id.exists():
+            return by_id, False
+        return super().get_search_results(request, queryset, search_term)
 
     def render_change_form(
         self,

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from commerce.outbox.models import KeySpace, key_space_field
+from commerce.prefixes import prefix_index
 from commerce.sizes import at_most_bytes
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -77,6 +78,7 @@ class EmailDelivery(AccountOwned):
                 include=["delivered_at", "opened_at", "bounced_at"],
                 name="email_deliveries_sent",
             ),
+            prefix_index("to_email", name="email_deliveries_recipient"),
         ]
 
     def __str__(self) -> str:

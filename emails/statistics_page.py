@@ -8,10 +8,10 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action
 
+from commerce.backoffice.charts import Chart, build_chart
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.panels import Panel, register_panel
 
-from .charts import Chart, build_chart
 from .statistics import DAYS, DayFigures, count_by_day
 
 # Fields of `DayFigures`, with classes of the back office's style sheet.

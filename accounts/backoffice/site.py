@@ -98,7 +98,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
 
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        return super().index(request, load_overview(now=timezone.now()) | (extra_context or {}))
+        return super().index(request, load_overview(request, now=timezone.now()) | (extra_context or {}))
 
     def extra_urls(self) -> list[URLPattern]:
         return [
@@ -169,7 +169,7 @@ class BackOfficeSite(UnfoldAdminSite):
         return context
 
     def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, object]]:
-        return build_sidebar(self.get_app_list(request), request.path)
+        return build_sidebar(request, self.get_app_list(request))
 
     def search(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
         # Unfold caches results per user, not per account.

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin import ShowFacets
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
@@ -19,6 +19,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from commerce.errors import Refusal, ValidationFailed
+from commerce.prefixes import find_by_prefix
 
 from .export import export_as_csv
 from .forms import (
@@ -31,6 +32,7 @@ from .forms import (
     refusal_of,
 )
 from .history import find_actions_on, record
+from .lists import COUNTED, BoundedPaginator, RowsList
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
 from .shown import read_shown_values, sign_shown_values
@@ -56,16 +58,6 @@ def run_atomically_or_explain(view: View) -> View:
     return guarded
 
 
-class RowsList(ChangeList):
-    """A list that refuses filter values that the database can't compare, as it refuses those that Django checks."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        try:
-            super().get_results(request)
-        except (ValueError, OverflowError) as error:  # such as a year out of range
-            raise IncorrectLookupParameters from error
-
-
 def refuse_save_as_new(request: HttpRequest) -> None:
     """Refuse Django's "save as new", which no page offers: Django would obey the parameter on any page."""
     if "_saveasnew" in request.POST:
@@ -84,12 +76,29 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
 
     actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
-    # Otherwise every list counts its whole table as well.
+    # Otherwise every list would count its whole table as well, and once for each choice of a filter.
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+    list_max_show_all = 0
     ordering: Sequence[str] = ("-pk",)
+    # Whether the search looks up the beginning of `search_fields` by an index of each, instead of reading all rows.
+    searches_beginnings = False
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         return RowsList
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet, per_page: int, *args: object, **kwargs: object
+    ) -> BoundedPaginator:
+        return BoundedPaginator(queryset, per_page, is_exact=COUNTED in request.GET)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
+        text = search_term.strip().replace("\0", "")
+        if not self.searches_beginnings or not text:
+            return super().get_search_results(request, queryset, search_term)
+        return find_by_prefix(queryset, self.search_fields, text), False
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: object

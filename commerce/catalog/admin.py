@@ -66,8 +66,9 @@ class ProductAdmin(EditableAdmin):
     rules = PRODUCT
     list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
     list_filter = ("status", "updated_at")
+    searches_beginnings = True
     search_fields = ("title", "handle", "variants__sku")
-    search_help_text = "Title, handle or SKU"
+    search_help_text = "Beginning of the title, handle or SKU"
     inlines = (VariantRows,)
     actions = ("archive", export_as_csv)
     fields = (("handle", "status"), "title", "description")
@@ -145,8 +146,9 @@ class VariantAdmin(EditableAdmin):
     list_display = ("sku", "title", "product", "weight_grams", "tax_class", "is_live")
     list_filter = (("archived_at", admin.EmptyFieldListFilter), "track_inventory", "allow_backorder")
     list_select_related = ("product",)
-    search_fields = ("sku", "title", "product__title")
-    search_help_text = "SKU, title or product"
+    searches_beginnings = True
+    search_fields = ("sku", "product__title")
+    search_help_text = "Beginning of the SKU or of the product's title"
     inlines = (PricingRows,)
     autocomplete_fields = ("product",)
     actions = ("archive", export_as_csv)

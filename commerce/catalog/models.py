@@ -1,5 +1,6 @@
 from django.db import models
 
+from commerce.prefixes import prefix_index
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -22,6 +23,10 @@ class Product(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "products"
         constraints = [models.UniqueConstraint(fields=["account", "handle"], name="products_handle")]
+        indexes = [
+            prefix_index("title", name="products_title_prefix"),
+            prefix_index("handle", name="products_handle_prefix"),
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -54,7 +59,10 @@ class Variant(AccountOwned):
                 fields=["account", "sku"], condition=models.Q(archived_at__isnull=True), name="variants_sku"
             ),
         ]
-        indexes = [models.Index(fields=["account", "product"], name="variants_product")]
+        indexes = [
+            models.Index(fields=["account", "product"], name="variants_product"),
+            prefix_index("sku", name="variants_sku_prefix"),
+        ]
 
     def __str__(self) -> str:
         return self.sku

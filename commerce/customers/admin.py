@@ -9,6 +9,7 @@ from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import format_money, format_time
+from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
 
@@ -33,9 +34,11 @@ class CustomerAdmin(EditableAdmin):
         "is_guest",
         "created_at",
     )
-    list_filter = ("is_guest", "created_at")
-    search_fields = ("normalised_email__startswith", "last_name", "first_name")
-    search_help_text = "Beginning of the email, or name"
+    list_filter = ("is_guest", ("created_at", PeriodFilter))
+    sortable_by = ("last_name", "first_name", "created_at")
+    searches_beginnings = True
+    search_fields = ("normalised_email", "last_name", "first_name")
+    search_help_text = "Beginning of the email or of a name"
     fieldsets = ((None, {"fields": _PERSON}), ("Figures", {"fields": _FIGURES}))
     add_fieldsets = ((None, {"fields": _PERSON}),)
     readonly_fields = ("is_guest", "orders_count", "spent", "created_at", "redacted_at")

@@ -1,6 +1,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from commerce.prefixes import prefix_index
 from commerce.tenancy.models import AccountOwned
 
 
@@ -45,6 +46,12 @@ class Customer(AccountOwned):
                 | models.Q(email__isnull=True, normalised_email__isnull=True),
                 name="customers_redacted_without_email",
             ),
+        ]
+        indexes = [
+            prefix_index("normalised_email", name="customers_email_prefix"),
+            prefix_index("first_name", name="customers_first_name"),
+            prefix_index("last_name", name="customers_last_name"),
+            models.Index(fields=["account", "created_at"], name="customers_created"),
         ]
 
     def __str__(self) -> str:

@@ -19,6 +19,7 @@ from commerce.catalog.models import Variant
 from . import operations
 from .models import InventoryAdjustment, InventoryLevel, Location
 from .rules import LOCATION, MAX_DELTA
+from .stock_filter import StockFilter
 
 
 @admin.register(Location)
@@ -79,10 +80,11 @@ class AdjustmentRows(ReadOnlyRows):
 class InventoryLevelAdmin(ReadOnlyAdmin):
     # Without forms: units change by adjustments, which are recorded, and by checkouts and orders.
     list_display = ("variant", "product", "location", "on_hand", "reserved", "committed", "free_units")
-    list_filter = ("location", "allow_backorder")
+    list_filter = (StockFilter, "location", "allow_backorder")
     list_select_related = ("variant__product", "location")
+    searches_beginnings = True
     search_fields = ("variant__sku", "variant__product__title")
-    search_help_text = "SKU or product"
+    search_help_text = "Beginning of the SKU or of the product's title"
     inlines = (AdjustmentRows,)
     fields = (
         "variant",
@@ -146,8 +148,9 @@ class InventoryAdjustmentAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "variant", "location", "delta", "reason", "on_hand_after")
     list_filter = ("reason", "created_at")
     list_select_related = ("level__variant", "level__location")
+    searches_beginnings = True
     search_fields = ("level__variant__sku",)
-    search_help_text = "SKU"
+    search_help_text = "Beginning of the SKU"
     fields = ("created_at", "level", "delta", "reason", "on_hand_after")
 
     @display(description="Variant", ordering="level__variant__sku")

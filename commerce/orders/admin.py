@@ -13,7 +13,11 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
+<<<<<<< HEAD
 from commerce.backoffice.history import name_actor
+=======
+from commerce.backoffice.filters import PeriodFilter
+>>>>>>> d6661af (Show sales by day, tasks and figures on the overview, and list rows by indexes)
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.formats import parse_id
@@ -22,6 +26,7 @@ from . import operations
 from .models import Order, OrderLineItem
 from .rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
 from .timeline import build_timeline
+from .work import WorkFilter
 
 # The amounts of an order or a checkout, formatted for staff.
 TOTALS = (
@@ -103,10 +108,19 @@ class OrderAdmin(ReadOnlyAdmin):
         label_column("fulfillment_status", "Fulfilment"),
         money_column("total_cents", "Total"),
     )
-    list_filter = ("status", "payment_status", "fulfillment_status", "market", "placed_at")
+    list_filter = (
+        WorkFilter,
+        "status",
+        "payment_status",
+        "fulfillment_status",
+        "market",
+        ("placed_at", PeriodFilter),
+    )
+    sortable_by = ("name", "placed_at")
     list_select_related = ("market",)
-    search_fields = ("email", "token")
-    search_help_text = "Number, email or token"
+    searches_beginnings = True
+    search_fields = ("email", "customer__normalised_email", "token")
+    search_help_text = "Number, beginning of the email, or token"
     inlines = (OrderLineRows,)
     change_form_after_template = "backoffice/timeline.html"
     actions_detail = ("mark_paid", "fulfill", "mark_refunded", "cancel")

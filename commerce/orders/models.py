@@ -3,6 +3,7 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
 
 from commerce.payments.connectors import has_gateway
+from commerce.prefixes import prefix_index
 from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -166,7 +167,25 @@ class Order(Totals, AccountOwned):
         ]
         indexes = [
             models.Index(fields=["account", "customer"], name="orders_customer"),
-            models.Index(fields=["account", "placed_at"], name="orders_placed"),
+            # Sales by day are summed from the index alone.
+            models.Index(
+                fields=["account", "placed_at"],
+                include=["status", "payment_status", "market", "currency", "total_cents"],
+                name="orders_sales",
+            ),
+            # For the lists of staff: what is rare among many orders, newest first.
+            *(
+                models.Index(fields=["account", "id"], condition=Q(**{column: value}), name=name)
+                for name, column, value in (
+                    ("orders_open", "status", "open"),
+                    ("orders_cancelled", "status", "cancelled"),
+                    ("orders_unpaid", "payment_status", "pending"),
+                    ("orders_refunded", "payment_status", "refunded"),
+                    ("orders_unfulfilled", "fulfillment_status", "unfulfilled"),
+                )
+            ),
+            models.Index(fields=["account", "market", "id"], name="orders_market"),
+            prefix_index("email", name="orders_email_prefix"),
             # Upper case, since that is what Django's `iexact` compares.
             models.Index(F("account"), Upper("email"), name="orders_email"),
         ]

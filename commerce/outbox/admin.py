@@ -14,6 +14,7 @@ from commerce.backoffice.membership import get_membership
 from commerce.backoffice.options import ReadOnlyAdmin
 
 from . import operations
+from .failed import FailedFilter
 from .handlers import tasks_of
 from .models import OutboxDispatch
 
@@ -29,9 +30,11 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         "created_at",
         "finished_at",
     )
-    list_filter = ("status", "created_at")
+    list_filter = (FailedFilter, "status", "created_at")
+    sortable_by = ("id",)
+    searches_beginnings = True
     search_fields = ("idempotency_key",)
-    search_help_text = "Idempotency key"
+    search_help_text = "Beginning of the idempotency key"
     actions = ("retry", "cancel", export_as_csv)
     actions_detail = ("retry_this", "cancel_this")
     fields = (

@@ -16,7 +16,7 @@ from commerce.backoffice.display import label_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 
-from . import operations
+from . import operations, work  # noqa: F401  work registers a task
 from .models import WebhookDelivery, WebhookEndpoint
 from .rules import MAX_GRACE_S
 

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Upper
 
+from commerce.prefixes import prefix_index
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 from discounts.evaluation import Mechanic
@@ -124,6 +125,8 @@ class Discount(AccountOwned):
             ),
             # The unique index lacks archived discounts, which a lookup finds if there is no live one.
             models.Index(F("account"), Upper("code"), name="discounts_by_code"),
+            prefix_index("code", name="discounts_code_prefix"),
+            prefix_index("title", name="discounts_title_prefix"),
         ]
 
     def __str__(self) -> str:
@@ -219,6 +222,7 @@ class DiscountRedemption(DiscountUse, AccountOwned):
         indexes = [
             models.Index(fields=["account", "discount", "customer_email"], name="discount_redemptions_email"),
             models.Index(fields=["account", "discount", "customer"], name="discount_redemptions_customer"),
+            prefix_index("customer_email", name="discount_redemptions_person"),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Upper
 
+from commerce.prefixes import prefix_index
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
 
@@ -51,6 +52,8 @@ class Voucher(AccountOwned):
             # The sweeper searches it across accounts.
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="vouchers_expiry"),
             models.Index(F("account"), Upper("recipient_email"), name="vouchers_recipient"),
+            prefix_index("recipient_email", name="vouchers_recipient_prefix"),
+            prefix_index("code", name="vouchers_code_prefix"),
         ]
 
     def __str__(self) -> str:

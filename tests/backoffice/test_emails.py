@@ -130,8 +130,8 @@ def test_page_takes_a_fixed_number_of_statements(shop, owner, django_assert_num_
             owner.get(page_of(delivery))
 
 
-@pytest.mark.parametrize("query", ["ann@", "order 1001", "message-7"])
-def test_message_is_found_by_recipient_subject_and_message_id(shop, owner, query):
+@pytest.mark.parametrize("query", ["ann@", "message-7@x", "<message-7@x>"])
+def test_message_is_found_by_the_beginning_of_its_recipient_and_by_its_message_id(shop, owner, query):
     wanted = factories.make_delivery(
         shop, to_email="ann@example.com", subject="Your order 1001", provider_message_id="<message-7@x>"
     )

@@ -1,0 +1,50 @@
+"""Carts on the overview: how many were created, and how many became orders."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+
+from carts.models import Cart
+from commerce.backoffice.days import Period
+from commerce.backoffice.figures import Figure, Window, register_figures
+from commerce.backoffice.filters import period_parameter
+
+_PAGE = "carts.cart"
+_CONVERTED = Q(status=Cart.Status.CONVERTED)
+
+
+@register_figures(_PAGE)
+def _make_figures(window: Window) -> Iterator[Figure]:
+    created, converted = _count(window, window.period)
+    created_before, converted_before = _count(window, window.period.previous())
+    days = {period_parameter("created_at"): str(window.period)}
+    yield Figure(
+        title=_("Carts created"),
+        text=f"{created:,}",
+        count=created,
+        page=_PAGE,
+        query=days,
+        before=f"{created_before:,}",
+    )
+    yield Figure(
+        title=_("Carts that became orders"),
+        text=_share(converted, created),
+        count=converted,
+        page=_PAGE,
+        query={"status__exact": Cart.Status.CONVERTED.value} | days,
+        before=_share(converted_before, created_before),
+        note=_("%(number)s carts") % {"number": f"{converted:,}"},
+    )
+
+
+def _count(window: Window, period: Period) -> tuple[int, int]:
+    """Count the carts created in a period, and those of them that became orders, by an index each."""
+    first, end = period.bounds(window.zone)
+    carts = Cart.objects.filter(created_at__gte=first, created_at__lt=end)
+    created = carts.aggregate(number=Count("pk"))["number"]
+    return created, carts.filter(_CONVERTED).count()
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
