@@ -161,6 +161,7 @@ def _draw(
         [(day, by_day[day].orders) for day in period.list_days()],
         colour="text-primary-600",
         before=[(day, by_day[day].orders) for day in before.list_days()],
+        write="{:,}".format,
     )
     for currency in currencies:
         yield build_chart(
@@ -193,5 +194,7 @@ def _sold(period: Period, **more: str) -> dict[str, str]:
 
 
 def _write_amounts(cents: Mapping[str, int]) -> str:
-    amounts: Iterable[str] = (format_money(amount, currency) for currency, amount in sorted(cents.items()))
+    amounts: Iterable[str] = (
+        format_money(amount, currency) for currency, amount in sorted(cents.items()) if amount
+    )
     return ", ".join(amounts) or "-"

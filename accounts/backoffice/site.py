@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
@@ -30,6 +31,7 @@ from .choice import find_invitations, find_memberships, load_chosen_membership, 
 from .login import LoginForm
 from .navigation import build_sidebar
 from .overview import load_overview
+from .search import search
 
 View = Callable[..., HttpResponse]
 
@@ -172,8 +174,15 @@ class BackOfficeSite(UnfoldAdminSite):
         return build_sidebar(request, self.get_app_list(request))
 
     def search(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
-        # Unfold caches results per user, not per account.
-        raise Http404
+        """Show what the search box finds: as a page, or as the part of it that the script of the box inserts."""
+        # Not Unfold's own search, which caches findings for a user, whatever the account.
+        text = request.GET.get("s", "")
+        context: dict[str, object] = {"text": text.strip()}
+        context["findings"] = search(request, text, self.get_app_list(request))
+        if "part" in request.GET:
+            return TemplateResponse(request, "backoffice/search_results.html", context)
+        context |= {**self.each_context(request), "title": _("Search")}
+        return TemplateResponse(request, "backoffice/search.html", context)
 
 
 def _read_account_id(request: HttpRequest) -> int | None:

@@ -32,6 +32,8 @@ class Chart:
     peak: str
     width: int
     height: int
+    first: date | None
+    last: date | None
     bars: list[Bar]
     shadows: list[Bar]
 
@@ -53,6 +55,8 @@ def build_chart(
         peak=write(peak),
         width=DAY_WIDTH * len(days),
         height=HEIGHT,
+        first=days[0][0] if days else None,
+        last=days[-1][0] if days else None,
         bars=_build_bars(days, peak, write),
         shadows=_build_bars(before, peak, write),
     )

@@ -60,6 +60,8 @@ class Figure:
 class Task:
     """Rows that wait for a member: `condition` finds them on the list of `page` that the filters in `query` show.
 
+    Tasks are shown by `position`, the lowest first.
+
     `is_alarming` if there should be none, and `is_counted_everywhere` if an index finds them, so that the navigation
     may count them on each page.
     """
@@ -69,6 +71,7 @@ class Task:
     page: str
     query: Mapping[str, str]
     condition: Q
+    position: int
     is_alarming: bool = False
     is_counted_everywhere: bool = True
 
@@ -121,7 +124,8 @@ def make_figures(request: HttpRequest, window: Window) -> list[Figure]:
 
 def list_tasks(request: HttpRequest) -> list[Task]:
     """The tasks whose lists the member may see."""
-    return [task for task in _tasks if may_view(request, task.page)]
+    tasks = sorted(_tasks, key=lambda task: task.position)
+    return [task for task in tasks if may_view(request, task.page)]
 
 
 def count_tasks(request: HttpRequest) -> list[CountedTask]:

@@ -36,6 +36,7 @@ register_task(
         page="inventory.inventorylevel",
         query={"stock": "low"},
         condition=RUNNING_LOW,
+        position=40,
         # All levels are read to find them, which is too much for each page.
         is_counted_everywhere=False,
     )

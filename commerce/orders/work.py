@@ -48,6 +48,7 @@ register_task(
         page=_PAGE,
         query={"work": "fulfil"},
         condition=TO_FULFIL,
+        position=10,
     )
 )
 register_task(
@@ -57,6 +58,7 @@ register_task(
         page=_PAGE,
         query={"work": "payment"},
         condition=TO_PAY,
+        position=20,
     )
 )
 register_task(
@@ -66,6 +68,7 @@ register_task(
         page=_PAGE,
         query={"work": "refund"},
         condition=TO_REFUND,
+        position=30,
         is_alarming=True,
     )
 )

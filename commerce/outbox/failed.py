@@ -35,6 +35,7 @@ register_task(
         page=_PAGE,
         query={"failed": "emails"},
         condition=FAILED_EMAILS,
+        position=50,
         is_alarming=True,
     )
 )
@@ -45,6 +46,7 @@ register_task(
         page=_PAGE,
         query={"failed": "others"},
         condition=FAILED_OTHERS,
+        position=60,
         is_alarming=True,
     )
 )

@@ -14,6 +14,7 @@ register_task(
         page="webhooks.webhookendpoint",
         query={"status__exact": WebhookEndpoint.Status.DISABLED.value},
         condition=Q(status=WebhookEndpoint.Status.DISABLED),
+        position=70,
         is_alarming=True,
     )
 )

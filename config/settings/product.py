@@ -1,5 +1,7 @@
 """What the product consists of: apps, middleware, templates, types of discounts and payments. The same everywhere."""
 
+from django.templatetags.static import static
+
 from config import versions
 
 from .environment import BASE_DIR
@@ -162,4 +164,5 @@ UNFOLD = {
     "SITE_URL": None,
     "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
+    "SCRIPTS": [lambda request: static("backoffice/search.js")],
 }

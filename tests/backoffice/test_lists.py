@@ -30,8 +30,8 @@ ROW_MODELS = sorted(
 
 DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for field in model._meta.fields)]
 
-# Session, user, membership, the scope's four (savepoint, setting and their ends), count and rows.
-STATEMENTS = 9
+# Session, user, membership, the scope's four (savepoint, setting and their ends), count, rows and tasks of the sidebar.
+STATEMENTS = 10
 # These load the choices of a filter: markets, locations, tax classes.
 WITH_FILTER = {Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
 # This one loads the shop's sender address.
@@ -88,8 +88,9 @@ def test_overview_takes_a_fixed_number_of_statements(shop, owner, django_assert_
         with shop.scope():
             for _ in range(more):
                 make_row(Order)
-        # The overview's figures take five, the latest orders one, the emails and the shop's time zone two.
-        with django_assert_num_queries(STATEMENTS - 2 + 8):
+        # The account, sales, markets and latest orders take one each, tasks seven, figures of carts four, of checkouts
+        # three and of emails two, and the emails' charts two.
+        with django_assert_num_queries(STATEMENTS - 2 + 22):
             owner.get()
 
 
