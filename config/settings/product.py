@@ -164,5 +164,6 @@ UNFOLD = {
     "SITE_URL": None,
     "SITE_SYMBOL": "storefront",
     "SHOW_HISTORY": True,
+    "STYLES": [lambda request: static("backoffice/backoffice.css")],
     "SCRIPTS": [lambda request: static("backoffice/search.js")],
 }

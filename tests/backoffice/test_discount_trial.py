@@ -146,5 +146,5 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, cart, django_ass
         factories.make_discount(shop, usage_limit_per_customer=3)
     support.get(PAGE)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         support.get(PAGE, cart=cart)

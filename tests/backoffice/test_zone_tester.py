@@ -153,8 +153,8 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, django_assert_nu
         for _ in range(more):
             factories.make_rate(shop)
             factories.make_zone(shop, market=shop.market, zip_patterns=["2*"])
-        # Session, user, membership, the scope's four, and the markets, zones and rates.
-        with django_assert_num_queries(10):
+        # Session, user, membership, the scope's four, the markets, zones and rates, and the tasks of the sidebar.
+        with django_assert_num_queries(11):
             page = ask(support, shop)
 
     assert [len(rows) for rows in read_tables(page)] == [4, 0, 4]

@@ -84,6 +84,11 @@ document.addEventListener("DOMContentLoaded", () => {
       const step = event.key === "ArrowDown" ? 1 : -1;
       choose(found[(found.indexOf(chosen()) + step + found.length) % found.length]);
     }
+    // Otherwise the first Escape would only empty the box.
+    if (event.key === "Escape") {
+      event.preventDefault();
+      dialog.close();
+    }
     if (event.key === "Enter" && chosen()) {
       event.preventDefault();
       chosen().click();
