@@ -13,11 +13,8 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import address_column, label_column, money_column, rate_column
-<<<<<<< HEAD
-from commerce.backoffice.history import name_actor
-=======
 from commerce.backoffice.filters import PeriodFilter
->>>>>>> d6661af (Show sales by day, tasks and figures on the overview, and list rows by indexes)
+from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.formats import parse_id

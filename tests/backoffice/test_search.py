@@ -182,12 +182,21 @@ def make_email(number):
         ),
         (
             Order,
-            {"number": lambda number: 2000 + number, "token": str, "checkout_id": lambda number: 9000 + number},
+            {
+                "number": lambda number: 2000 + number,
+                "token": str,
+                "checkout_id": lambda number: 9000 + number,
+            },
             {"email__prefix": "ann@"},
             "orders_email_prefix",
         ),
         (EmailDelivery, {"idempotency_key": str}, {"to_email__prefix": "a"}, "email_deliveries_recipient"),
-        (Product, {"handle": lambda number: f"mug-{number}"}, {"title__prefix": "Mug"}, "products_title_prefix"),
+        (
+            Product,
+            {"handle": lambda number: f"mug-{number}"},
+            {"title__prefix": "Mug"},
+            "products_title_prefix",
+        ),
     ],
 )
 def test_beginnings_are_found_by_an_index_despite_the_policies(shop, model, fields, condition, index):
