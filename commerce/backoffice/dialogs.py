@@ -1,6 +1,7 @@
 """Actions that open a dialog first, so that a GET changes nothing."""
 
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 
 from django import forms
@@ -15,7 +16,8 @@ from unfold.forms import BaseDialogForm
 
 from commerce.errors import Refusal
 
-from .forms import refusal_of, show_refusal
+from .audit import describe_changes
+from .forms import get_form_state, refusal_of, show_refusal
 from .options import AccountModelAdmin
 
 # The result of an action: a sentence for the staff member and the log, None if there was nothing to do, or a response.
@@ -57,9 +59,12 @@ def dialog_action(
             reload = HttpResponse(headers={"HX-Refresh": "true"})
             try:
                 with transaction.atomic():
+                    before = copy(row)
                     outcome = act(self, request, row, form.cleaned_data)
                     # Within the transaction, so that no action goes without its entry in the log.
                     if row is not None and isinstance(outcome, str):
+                        after = self.get_queryset(request).filter(pk=row.pk).first()
+                        get_form_state(request).changes += describe_changes(before, after)
                         self.log_change(request, row, outcome)
             except (Refusal, DatabaseError) as error:
                 refusal = refusal_of(error)

@@ -18,6 +18,7 @@ from commerce.errors import Refusal, ValidationFailed, constraint_of
 from commerce.rules import Fields
 from commerce.tenancy.locks import lock
 
+from .audit import Change
 from .shown import MergingForm, Values, to_json
 
 
@@ -156,11 +157,15 @@ def _to_plain(value: Any) -> object:
 
 @dataclasses.dataclass
 class FormState:
-    """What a request's form has to know: what its page showed, why saving was refused, and whether its rows are locked."""
+    """What a request's form has to know: what its page showed, why saving was refused, and whether its rows are locked.
+
+    `changes` collects what saving has changed, for the log.
+    """
 
     shown_rows: dict[str, Values] | None = dataclasses.field(default_factory=dict)
     refused: FormRefused | None = None
     locks_rows: bool = False
+    changes: list[Change] = dataclasses.field(default_factory=list)
 
 
 def get_form_state(request: HttpRequest) -> FormState:

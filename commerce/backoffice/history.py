@@ -1,11 +1,14 @@
 """The log of staff actions, kept per account and shown on the history page of each object."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 
+from .audit import Change, to_json
 from .models import StaffAction
 
 
@@ -19,8 +22,13 @@ def record(
     rows: Iterable[Model],
     kind: StaffAction.Kind,
     message: str | list[dict[str, Any]] = "",
+    *,
+    changes: Mapping[int, list[Change]] | None = None,
 ) -> None:
-    """Log an action on each of the rows; `message` is text, or Django's list of changes by a form."""
+    """Log an action on each of the rows; `message` is text, or Django's list of changes by a form.
+
+    `changes` has the values before and after, by the row's id.
+    """
     if not isinstance(message, str):
         parts = [
             # Django's "object" is left out, because it may contain a person's name.
@@ -37,13 +45,20 @@ def record(
             subject=row._meta.label_lower,
             subject_id=row.pk,
             summary=message,
+            changes=to_json((changes or {}).get(row.pk, ())),
         )
         for row in rows
     )
 
 
 def record_one(
-    request: HttpRequest, *, subject: str, subject_id: int, kind: StaffAction.Kind, summary: str
+    request: HttpRequest,
+    *,
+    subject: str,
+    subject_id: int,
+    kind: StaffAction.Kind,
+    summary: str,
+    changes: Iterable[Change] = (),
 ) -> None:
     """Log an action on a subject that is given by name and id instead of as a row."""
     StaffAction.objects.create(
@@ -52,9 +67,18 @@ def record_one(
         subject=subject,
         subject_id=subject_id,
         summary=summary,
+        changes=to_json(changes),
     )
 
 
 def find_actions_on(row: Model) -> QuerySet[StaffAction]:
     """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")
+
+
+def render_changes(action: StaffAction) -> str:
+    """Show the values before and after, one field a line."""
+    lines = (
+        (change["field"], change["before"] or "-", change["after"] or "-") for change in action.changes or ()
+    )
+    return format_html_join(mark_safe("<br>"), "{}: {} → {}", lines) or "-"

@@ -20,11 +20,40 @@ class StaffAction(AccountOwned):
     subject = models.CharField(max_length=100, help_text="The model: catalog.product")
     subject_id = models.BigIntegerField()
     summary = models.TextField(blank=True)
+    changes = models.JSONField(
+        null=True,
+        help_text="Fields with their values before and after; null if an earlier release served the action",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta(AccountOwned.Meta):
         db_table = "staff_actions"
-        indexes = [models.Index(fields=["account", "subject", "subject_id"], name="staff_actions_subject")]
+        indexes = [
+            models.Index(fields=["account", "subject", "subject_id"], name="staff_actions_subject"),
+            models.Index(fields=["account", "username", "id"], name="staff_actions_person"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.username} {self.kind} {self.subject} {self.subject_id}"
+
+
+class SavedFilter(AccountOwned):
+    """Filters and a search of a list under a name, as a tab above it: of one member, or of the whole shop."""
+
+    page = models.CharField(max_length=100, help_text="The model of the list: orders.order")
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=1000, help_text="The query string of the list's address")
+    username = models.CharField(max_length=150, help_text="Who saved it")
+    is_shared = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(AccountOwned.Meta):
+        db_table = "saved_filters"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "page", "username", "name"], name="saved_filters_of_member"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

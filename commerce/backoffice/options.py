@@ -1,6 +1,7 @@
 """Base classes of the back office's pages: they show refusals to staff and log staff actions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -21,6 +22,7 @@ from unfold.views import ChangeList
 from commerce.errors import Refusal, ValidationFailed
 from commerce.prefixes import find_by_prefix
 
+from .audit import describe_changes
 from .export import export_as_csv
 from .forms import (
     FormRefused,
@@ -35,6 +37,7 @@ from .history import find_actions_on, record
 from .lists import COUNTED, BoundedPaginator, RowsList
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
+from .saved_filters import SavesFilters
 from .shown import read_shown_values, sign_shown_values
 
 View = Callable[..., HttpResponse]
@@ -71,11 +74,12 @@ def copy_row(saved: Model, instance: Model) -> None:
     instance._state = saved._state  # noqa: SLF001  Django documents it
 
 
-class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
+class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
     """The pages of one model, restricted to rows of the account in scope."""
 
     actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
+    list_before_template = "backoffice/list_tabs.html"
     # Otherwise every list would count its whole table as well, and once for each choice of a filter.
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
@@ -164,20 +168,27 @@ class AccountModelAdmin(ByRole, RuledFields, ModelAdmin):
         """Run a list action on each selected row, and log it for each row as `done`."""
         # Operations lock their rows, which everyone does by id.
         rows = list(queryset.order_by("pk"))
-        self.lock_selected([row.pk for row in rows])
+        before = {row.pk: copy(row) for row in rows}
+        self.lock_selected(list(before))
         for row in rows:
             act(row)
-        record(request, rows, StaffAction.Kind.CHANGED, done)
+        after = self.get_queryset(request).in_bulk(list(before))
+        changes = {pk: describe_changes(old, after[pk]) for pk, old in before.items() if pk in after}
+        record(request, rows, StaffAction.Kind.CHANGED, done, changes=changes)
         self.message_user(request, f"{len(rows)} {self.opts.verbose_name_plural} {done}.", messages.SUCCESS)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:
-        record(request, [obj], StaffAction.Kind.ADDED, message)
+        changes = [*describe_changes(None, obj), *get_form_state(request).changes]
+        record(request, [obj], StaffAction.Kind.ADDED, message, changes={obj.pk: changes})
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> None:
-        record(request, [obj], StaffAction.Kind.CHANGED, message)
+        changes = get_form_state(request).changes
+        record(request, [obj], StaffAction.Kind.CHANGED, message, changes={obj.pk: changes})
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
-        record(request, queryset, StaffAction.Kind.DELETED)
+        rows = list(queryset)
+        changes = {row.pk: describe_changes(row, None) for row in rows}
+        record(request, rows, StaffAction.Kind.DELETED, changes=changes)
 
 
 class ReadOnlyAdmin(ReadOnly, AccountModelAdmin):
@@ -246,10 +257,23 @@ class EditableAdmin(AccountModelAdmin):
         if not change:
             saved = self.create_row(read_all_values(form), timezone.now())
         elif changes := read_changed_values(form):
+            before = copy(form.row)
             saved = self.update_row(form.row, changes, timezone.now())
+            get_form_state(request).changes += describe_changes(before, saved)
         else:
             return
         copy_row(saved, obj)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        before = {row.instance.pk: copy(row.row) for row in formset.initial_forms if hasattr(row, "row")}
+        super().save_formset(request, form, formset, change)
+        changes = get_form_state(request).changes
+        for row, _fields in formset.changed_objects:
+            changes += describe_changes(before.get(row.pk), row, part=str(row))
+        for row in formset.new_objects:
+            changes += describe_changes(None, row, part=str(row))
+        for row in formset.deleted_objects:
+            changes += describe_changes(row, None, part=str(row))
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
         self.delete_row(obj, timezone.now())

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
+from commerce.backoffice.audit import describe_settings
 from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.options import ReadOnlyAdmin
@@ -72,8 +73,13 @@ class AccountSettingAdmin(ReadOnlyAdmin):
             subject=self.opts.label_lower,
             subject_id=current_account_id(),
             kind=StaffAction.Kind.CHANGED,
-            # The names alone: values may be secrets.
             summary=", ".join(form.changed_data),
+            changes=describe_settings(
+                form.changed_data,
+                form.fingerprints,
+                form.cleaned_data,
+                secrets={name for name, setting in known_settings().items() if setting.is_secret},
+            ),
         )
         self.message_user(request, "The settings are saved.", messages.SUCCESS)
         return True

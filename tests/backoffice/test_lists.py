@@ -30,8 +30,9 @@ ROW_MODELS = sorted(
 
 DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for field in model._meta.fields)]
 
-# Session, user, membership, the scope's four (savepoint, setting and their ends), count, rows and tasks of the sidebar.
-STATEMENTS = 10
+# Session, user, membership, the scope's four (savepoint, setting and their ends), count, rows, tasks of the
+# sidebar, and saved filters.
+STATEMENTS = 11
 # These load the choices of a filter: markets, locations, tax classes.
 WITH_FILTER = {Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
 # This one loads the shop's sender address.
@@ -90,7 +91,7 @@ def test_overview_takes_a_fixed_number_of_statements(shop, owner, django_assert_
                 make_row(Order)
         # The account, sales, markets and latest orders take one each, tasks seven, figures of carts four, of checkouts
         # three and of emails two, and the emails' charts two.
-        with django_assert_num_queries(STATEMENTS - 2 + 22):
+        with django_assert_num_queries(STATEMENTS - 3 + 22):
             owner.get()
 
 

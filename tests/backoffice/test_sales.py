@@ -218,11 +218,6 @@ def test_cart_shows_its_lines_and_their_number(shop, owner):
 def test_overview_sums_up_the_shop(order, owner):
     page = owner.get()
 
-    assert [(figure.title, figure.text) for figure in page.context["figures"]] == [
-        ("1 order in 30 days", "€44.70"),
-        ("Orders to fulfil", "1"),
-        ("Sold out", "0"),
-        ("Dead dispatches", "0"),
-        ("Disabled webhooks", "0"),
-    ]
+    figures = {figure.title: figure.text for figure in page.context["figures"]}
+    assert (figures["Orders"], figures["Revenue in EUR"]) == ("1", "€44.70")
     assert [row.pk for row in page.context["latest_orders"]] == [order.pk]
