@@ -16,7 +16,7 @@ from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
 
-from . import figures  # noqa: F401  registers figures of the overview
+from . import customer_section, figures  # noqa: F401  they register parts of other pages
 from .frames import build_message_frame
 from .models import EmailDelivery, EmailDeliveryEvent
 from .own_templates.admin import EmailTemplateAdmin

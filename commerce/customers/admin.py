@@ -1,8 +1,9 @@
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import display
 from unfold.enums import ActionVariant
@@ -17,6 +18,7 @@ from . import operations, queries
 from .errors import CustomerRedacted
 from .models import Customer, Segment
 from .rules import CUSTOMER, SEGMENT
+from .sections import build_timeline, make_sections
 
 _PERSON = (("email", "phone"), ("first_name", "last_name"), ("locale", "country_code"), "tags")
 _FIGURES = (("is_guest", "orders_count", "spent"), ("created_at", "redacted_at"))
@@ -43,6 +45,7 @@ class CustomerAdmin(EditableAdmin):
     add_fieldsets = ((None, {"fields": _PERSON}),)
     readonly_fields = ("is_guest", "orders_count", "spent", "created_at", "redacted_at")
     actions_detail = ("redact",)
+    change_form_after_template = "backoffice/customer.html"
 
     # Redaction is for good: a form that was opened before must not bring the data back.
     def refusal_to_change(self, request: HttpRequest, row: Customer) -> Refusal | None:
@@ -51,6 +54,19 @@ class CustomerAdmin(EditableAdmin):
         return CustomerRedacted(
             f"Nothing was saved: the customer's personal data was erased on {format_time(row.redacted_at)}."
         )
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        *args: object,
+        obj: Customer | None = None,
+        **kwargs: object,
+    ) -> HttpResponse:
+        if obj is not None:
+            context["sections"] = make_sections(request, obj)
+            context["entries"] = build_timeline(obj, context["sections"])
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     @display(description="Spent")
     def spent(self, customer: Customer) -> str:

@@ -19,7 +19,7 @@ from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.formats import parse_id
 
-from . import operations
+from . import customer_sections, operations  # noqa: F401  registers parts of a customer's page
 from .models import Order, OrderLineItem
 from .rules import MAX_CARRIER, MAX_REASON, MAX_TRACKING_NUMBER
 from .timeline import build_timeline

@@ -26,7 +26,7 @@ from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 
-from . import operations
+from . import customer_section, operations  # noqa: F401  registers a part of a customer's page
 from .codes import parse_voucher_code
 from .rules import MAX_REASON
 from .statuses import effective_status, matches_status

@@ -24,6 +24,7 @@ class Migration(migrations.Migration):
                 ('username', models.CharField(help_text='Who saved it', max_length=150)),
                 ('is_shared', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('account', models.ForeignKey(db_index=False, default=commerce.tenancy.scope.current_account_id, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.account')),
             ],
             options={
                 'db_table': 'saved_filters',
@@ -39,11 +40,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='staffaction',
             index=models.Index(fields=['account', 'username', 'id'], name='staff_actions_person'),
-        ),
-        migrations.AddField(
-            model_name='savedfilter',
-            name='account',
-            field=models.ForeignKey(db_index=False, default=commerce.tenancy.scope.current_account_id, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.account'),
         ),
         migrations.AddConstraint(
             model_name='savedfilter',
