@@ -56,17 +56,13 @@ class CustomerAdmin(EditableAdmin):
         )
 
     def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, Any],
-        *args: object,
-        obj: Customer | None = None,
-        **kwargs: object,
+        self, request: HttpRequest, context: dict[str, Any], *args: object, **kwargs: object
     ) -> HttpResponse:
-        if obj is not None:
-            context["sections"] = make_sections(request, obj)
-            context["entries"] = build_timeline(obj, context["sections"])
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        customer = kwargs.get("obj")
+        if isinstance(customer, Customer):
+            context["sections"] = make_sections(request, customer)
+            context["entries"] = build_timeline(customer, context["sections"])
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @display(description="Spent")
     def spent(self, customer: Customer) -> str:

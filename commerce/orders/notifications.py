@@ -1,11 +1,14 @@
 """The emails about an order. Their variables are stored with the dispatch, so later changes don't alter them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
 from commerce.formats import as_text, timestamp
 from commerce.mail import EmailKind, enqueue_email
+from commerce.payments.bank_account import read_bank_account
+from commerce.payments.connectors import BANK_TRANSFER
 from commerce.taxes.vat import VatNumber
 
 from .models import FrozenLine, Order
@@ -30,6 +33,9 @@ def enqueue_confirmation(
     """Enqueue the confirmation, in the transaction that places the order."""
     variables = _make_variables(order, lines)
     variables["account"] = account
+    if order.payment_method == BANK_TRANSFER.code and order.amount_due_cents:
+        bank_account = read_bank_account()
+        variables["order"]["bank_account"] = None if bank_account is None else asdict(bank_account)
     _enqueue(CONFIRMATION, order, variables, now=now)
 
 

@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 from commerce.configuration.queries import read_settings
 from commerce.configuration.registry import Setting, Value
 
+from .bank_account import SETTINGS as BANK_ACCOUNT
 from .errors import PaymentMethodNotSupported
 from .gateway import Gateway, RemovedGateway
 
@@ -71,7 +72,7 @@ class Connector:
 
 
 CASH_ON_DELIVERY = Connector(code="cod", charges_cod_fee=True, accepts=takes_cash)
-BANK_TRANSFER = Connector(code="bank_transfer")
+BANK_TRANSFER = Connector(code="bank_transfer", settings=BANK_ACCOUNT)
 
 
 def load_connectors() -> Mapping[str, Connector]:

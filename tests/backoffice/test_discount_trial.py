@@ -119,6 +119,8 @@ def test_page_opens_without_a_cart(support):
     [
         ({"cart": "nothing"}, "cart"),
         ({"cart": ""}, "cart"),
+        ({"recent": "nothing"}, "recent"),
+        ({"cart": "", "products": "MUG-1 2"}, "market"),
         ({"email": "nobody"}, "email"),
         ({"shipping_cents": "-1"}, "shipping_cents"),
         ({"discount": "0"}, "discount"),
@@ -128,6 +130,58 @@ def test_bad_field_is_told(support, cart, changes, field):
     page = support.get(PAGE, **{"cart": cart} | changes)
 
     assert (page.context["tables"], list(page.context["form"].errors)) == (None, [field])
+
+
+def test_cart_is_picked_from_the_latest(shop, support, cart):
+    factories.make_discount(shop, title="Ten", code=None)
+    cart_with(shop)
+
+    offered = support.get(PAGE).context["form"].fields["recent"].choices
+    page = support.get(PAGE, recent=cart)
+
+    # An empty cart isn't offered.
+    assert [token for token, _name in offered] == ["", cart]
+    assert rows(page, "Together") == [["€40.00", "€4.00", "€0.00"]]
+
+
+@pytest.mark.parametrize(
+    "typed", ["BOOK-1 2", "2 x BOOK-1", "BOOK-1 x 2", "BOOK-1\r\nBOOK-1", " BOOK-1   2 \n\n"]
+)
+def test_products_and_quantities_are_typed(shop, support, typed):
+    factories.make_variant(shop, sku="BOOK-1", price_cents=2000)
+    factories.make_discount(shop, title="Ten", code=None)
+
+    page = support.get(PAGE, products=typed, market=shop.market.pk)
+
+    assert rows(page, "Together") == [["€40.00", "€4.00", "€0.00"]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "error"),
+    [
+        ("MUG 1 2", "“MUG 1 2” isn't a SKU and a quantity."),
+        ("BOOK-1 0", "A quantity must be from 1 to 9999."),
+        ("BOOK-1 9999\nBOOK-1", "A quantity must be from 1 to 9999."),
+        ("BOOK-1\nCUP", "Not on sale in this market: CUP."),
+        ("FOREIGN", "Not on sale in this market: FOREIGN."),
+        ("\n".join(f"S-{number}" for number in range(101)), "At most 100 products."),
+    ],
+)
+def test_products_that_cannot_be_tried_are_told(shop, other_shop, support, typed, error):
+    factories.make_variant(shop, sku="BOOK-1")
+    factories.make_variant(other_shop, sku="FOREIGN")
+
+    page = support.get(PAGE, products=typed, market=shop.market.pk)
+
+    assert page.context["form"].errors == {"products": [error]}
+
+
+def test_market_of_another_shop_is_refused(shop, other_shop, support):
+    factories.make_variant(shop, sku="BOOK-1")
+
+    page = support.get(PAGE, products="BOOK-1", market=other_shop.market.pk)
+
+    assert list(page.context["form"].errors) == ["market"]
 
 
 def test_empty_cart_and_one_of_another_shop_are_told(shop, other_shop, support):
@@ -146,5 +200,5 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, cart, django_ass
         factories.make_discount(shop, usage_limit_per_customer=3)
     support.get(PAGE)
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         support.get(PAGE, cart=cart)

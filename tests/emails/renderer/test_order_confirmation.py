@@ -265,6 +265,37 @@ def test_confirmation_asks_for_a_bank_transfer(confirm):
 
 
 @pytest.mark.parametrize(
+    ("locale", "holder"), [("en", "Account holder"), ("de", "Kontoinhaber"), ("cs", "Majitel účtu")]
+)
+def test_confirmation_names_the_bank_account(confirm, locale, holder):
+    account = {
+        "holder": "Hats & Co",
+        "iban": "DE89 3704 0044 0532 0130 00",
+        "bic": "COBADEFFXXX",
+        "note": "Thanks",
+    }
+
+    rendered = confirm(locale, payment_method="bank_transfer", bank_account=account)
+
+    assert rendered.warnings == ()
+    assert f"{holder}: <strong>Hats &amp; Co</strong>" in rendered.html
+    assert "IBAN: <strong>DE89 3704 0044 0532 0130 00</strong>" in rendered.html
+    assert (
+        f"{holder}: Hats & Co\nIBAN: DE89 3704 0044 0532 0130 00\nBIC: COBADEFFXXX\nThanks" in rendered.text
+    )
+
+
+def test_confirmation_leaves_out_what_the_bank_account_lacks(confirm):
+    account = {"holder": "", "iban": "", "bic": "", "note": "Account 123/0100"}
+
+    rendered = confirm("en", payment_method="bank_transfer", bank_account=account)
+
+    assert "Account 123/0100" in rendered.text
+    assert "IBAN" not in rendered.text + rendered.html
+    assert "BIC" not in rendered.text + rendered.html
+
+
+@pytest.mark.parametrize(
     "fields", [{"payment_method": "test_card"}, {"totals": totals(amount_due_cents="0")}]
 )
 def test_confirmation_of_a_paid_order_asks_for_nothing(confirm, fields):
