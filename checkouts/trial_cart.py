@@ -62,7 +62,7 @@ class CartForm(forms.Form):
         help_text=gettext_lazy("A SKU and a quantity on each line, such as MUG-1 2."),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
     )
-    market: forms.ModelChoiceField[Market] = forms.ModelChoiceField(
+    market: "forms.ModelChoiceField[Market]" = forms.ModelChoiceField(
         label=gettext_lazy("Market of the products"),
         queryset=None,
         required=False,

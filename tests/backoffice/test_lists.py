@@ -7,6 +7,7 @@ from django.db.models import DateField
 from accounts.models import ApiKey, Market, StaffMembership
 from carts.models import Cart
 from checkouts.models import Checkout
+from commerce.backoffice.models import StaffAction
 from commerce.configuration.models import AccountSetting
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
@@ -33,8 +34,8 @@ DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for f
 # Session, user, membership, the scope's four (savepoint, setting and their ends), count, rows, tasks of the
 # sidebar, and saved filters.
 STATEMENTS = 11
-# These load the choices of a filter: markets, locations, tax classes.
-WITH_FILTER = {Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
+# These load the choices of a filter: markets, locations, tax classes, members.
+WITH_FILTER = {StaffAction, Cart, Checkout, InventoryLevel, Order, ShippingZone, TaxRate}
 # This one loads the shop's sender address.
 WITH_ONE_MORE = WITH_FILTER | {SenderDomain}
 

@@ -147,7 +147,7 @@ def test_overview_leads_to_the_dead(shop, other_shop, owner):
     one = next(one for one in owner.get().context["tasks"] if one.count)
     listed = owner.browser.get(one.task.link).context["cl"].result_list
 
-    assert (one.task.title, one.text, one.is_alarming) == ("Emails that failed", "1", True)
+    assert (one.task.title, one.text, one.is_alarming) == ("Other work that failed", "1", True)
     assert [row.pk for row in listed] == [dead.pk]
 
 
