@@ -35,7 +35,7 @@ _MOST_UNITS = 9999
 
 @dataclass(frozen=True, slots=True)
 class TriedCart:
-    """The lines, with prices in cents as the market shows them: gross or net."""
+    """The lines, with the prices of all their units in cents as the market shows them: gross or net."""
 
     lines: tuple[Line, ...]
     currency: str
@@ -193,6 +193,6 @@ def _price_products(wanted: dict[str, int], market: Market) -> tuple[Line, ...]:
             _("Not on sale in this market: %(skus)s."), params={"skus": ", ".join(missing)[:500]}
         )
     return tuple(
-        Line(by_sku[sku].variant_id, by_sku[sku].variant.product_id, quantity, by_sku[sku].price_cents)
-        for sku, quantity in wanted.items()
+        Line(price.variant_id, price.variant.product_id, quantity, quantity * price.price_cents)
+        for price, quantity in ((by_sku[sku], quantity) for sku, quantity in wanted.items())
     )

@@ -87,15 +87,19 @@ class SavesFilters:
         if refusal:
             messages.error(request, refusal)
             return query
-        own.update_or_create(
+        saved = SavedFilter(
+            page=self.opts.label_lower,
+            username=request.user.get_username(),
             name=name,
-            defaults={"query": query, "is_shared": is_shared},
-            create_defaults={
-                "page": self.opts.label_lower,
-                "username": request.user.get_username(),
-                "query": query,
-                "is_shared": is_shared,
-            },
+            query=query,
+            is_shared=is_shared,
+        )
+        # A name that the member has used already is given to the new filters.
+        SavedFilter.objects.bulk_create(
+            [saved],
+            update_conflicts=True,
+            unique_fields=["account", "page", "username", "name"],
+            update_fields=["query", "is_shared"],
         )
         messages.success(request, _("The filters are saved as “%(name)s”.") % {"name": name})
         return query

@@ -91,4 +91,5 @@ def read_bank_account() -> BankAccount | None:
     holder, number, code, note = map(str, values)
     if not number and not note:
         return None
-    return BankAccount(holder, str(iban.format(number)), code, note)
+    # Settings are stored as they were typed.
+    return BankAccount(holder, str(iban.format(number)), str(bic.compact(code)), note)

@@ -13,6 +13,10 @@ SECRET = "commerce.email.provider_webhook_secret"
 DEFAULTS = {
     RESERVE_AT: "checkout_enter",
     TTL: 60,
+    "commerce.payments.bank_account_holder": "",
+    "commerce.payments.bank_account_iban": "",
+    "commerce.payments.bank_account_bic": "",
+    "commerce.payments.bank_account_note": "",
     "commerce.payments.test_card": False,
     "commerce.payments.stripe_secret_key": "",
     "commerce.payments.stripe_webhook_secret": "",
