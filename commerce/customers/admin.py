@@ -66,7 +66,10 @@ class CustomerAdmin(EditableAdmin):
 
     @display(description="Spent")
     def spent(self, customer: Customer) -> str:
-        spent = [format_money(total, currency) for currency, total in queries.list_spending(customer)]
+        # Django's admin asks for a read-only field several times.
+        if "spending" not in customer.__dict__:
+            customer.__dict__["spending"] = queries.list_spending(customer)
+        spent = [format_money(total, currency) for currency, total in customer.__dict__["spending"]]
         return ", ".join(spent) or "-"
 
     def create_row(self, fields: Mapping[str, object], now: datetime) -> Customer:
