@@ -151,6 +151,7 @@ BOUNDED_OTHERWISE = {
     "shipping_methods.carrier_config": BY_FIELD,
     "shipping_zones.country_codes": BY_FIELD,
     "shipping_zones.zip_patterns": BY_FIELD,
+    "staff_actions.changes": OURS,
     "staff_actions.summary": OURS,
     "test_card_payments.cancel_url": COPY,
     "test_card_payments.return_url": COPY,
