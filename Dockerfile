@@ -3,8 +3,11 @@ FROM python:3.11-slim
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 STATIC_ROOT=/app/static DATA_DIR=/data
 WORKDIR /app
 
-COPY requirements/base.txt requirements/
-RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/base.txt
+# `telemetry` installs what docs/operations.md, "Traces and errors", needs besides.
+ARG EXTRA_REQUIREMENTS=
+COPY requirements/*.txt requirements/
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/base.txt \
+    ${EXTRA_REQUIREMENTS:+-r "requirements/${EXTRA_REQUIREMENTS}.txt"}
 
 COPY . .
 # Loading the settings requires these variables; collecting files connects to nothing.
@@ -12,7 +15,7 @@ RUN SECRET_KEY=build DATABASE_URL=postgres://build DATABASE_OWNER_URL=postgres:/
     python manage.py collectstatic --no-input --verbosity=0
 
 RUN useradd --system --uid 10001 commerce && install --directory --owner=commerce /data
-USER commerce
+USER 10001
 EXPOSE 8000
 CMD ["granian", "--interface", "rsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--log-level", "warning", \
      "--http", "1", "--no-ws", "--backlog", "4096", "--backpressure", "16384", \

@@ -26,6 +26,7 @@ from commerce.outbox.operations import (
 from commerce.outside.lookups import lookups_for
 from commerce.rest.logs import log_as
 from commerce.tenancy.scope import account_scope
+from commerce.tracing import span
 
 logger = logging.getLogger(__name__)
 
@@ -63,11 +64,10 @@ def run_dispatch(claim: Claim) -> bool:
     try:
         with account_scope(claim.account_id):
             dispatch = begin_dispatch(claim=claim)
-        with log_as(
-            dispatch.request_id,
-            account_id=claim.account_id,
-            dispatch_id=claim.dispatch_id,
-            task=claim.task_name,
+        ids = {"account_id": claim.account_id, "dispatch_id": claim.dispatch_id, "task": claim.task_name}
+        with (
+            log_as(dispatch.request_id, **ids),
+            span(f"dispatch {claim.task_name}", request_id=dispatch.request_id, **ids),
         ):
             # The lease may have been renewed, and only its current end proves that it is ours.
             lease_until = dispatch.locked_until or lease_until

@@ -45,18 +45,27 @@ def log_as(request: str | None, **ids: object) -> Iterator[None]:
 
 class JSONFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        entry = {
+        entry: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": _make_loggable(record.getMessage()),
-            "request_id": request_id.get(),
-            "account_id": account_in_scope(),
         }
-        entry |= _running.get() or {}
+        entry |= find_ids()
         if record.exc_info and record.exc_info[1] is not None:
             entry["traceback"] = _encodable(format_error(record.exc_info[1]))
-        return orjson.dumps({key: value for key, value in entry.items() if value is not None}).decode()
+        return orjson.dumps(entry).decode()
+
+
+def find_ids() -> dict[str, object]:
+    """The ids of the request, account and dispatch that this thread works on."""
+    ids = {"request_id": request_id.get(), "account_id": account_in_scope(), **(_running.get() or {})}
+    return {name: value for name, value in ids.items() if value is not None}
+
+
+def remove_values(text: str) -> str:
+    """Remove what may be personal data from the text of any error: quoted values, details and email addresses."""
+    return _make_loggable(_QUOTED.sub(f'"{MASK}"', _DETAIL.sub(MASK, text)))
 
 
 def format_error(error: BaseException) -> str:

@@ -6,3 +6,4 @@ from .environment import *
 from .installation import *
 from .limits import *
 from .product import *
+from .telemetry import *

@@ -1,6 +1,7 @@
 """Where an installation runs: its hosts, its security, its files, and the services that it calls."""
 
 from pathlib import Path
+from typing import Any
 
 import environ
 
@@ -47,7 +48,7 @@ STORAGES = {
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="").strip()
 
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "commerce.rest.logs.JSONFormatter"}},

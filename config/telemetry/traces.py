@@ -1,0 +1,72 @@
+"""Sends spans by OTLP over HTTP. They carry ids, never personal data or values of statements."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from django.conf import settings
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+
+ACCOUNT = "commerce.account_id"
+
+# The span of the request or dispatch that this thread works on.
+_outer: ContextVar[Span | None] = ContextVar("outer_span", default=None)
+
+
+def get_tracer() -> Tracer:
+    # Its thread doesn't survive a fork, and all programs are forked.
+    return _make_tracer(os.getpid())
+
+
+@cache
+def _make_tracer(_pid: int) -> Tracer:
+    # The library itself reads OTEL_RESOURCE_ATTRIBUTES, OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and others.
+    name = os.environ.get("OTEL_SERVICE_NAME") or "commerce"
+    provider = TracerProvider(resource=Resource.create({SERVICE_NAME: name}))
+    endpoint = f"{settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces"
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+    return provider.get_tracer("commerce")
+
+
+@contextmanager
+def record(name: str, attributes: Mapping[str, object]) -> Iterator[None]:
+    """The recorder of `commerce.tracing`."""
+    with open_span(name, kind=SpanKind.CONSUMER) as span:
+        for key, value in attributes.items():
+            if value is not None:
+                span.set_attribute(f"commerce.{key}", str(value))
+        yield
+
+
+@contextmanager
+def open_span(name: str, *, kind: SpanKind) -> Iterator[Span]:
+    """A span of its own trace, the outer one of all statements that are sent inside. Of errors it has the type."""
+    # Errors are noted without their texts, which may have personal data.
+    with get_tracer().start_as_current_span(
+        name, kind=kind, record_exception=False, set_status_on_exception=False
+    ) as span:
+        token = _outer.set(span)
+        try:
+            yield span
+        except BaseException as error:
+            note_error(span, type(error).__qualname__)
+            raise
+        finally:
+            _outer.reset(token)
+
+
+def note_error(span: Span, kind: str) -> None:
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR))
+
+
+def note_account(account_id: int) -> None:
+    """Note whose rows the request or dispatch is about."""
+    if (span := _outer.get()) is not None:
+        span.set_attribute(ACCOUNT, str(account_id))
