@@ -79,6 +79,7 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
 
     actions: Sequence[str | Callable[..., Any]] = (export_as_csv,)
     list_per_page = 50
+    change_list_template = "backoffice/change_list.html"
     list_before_template = "backoffice/list_tabs.html"
     # Otherwise every list would count its whole table as well, and once for each choice of a filter.
     show_full_result_count = False

@@ -1,18 +1,16 @@
 """The demo page in a real browser: one sale by test card, with the mistakes that visitors make."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Error, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from commerce.orders.models import Order
 from commerce.outbox.worker import run_due
 from tests import factories
+from tests.browsers import launch
 from tests.emails.conftest import mail_dir, renderer  # noqa: F401  fixtures
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Generous, as other processes may keep the machine busy.
 _TIMEOUT_MS = 60_000
 
@@ -23,7 +21,7 @@ def page(monkeypatch: pytest.MonkeyPatch, live_server) -> Iterator[Page]:
     # Playwright runs an event loop in this thread, which Django would mistake for asynchronous code.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as playwright:
-        browser = _launched(playwright)
+        browser = launch(playwright)
         page = browser.new_page(base_url=live_server.url)
         page.set_default_timeout(_TIMEOUT_MS)
         expect.set_options(timeout=_TIMEOUT_MS)
@@ -36,18 +34,6 @@ def page(monkeypatch: pytest.MonkeyPatch, live_server) -> Iterator[Page]:
         yield page
         browser.close()
     assert mistakes == []
-
-
-def _launched(playwright: Playwright):
-    """Launch Playwright's Chromium or an installed one; skip the test if there is none."""
-    own = playwright.chromium.executable_path
-    found = own if Path(own).exists() else next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None:
-        pytest.skip("No Chromium or Chrome on the PATH, and `playwright install chromium` was not run.")
-    try:
-        return playwright.chromium.launch(executable_path=found)
-    except Error as error:
-        pytest.skip(f"{found} does not start: {error.message.splitlines()[0]}")
 
 
 def _leaves(url: str) -> bool:
