@@ -48,7 +48,7 @@ def test_customer_is_found_and_opened_by_keyboard(shop, page):
     expect(page.get_by_role("option", selected=True)).to_contain_text("queen@example.com")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_label("Email")).to_have_value("queen@example.com")
+    expect(page.locator("#id_email")).to_have_value("queen@example.com")
 
 
 @pytest.mark.django_db(transaction=True)
