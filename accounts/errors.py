@@ -39,5 +39,25 @@ class AlreadyMember(Refusal):
 class AlreadyInvited(Refusal):
     status = 409
     code = "already_invited"
-    title = "This username has already been invited"
-    constraints = ("staff_invitations_once",)
+    title = "This address has already been invited"
+    constraints = ("staff_invitations_email",)
+
+
+class LastOwner(Refusal):
+    status = 409
+    code = "last_owner"
+    title = "The shop needs an owner: make somebody else one first"
+
+
+class RoleExists(Refusal):
+    status = 409
+    code = "role_exists"
+    title = "The shop already has a role with this name"
+    constraints = ("staff_roles_name",)
+
+
+class RoleInUse(Refusal):
+    status = 409
+    code = "role_in_use"
+    title = "Members or invitations have this role: give them another one first"
+    constraints = ("staff_memberships_own_role_id_fk", "staff_invitations_own_role_id_fk")

@@ -5,7 +5,19 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from accounts.staff_models import StaffInvitation, StaffMembership, StaffRole
 from commerce.tenancy.models import AccountOwned
+
+__all__ = [
+    "Account",
+    "ApiKey",
+    "Market",
+    "StaffInvitation",
+    "StaffMembership",
+    "StaffRole",
+    "User",
+    "Workspace",
+]
 
 
 class User(AbstractUser):
@@ -153,43 +165,3 @@ class ApiKey(models.Model):
 
     def is_live(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
-
-
-class StaffMembership(models.Model):
-    """A user's place among the staff of one account."""
-
-    class Role(models.TextChoices):
-        OWNER = "owner"
-        STAFF = "staff"
-        SUPPORT = "support"
-
-    id = models.BigAutoField(primary_key=True)
-    # The index of `staff_memberships_once` begins with it.
-    account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
-    user = models.ForeignKey(User, models.CASCADE, related_name="+")
-    role = models.CharField(max_length=16, choices=Role, default=Role.STAFF)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        db_table = "staff_memberships"
-        constraints = [models.UniqueConstraint(fields=["account", "user"], name="staff_memberships_once")]
-
-    def __str__(self) -> str:
-        return f"{self.user} ({self.role})"
-
-
-class StaffInvitation(AccountOwned):
-    """An invitation to the staff for whoever logs in with this username, which needn't exist yet."""
-
-    username = models.CharField(max_length=150, validators=[User.username_validator])
-    role = models.CharField(max_length=16, choices=StaffMembership.Role, default=StaffMembership.Role.STAFF)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta(AccountOwned.Meta):
-        db_table = "staff_invitations"
-        constraints = [models.UniqueConstraint(fields=["account", "username"], name="staff_invitations_once")]
-        # A user's invitations of all accounts.
-        indexes = [models.Index(fields=["username"], name="staff_invitations_username")]
-
-    def __str__(self) -> str:
-        return f"{self.username} ({self.role})"

@@ -2,7 +2,8 @@
 
 from django.core.exceptions import ValidationError
 
-from accounts.models import ApiKey, Market, StaffMembership, User
+from accounts.models import ApiKey, Market, User
+from accounts.roles import STAFF_SCOPES
 from commerce.principal import SCOPES
 from commerce.rules import (
     Fields,
@@ -85,8 +86,14 @@ KEY = Fields(
         "expires_at": nullable(moment),
     },
 )
+MAX_ROLE_NAME = 80
+ROLE = Fields(
+    required={
+        "name": text(MAX_ROLE_NAME),
+        "scopes": items(choice(STAFF_SCOPES), max_length=len(STAFF_SCOPES), may_be_empty=False),
+    }
+)
+INVITATION = Fields(required={"email": email})
 ROTATION = Fields(required={"grace_seconds": integer(max_value=MAX_GRACE_S)})
 
 OPERATOR_LOGIN = Fields(required={"username": username})
-MEMBERSHIP = Fields(required={"role": choice(StaffMembership.Role.values)})
-INVITATION = Fields(required={"username": username, "role": choice(StaffMembership.Role.values)})

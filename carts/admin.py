@@ -35,6 +35,7 @@ class CartLineRows(ReadOnlyRows):
 
 @admin.register(Cart)
 class CartAdmin(ReadOnlyAdmin):
+    area = "orders"
     list_display = (
         "token",
         "created_at",

@@ -45,6 +45,7 @@ class PaymentAttemptRows(ReadOnlyRows):
 
 @admin.register(Checkout)
 class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
+    area = "orders"
     list_display = (
         "token",
         "created_at",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -10,6 +11,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from commerce.backoffice.display import format_money
+from commerce.backoffice.membership import may
 from commerce.backoffice.tables import build_table, link_page
 from discounts.evaluation import Basket, Rule, Verdict, evaluate
 from discounts.in_force import load_rules_on_trial
@@ -26,6 +28,9 @@ class DiscountTrial(ModelAdmin):
 
     @action(description="Try discounts", permissions=["view"], icon="percent", url_path="try-discounts")
     def try_discounts(self, request: HttpRequest) -> HttpResponse:
+        # The page is below the checkouts, and shows discounts as well.
+        if not may(request, "read_discounts"):
+            raise PermissionDenied
         # A discount's own page links here with its id alone, when there is nothing to try yet.
         is_sent = not request.GET.keys().isdisjoint(("cart", "recent", "products"))
         form = CartForm(request.GET if is_sent else None, initial=request.GET.dict())

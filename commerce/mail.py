@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from django.conf import settings
 
 from commerce.outbox.operations import enqueue
+from commerce.principal import Holder
 
 SEND_EMAIL = "send_email"
 
@@ -39,6 +40,11 @@ def require_scope_to_read(kind: EmailKind[Any], scope: str) -> None:
 def find_scope_to_read(template_key: str) -> str | None:
     """Return the scope that a key needs, besides those of emails, to read what such an email says."""
     return _scopes.get(template_key)
+
+
+def list_keys_hidden_from(holder: Holder) -> list[str]:
+    """The kinds of email whose text this holder of scopes may not read."""
+    return [key for key, scope in _scopes.items() if not holder.may(scope)]
 
 
 def enqueue_email(

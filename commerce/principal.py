@@ -1,7 +1,7 @@
 """The key behind a request, and what it may do."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 from uuid import UUID
 
 KeyKind = Literal["workspace", "admin", "storefront"]
@@ -22,6 +22,12 @@ AREAS = (
     "events",
 )
 SCOPES = tuple(f"{access}_{area}" for area in AREAS for access in ("read", "write"))
+
+
+class Holder(Protocol):
+    """Whoever holds scopes: a key, or a member of the staff."""
+
+    def may(self, scope: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,16 @@ from commerce.backoffice.display import LABEL_COLOURS, format_time, money_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import read_all_values
 from commerce.backoffice.history import name_actor
+from commerce.backoffice.membership import may, require
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
-from commerce.errors import Refusal
+from commerce.errors import InsufficientScope, Refusal
 
 from . import operations
 from .errors import DiscountArchived
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import DISCOUNT
 from .forms import DiscountForm
+from .mechanics.gift_card import GiftCard
 from .models import Discount, DiscountRedemption
 from .registry import mechanics, mechanics_with_shared_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
@@ -46,6 +48,7 @@ def _show_unless_hidden(name: str, *, unless_empty: str = "") -> str:
 
 @admin.register(Discount)
 class DiscountAdmin(EditableAdmin):
+    area = "discounts"
     form = DiscountForm
     rules = DISCOUNT
     together = (
@@ -149,7 +152,14 @@ class DiscountAdmin(EditableAdmin):
             kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Discount]:
+        discounts = super().get_queryset(request)
+        # The discount of a gift card has the card's code, which is worth money.
+        return discounts if may(request, "read_vouchers") else discounts.exclude(type=GiftCard.type)
+
     def refusal_to_change(self, request: HttpRequest, row: Discount) -> Refusal | None:
+        if row.type == GiftCard.type and not may(request, "write_vouchers"):
+            return InsufficientScope("Your role in this shop doesn't allow to change gift cards.")
         if row.status != Discount.Status.ARCHIVED:
             return None
         when = f" on {format_time(row.archived_at)}" if row.archived_at else ""
@@ -161,12 +171,13 @@ class DiscountAdmin(EditableAdmin):
     @admin.action(description="Archive the selected discounts", permissions=["write"])
     def archive(self, request: HttpRequest, queryset: models.QuerySet[Discount]) -> None:
         now = timezone.now()
-        self.act_on_each(
-            request,
-            queryset,
-            lambda row: operations.archive_discount(discount_id=row.pk, now=now),
-            "archived",
-        )
+
+        def archive(row: Discount) -> None:
+            if row.type == GiftCard.type:
+                require(request, "write_vouchers")
+            operations.archive_discount(discount_id=row.pk, now=now)
+
+        self.act_on_each(request, queryset, archive, "archived")
 
     @action(description="Try it on a cart", permissions=["view"], icon="percent")
     def try_on_cart(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -181,6 +192,8 @@ class DiscountAdmin(EditableAdmin):
         if change:
             super().save_model(request, obj, form, change)
             return
+        if form.cleaned_data["type"] == GiftCard.type:
+            require(request, "write_vouchers")
         saved = operations.create_discount(
             fields=read_all_values(form), actor=name_actor(request), now=timezone.now()
         )
@@ -193,6 +206,7 @@ class DiscountAdmin(EditableAdmin):
 
 @admin.register(DiscountRedemption)
 class DiscountRedemptionAdmin(ReadOnlyAdmin):
+    area = "discounts"
     list_display = (
         "created_at",
         "discount",
@@ -221,3 +235,11 @@ class DiscountRedemptionAdmin(ReadOnlyAdmin):
             },
         ),
     )
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[DiscountRedemption]:
+        redemptions = super().get_queryset(request)
+        return (
+            redemptions
+            if may(request, "read_vouchers")
+            else redemptions.exclude(discount__type=GiftCard.type)
+        )

@@ -15,6 +15,8 @@ from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import json_column, label_column, text_column
 from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.membership import get_membership
+from commerce.mail import list_keys_hidden_from
 
 from . import customer_section, figures  # noqa: F401  they register parts of other pages
 from .frames import build_message_frame
@@ -62,6 +64,7 @@ class EventRows(ReadOnlyRows):
 
 @admin.register(EmailDelivery)
 class EmailDeliveryAdmin(StatisticsPage):
+    area = "emails"
     list_display = (
         "to_email",
         "subject",
@@ -100,7 +103,11 @@ class EmailDeliveryAdmin(StatisticsPage):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
         # Otherwise the list would read every body. The page of one delivery reads them when it shows them.
-        return super().get_queryset(request).defer("html", "text", "ctx")
+        deliveries = super().get_queryset(request).defer("html", "text", "ctx")
+        # Such as emails with a gift card's code, for members without the scope for gift cards.
+        member = get_membership(request)
+        hidden = [] if member is None else list_keys_hidden_from(member)
+        return deliveries.exclude(template_key__in=hidden) if hidden else deliveries
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[EmailDelivery], search_term: str

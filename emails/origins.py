@@ -15,17 +15,17 @@ def choose_origin(account: Account, settings: MailSettings, *, now: datetime) ->
     """Choose the sender that recipients see. Takes one more statement for an account whose address must be verified."""
     own = account.email_from
     if own and (settings.may_send_as_anybody or may_send_as(own, now=now)):
-        return Origin(name=_to_line(account.name), email=own, reply_to=settings.reply_to)
+        return Origin(name=to_line(account.name), email=own, reply_to=settings.reply_to)
     # The platform's address: the account's name must not suggest another one, as many mail programs show only the name.
     # Nor may it be an encoded word (RFC 2047), which could hold any character. NFKC finds look-alikes of the @.
-    without_at = "".join(" " if "@" in normalize("NFKC", c) else c for c in _to_line(account.name))
+    without_at = "".join(" " if "@" in normalize("NFKC", c) else c for c in to_line(account.name))
     return Origin(
-        name=_to_line(without_at.replace("=?", "= ?")),
+        name=to_line(without_at.replace("=?", "= ?")),
         email=django_settings.DEFAULT_FROM_EMAIL,
         reply_to=settings.reply_to or own or "",
     )
 
 
-def _to_line(text: str) -> str:
+def to_line(text: str) -> str:
     """Put a text on one line, without invisible characters such as bidirectional overrides."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -4,7 +4,7 @@ from typing import Any, Self
 from commerce.customers.models import Customer
 from commerce.customers.notifications import wants_email
 from commerce.mail import find_scope_to_read
-from commerce.principal import Principal
+from commerce.principal import Holder
 
 # The keys of a payload that hold personal data.
 PERSONAL_KEYS = ["to_email", "locale", "ctx"]
@@ -40,7 +40,7 @@ class EmailRequest:
         return cls(**given | {"ctx": payload.get("ctx") or {}})
 
 
-def hide_secret_variables(payload: dict[str, Any], principal: Principal) -> dict[str, Any]:
+def hide_secret_variables(payload: dict[str, Any], holder: Holder) -> dict[str, Any]:
     """Return a payload without the variables of an email that only keys with another scope may read."""
     scope = find_scope_to_read(payload.get("template_key", ""))
-    return payload if scope is None or principal.may(scope) else payload | {"ctx": None}
+    return payload if scope is None or holder.may(scope) else payload | {"ctx": None}

@@ -41,7 +41,7 @@ class StatisticsPage(ReadOnlyAdmin):
         return TemplateResponse(request, "backoffice/email_statistics.html", context)
 
 
-@register_panel
+@register_panel(area="emails")
 def _build_panel(now: datetime) -> Panel:
     content = {"charts": _build_charts(count_by_day(now=now)), "days": DAYS}
     return Panel(template="backoffice/email_panel.html", content=content)

@@ -22,6 +22,7 @@ from .zone_tester import ZoneTester
 
 @admin.register(ShippingZone)
 class ShippingZoneAdmin(ZoneTester, EditableAdmin):
+    area = "shipping"
     deletable = True
     rules = ZONE
     # Patterns match postcodes of the countries, so a concurrent change of either makes a change of the other conflict.
@@ -89,6 +90,7 @@ class RateRows(RowsInline):
 
 @admin.register(ShippingMethod)
 class ShippingMethodAdmin(ZoneTester, EditableAdmin):
+    area = "shipping"
     deletable = True
     rules = METHOD
     together = ({"carrier", "service_code", "carrier_config"},)
@@ -151,6 +153,7 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
 
 @admin.register(PickupPoint)
 class PickupPointAdmin(ReadOnlyAdmin):
+    area = "shipping"
     list_display = (
         "name",
         "carrier",

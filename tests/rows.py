@@ -23,6 +23,9 @@ _EXAMPLES: dict[str, Any] = {
     "code": make_voucher_code,
     "expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "rate_mode": "tiered",
+    "role": "manager",
+    "staff_invitations.email": "bea@example.com",
+    "staff_roles.scopes": ["read_orders"],
     "target": {"task_name": "send_email"},
     "template_key": "order.confirmation",
 }

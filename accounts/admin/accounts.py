@@ -23,7 +23,7 @@ from commerce.tenancy.scope import current_account_id
 class AccountAdmin(EditableAdmin):
     """The account in scope. Its list page redirects to the account itself."""
 
-    owners_only = True
+    area = "accounts"
     rules = ACCOUNT
     actions_detail = ("suspend", "lift_suspension")
     readonly_fields = ("handle", "status", "created_at", "updated_at")

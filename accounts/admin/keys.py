@@ -18,6 +18,7 @@ from unfold.widgets import (
 )
 
 from accounts import operations, queries
+from accounts.admin.grantors import grantor_of
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
 from commerce.backoffice.dialogs import dialog_action, show_secret
@@ -54,7 +55,7 @@ class RotationForm(BaseDialogForm):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
-    owners_only = True
+    area = "api_keys"
     list_display = ("name", "kind", "prefix", "is_live", "created_at", "expires_at", "last_used_at")
     list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
     search_fields = ("name", "prefix")
@@ -84,7 +85,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def issue(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> HttpResponse:
         account = queries.current_account()
         issued = operations.issue_key(
-            issuer=operations.OWNER,
+            issuer=_issuer_of(request),
             now=timezone.now(),
             workspace_id=account.workspace_id,
             account_id=account.pk,
@@ -105,7 +106,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
         issued = operations.rotate_key(
-            issuer=operations.OWNER, key_id=key.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
+            issuer=_issuer_of(request), key_id=key.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
         )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return show_secret(request, name=issued.key.name, secret=issued.secret)
@@ -118,5 +119,13 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         variant=ActionVariant.DANGER,
     )
     def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> str:
-        operations.revoke_key(issuer=operations.OWNER, key_id=key.pk, now=timezone.now())
+        operations.revoke_key(issuer=_issuer_of(request), key_id=key.pk, now=timezone.now())
         return "The key has been revoked."
+
+
+def _issuer_of(request: HttpRequest) -> operations.Issuer:
+    """A member issues keys with their own scopes at most; an owner's or an operator's may do anything."""
+    grantor = grantor_of(request)
+    if grantor.is_owner:
+        return operations.OWNER
+    return operations.Issuer("admin", scopes=grantor.scopes & frozenset(SCOPES))

@@ -16,6 +16,7 @@ from commerce.backoffice.options import EditableAdmin
 
 @admin.register(Market)
 class MarketAdmin(EditableAdmin):
+    area = "markets"
     rules = MARKET
     list_display = (
         "name",

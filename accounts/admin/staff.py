@@ -1,18 +1,37 @@
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from accounts import operations
-from accounts.models import StaffInvitation, StaffMembership, User
-from commerce.backoffice.forms import RuledModelForm
+from accounts.admin.grantors import grantor_of, list_grantable_roles, list_roles
+from accounts.models import StaffInvitation, StaffMembership, StaffRole, User
+from accounts.operations import Grantor
+from accounts.roles import STAFF_AREA, STAFF_SCOPES, holds_all, title_of
+from accounts.rules import ROLE
+from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.forms import (
+    RuledModelForm,
+    is_saving,
+    read_all_values,
+    read_changed_values,
+)
 from commerce.backoffice.membership import get_membership
-from commerce.backoffice.options import EditableAdmin
+from commerce.backoffice.options import EditableAdmin, copy_row
+from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
 
 
@@ -23,21 +42,96 @@ class StaffUserField(forms.CharField):
         username = super().clean(value)
         user = User.objects.filter(username=username, is_active=True, is_staff=True).first()
         if user is None:
-            raise forms.ValidationError("There is no active staff user with this name.")
+            raise forms.ValidationError(_("There is no active staff user with this name."))
         return user
 
 
 class MembershipForm(RuledModelForm):
-    user = StaffUserField(label="Username", max_length=150, widget=UnfoldAdminTextInputWidget)
+    user = StaffUserField(label=_("Username"), max_length=150, widget=UnfoldAdminTextInputWidget)
+
+    def format_stored_value(self, name: str) -> str:
+        return _title_of_row(self.row) if name == "role" else super().format_stored_value(name)
+
+
+class RoleFilter(admin.SimpleListFilter):
+    """Offers the roles by their titles."""
+
+    title = _("role")
+    parameter_name = "role"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+        return list_roles()
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        value = self.value()
+        return queryset if value is None else queryset.filter(role=value)
+
+
+class GrantorsAdmin(EditableAdmin):
+    """Pages whose operations ask who gives or takes rights."""
+
+    area = STAFF_AREA
+
+    def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> Model:
+        raise NotImplementedError
+
+    def update_for(self, grantor: Grantor, row: Any, changes: dict[str, Any]) -> Model:
+        raise NotImplementedError
+
+    def delete_for(self, grantor: Grantor, row: Any) -> None:
+        raise NotImplementedError
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        grantor = grantor_of(request)
+        if not change:
+            saved = self.create_for(grantor, read_all_values(form))
+        elif changes := read_changed_values(form):
+            saved = self.update_for(grantor, form.row, changes)
+        else:
+            return
+        copy_row(saved, obj)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        self.delete_for(grantor_of(request), obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        grantor = grantor_of(request)
+        for row in list(queryset.order_by("pk")):
+            # Django asks for the list as a whole, whereas some members are out of reach.
+            if not self.has_delete_permission(request, row):
+                raise PermissionDenied
+            self.delete_for(grantor, row)
+
+
+class WithRole(GrantorsAdmin):
+    """Pages of rows with a role, which is one of those that every shop has or one of the shop's own."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        if is_saving(request):
+            # Before the row: see `change_role`.
+            lock_account()
+        own_role = StaffRole.objects.filter(pk=OuterRef("own_role_id")).values("name")
+        return super().get_queryset(request).annotate(own_role_name=Subquery(own_role))
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        if db_field.name == "role":
+            choices = list_grantable_roles(request)
+            return forms.ChoiceField(label=_("Role"), choices=choices, widget=UnfoldAdminSelectWidget)
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    @display(description=_("Role"), ordering="role")
+    def role_title(self, row: Model) -> str:
+        return _title_of_row(row)
 
 
 @admin.register(StaffMembership)
-class StaffMembershipAdmin(EditableAdmin):
-    owners_only = True
+class StaffMembershipAdmin(WithRole):
     deletable = True
     form = MembershipForm
-    list_display = ("username", "full_name", "role", "created_at")
-    list_filter = ("role",)
+    list_display = ("username", "full_name", "role_title", "created_at")
+    list_filter = (RoleFilter,)
     search_fields = ("user__username", "user__last_name")
     fields = ("user", "role")
 
@@ -49,7 +143,9 @@ class StaffMembershipAdmin(EditableAdmin):
         return ("username", "user") if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        return ("username", "role") if obj else ("user", "role")
+        if obj is None:
+            return ("user", "role")
+        return ("username", "role" if self.has_change_permission(request, obj) else "role_title")
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Owners invite instead: adding would tell them which usernames exist."""
@@ -57,52 +153,134 @@ class StaffMembershipAdmin(EditableAdmin):
         return membership is not None and membership.is_operator
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return super().has_change_permission(request, obj) and not _is_own(request, obj)
+        return super().has_change_permission(request, obj) and not _is_out_of_reach(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not _is_own(request, obj)
+        return super().has_delete_permission(request, obj) and not _is_out_of_reach(request, obj)
 
-    @display(description="Username", ordering="user__username")
+    @display(description=_("Username"), ordering="user__username")
     def username(self, membership: StaffMembership) -> str:
         return membership.user.get_username()
 
-    @display(description="Name", ordering="user__last_name")
+    @display(description=_("Name"), ordering="user__last_name")
     def full_name(self, membership: StaffMembership) -> str:
         return membership.user.get_full_name()
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffMembership:
+    def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)
 
-    def update_row(self, row: StaffMembership, changes: dict[str, Any], now: datetime) -> StaffMembership:
-        return operations.change_role(membership=row, **changes)
+    def update_for(self, grantor: Grantor, row: StaffMembership, changes: dict[str, Any]) -> StaffMembership:
+        return operations.change_role(grantor=grantor, membership=row, **changes)
 
-    def delete_row(self, row: StaffMembership, now: datetime) -> None:
-        operations.remove_member(membership=row)
+    def delete_for(self, grantor: Grantor, row: StaffMembership) -> None:
+        operations.remove_member(grantor=grantor, membership=row)
 
 
 @admin.register(StaffInvitation)
-class StaffInvitationAdmin(EditableAdmin):
-    """Invitations show the username as typed. Whether such a user exists shows only once it is accepted."""
+class StaffInvitationAdmin(WithRole):
+    """Open invitations. Deleting one withdraws it. Nothing tells whether an address has a log-in."""
 
-    owners_only = True
     deletable = True
-    list_display = ("username", "role", "created_at")
-    list_filter = ("role",)
-    search_fields = ("username",)
-    fields = ("username", "role")
+    list_display = ("email", "role_title", "invited_by", "created_at", "expires_at")
+    list_filter = (RoleFilter,)
+    search_fields = ("email",)
+    # An export would contain the hash of the token.
+    actions = ()
+    actions_detail = ("send_again",)
+    fields = ("email", "role")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[StaffInvitation]:
+        return super().get_queryset(request).defer("token_hash")
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        if obj is None:
+            return ("email", "role")
+        return ("email", "role_title", "invited_by", "created_at", "expires_at")
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> type[forms.ModelForm]:
+        form = super().get_form(request, *args, **kwargs)
+        if "email" in form.base_fields:
+            form.base_fields["email"].required = True
+        return form
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def create_row(self, fields: dict[str, Any], now: datetime) -> StaffInvitation:
-        return operations.invite_member(**fields)
+    def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffInvitation:
+        return operations.invite_member(grantor=grantor, now=timezone.now(), **fields)
 
-    def delete_row(self, row: StaffInvitation, now: datetime) -> None:
+    def delete_for(self, grantor: Grantor, row: StaffInvitation) -> None:
         operations.withdraw_invitation(invitation=row)
 
+    @dialog_action(
+        "Send again",
+        description="Sends the email again, with a new link. The earlier link stops working.",
+        submit="Send",
+        icon="mail",
+    )
+    def send_again(
+        self, request: HttpRequest, invitation: StaffInvitation, fields: Mapping[str, object]
+    ) -> str:
+        operations.resend_invitation(invitation_id=invitation.pk, now=timezone.now())
+        return "The invitation is on its way."
 
-def _is_own(request: HttpRequest, obj: Model | None) -> bool:
-    """People can't remove their own rights, so that no shop loses its last owner by mistake."""
+
+class RoleForm(RuledModelForm):
+    scopes = forms.MultipleChoiceField(
+        label=_("Scopes"),
+        help_text=_("What members with this role may look at and change. Hold Ctrl to select several."),
+        choices=[(scope, scope.replace("_", " ", 1).capitalize()) for scope in STAFF_SCOPES],
+        widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 14}),
+    )
+
+    def format_stored_value(self, name: str) -> str:
+        return ", ".join(self.row.scopes) if name == "scopes" else super().format_stored_value(name)
+
+
+@admin.register(StaffRole)
+class StaffRoleAdmin(GrantorsAdmin):
+    """The shop's own roles, besides those that every shop has."""
+
+    deletable = True
+    form = RoleForm
+    rules = ROLE
+    list_display = ("name", "scopes", "updated_at")
+    search_fields = ("name",)
+    fields = ("name", "scopes")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_change_permission(request, obj) and _may_give(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _may_give(request, obj)
+
+    def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffRole:
+        return operations.create_role(grantor=grantor, fields=fields)
+
+    def update_for(self, grantor: Grantor, row: StaffRole, changes: dict[str, Any]) -> StaffRole:
+        return operations.update_role(grantor=grantor, role=row, changes=changes)
+
+    def delete_for(self, grantor: Grantor, row: StaffRole) -> None:
+        operations.delete_role(grantor=grantor, role=row)
+
+
+def _title_of_row(row: Any) -> str:
+    return title_of(row.role, own_name=row.own_role_name)
+
+
+def _may_give(request: HttpRequest, obj: Model | None) -> bool:
+    return not isinstance(obj, StaffRole) or holds_all(grantor_of(request).scopes, obj.scopes)
+
+
+def _is_out_of_reach(request: HttpRequest, obj: Model | None) -> bool:
+    """Whether the row is the member's own, or of somebody who may do more than they may.
+
+    Nobody changes their own rights, so that no shop loses its last owner by mistake.
+    """
+    if not isinstance(obj, StaffMembership):
+        return False
     membership = get_membership(request)
     is_operator = membership is not None and membership.is_operator
-    return isinstance(obj, StaffMembership) and obj.user_id == request.user.pk and not is_operator
+    if obj.user_id == request.user.pk and not is_operator:
+        return True
+    return obj.role not in {role for role, title in list_grantable_roles(request)}

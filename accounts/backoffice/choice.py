@@ -1,42 +1,27 @@
 """The account that a session works in. Every request checks in the database that the user may still enter it."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.http import HttpRequest
 from django.middleware.csrf import rotate_token
+from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.roles import scopes_of, title_of
 from commerce.backoffice.membership import Membership
 
 _SESSION_KEY = "account_id"
 
 _MEMBERSHIPS = """
-    SELECT account_id, handle, name, status, role, %(is_operator)s::boolean
-      FROM staff_accounts(%(user_id)s::bigint)
+    SELECT account_id, handle, name, status, role, own_role_name, own_scopes
+      FROM shops_of(%(user_id)s::bigint)
      WHERE status <> 'archived'
        AND (%(account_id)s::bigint IS NULL OR account_id = %(account_id)s::bigint)
        AND (name ILIKE %(pattern)s::text OR handle ILIKE %(pattern)s::text)
      ORDER BY name, account_id LIMIT %(limit)s::int
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    """An invitation to a shop's staff."""
-
-    account_id: int
-    handle: str
-    name: str
-    role: str
-
-
-def find_invitations(user: User | AnonymousUser) -> list[Invitation]:
-    """Return a user's latest invitations, found by username."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT account_id, handle, name, role FROM invitations_of(%s)", [user.pk])
-        return [Invitation(*row) for row in cursor.fetchall()]
 
 
 def find_memberships(
@@ -47,14 +32,27 @@ def find_memberships(
     escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     parameters = {
         "user_id": user.pk,
-        "is_operator": user.is_superuser,
         "account_id": account_id,
         "pattern": f"%{escaped}%",
         "limit": limit,
     }
     with connection.cursor() as cursor:
         cursor.execute(_MEMBERSHIPS, parameters)
-        return [Membership(*row) for row in cursor.fetchall()]
+        return [_make_membership(user, row) for row in cursor.fetchall()]
+
+
+def _make_membership(user: User | AnonymousUser, row: tuple[Any, ...]) -> Membership:
+    account_id, handle, name, status, role, own_role_name, own_scopes = row
+    return Membership(
+        account_id=account_id,
+        handle=handle,
+        name=name,
+        status=status,
+        role=role,
+        title=str(_("Operator")) if user.is_superuser else title_of(role, own_name=own_role_name),
+        scopes=scopes_of(role, own_scopes=own_scopes),
+        is_operator=user.is_superuser,
+    )
 
 
 def load_chosen_membership(request: HttpRequest) -> Membership | None:

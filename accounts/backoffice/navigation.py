@@ -58,6 +58,7 @@ _GROUPS: dict[str | Promise, list[tuple[str, str | Promise, str]]] = {
     ],
     _("People and keys"): [
         ("accounts.staffmembership", _("Staff"), "badge"),
+        ("accounts.staffrole", _("Roles"), "shield_person"),
         ("accounts.staffinvitation", _("Invitations"), "person_add"),
         ("accounts.apikey", _("API keys"), "key"),
         ("backoffice.staffaction", _("Activity"), "list_alt"),

@@ -78,7 +78,7 @@ def load_overview(request: HttpRequest, *, now: datetime) -> dict[str, object]:
         "compared": ngettext("compared with the day before", "compared with the %(days)d days before", number)
         % {"days": number},
         "zone": account.default_timezone,
-        "panels": make_panels(now=now),
+        "panels": make_panels(request, now=now),
         **sales,
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial, wraps
-from typing import Any
+
 
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
@@ -17,17 +17,16 @@ from django.utils.translation import gettext as _
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
-from accounts.operations import accept_invitation, decline_invitation
 from commerce.backoffice.forms import refusal_of
-from commerce.backoffice.history import record
 from commerce.backoffice.membership import get_membership
-from commerce.backoffice.models import StaffAction
 from commerce.backoffice.requests import StaffRequest
 from commerce.errors import Refusal
 from commerce.formats import parse_id
 from commerce.tenancy.scope import account_scope
 
-from .choice import find_invitations, find_memberships, load_chosen_membership, switch_account
+from . import passwords
+from .choice import find_memberships, load_chosen_membership, switch_account
+from .invitations import answer_invitation, open_invitation
 from .login import LoginForm
 from .navigation import build_sidebar
 from .overview import load_overview
@@ -47,7 +46,7 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Inside Django's own wrapper, because users log in before they choose an account.
-        if view not in (self.choose_account, self.answer_invitation, self.logout, self.i18n_javascript):
+        if view not in (self.choose_account, self.logout, self.i18n_javascript):
             view = self._scope_to_account(
                 view, required=view not in (self.password_change, self.password_change_done)
             )
@@ -105,7 +104,9 @@ class BackOfficeSite(UnfoldAdminSite):
     def extra_urls(self) -> list[URLPattern]:
         return [
             path("account/", self.admin_view(self.choose_account), name="choose_account"),
-            path("account/invitation/", self.admin_view(self.answer_invitation), name="answer_invitation"),
+            *passwords.list_urls(),
+            path("invitation/<str:token>/", open_invitation, name="open_invitation"),
+            path("invitation/", answer_invitation, name="answer_invitation"),
         ]
 
     def choose_account(self, request: HttpRequest) -> HttpResponse:
@@ -124,40 +125,17 @@ class BackOfficeSite(UnfoldAdminSite):
         text = search.replace("\0", "")
         # One more than is shown, to know whether there are more.
         found = find_memberships(request.user, search=text, limit=_SHOWN_ACCOUNTS + 1)
-        invited = find_invitations(request.user)
         context = {
             **self.each_context(request),
             "title": "Choose a shop",
             "memberships": found[:_SHOWN_ACCOUNTS],
-            "invitations": invited,
             "has_more": len(found) > _SHOWN_ACCOUNTS,
             "search": search,
             "next": request.GET.get("next", ""),
         }
         # Somebody who may enter no shop at all is refused, but told so on this page.
-        status = 200 if found or invited or search else 403
+        status = 200 if found or search else 403
         return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
-
-    def answer_invitation(self, request: HttpRequest) -> HttpResponse:
-        """Accept a shop's invitation and switch to it, or decline it."""
-        user: Any = request.user
-        account_id = _read_account_id(request)
-        invited = {invitation.account_id for invitation in find_invitations(user)}
-        # No scope is opened for an account that hasn't invited the user.
-        if request.method != "POST" or account_id not in invited:
-            return self._render_refusal(request, Http404())
-        if "decline" in request.POST:
-            with account_scope(account_id):
-                decline_invitation(user=user)
-            return redirect("admin:choose_account")
-        try:
-            with account_scope(account_id):
-                membership = accept_invitation(user=user)
-                record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
-        except Refusal as refusal:
-            return self._render_refusal(request, refusal)
-        switch_account(request, account_id)
-        return redirect("admin:index")
 
     def each_context(self, request: HttpRequest) -> dict[str, object]:
         membership = get_membership(request)

@@ -1,20 +1,22 @@
 from .accounts import archive_account, create_account, set_suspended, update_account
-from .keys import OPERATOR, OWNER, IssuedKey, Issuer, issue_key, revoke_key, rotate_key
-from .markets import create_market, deactivate_market, update_market
-from .staff import (
+from .invitations import (
     accept_invitation,
-    add_member,
-    change_role,
     decline_invitation,
     invite_member,
-    remove_member,
+    resend_invitation,
     withdraw_invitation,
 )
+from .keys import OPERATOR, OWNER, IssuedKey, Issuer, issue_key, revoke_key, rotate_key
+from .markets import create_market, deactivate_market, update_market
+from .roles import UNLIMITED, Grantor, create_role, delete_role, update_role
+from .staff import add_member, change_role, remove_member
 from .workspaces import bootstrap_workspace
 
 __all__ = [
     "OPERATOR",
     "OWNER",
+    "UNLIMITED",
+    "Grantor",
     "IssuedKey",
     "Issuer",
     "accept_invitation",
@@ -24,15 +26,19 @@ __all__ = [
     "change_role",
     "create_account",
     "create_market",
+    "create_role",
     "deactivate_market",
     "decline_invitation",
+    "delete_role",
     "invite_member",
     "issue_key",
     "remove_member",
+    "resend_invitation",
     "revoke_key",
     "rotate_key",
     "set_suspended",
     "update_account",
     "update_market",
+    "update_role",
     "withdraw_invitation",
 ]

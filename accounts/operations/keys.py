@@ -27,10 +27,14 @@ _PREFIX_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Who issues, rotates or revokes: a key, limited by its own scopes and expiry, or a person, who isn't limited."""
+    """Who issues, rotates or revokes: a key, limited by its own scopes and expiry, or a person.
+
+    Like a key's, no `scopes` mean all: an owner or an operator isn't limited.
+    """
 
     kind: KeyKind
     key_id: int | None = None
+    scopes: frozenset[str] = frozenset()
 
 
 OPERATOR = Issuer("workspace")
@@ -56,7 +60,7 @@ class _Limits:
         if kind == ApiKey.Kind.WORKSPACE and self.kind != ApiKey.Kind.WORKSPACE:
             raise InsufficientScope("This needs a workspace key.")
         if kind != ApiKey.Kind.STOREFRONT and not covers(self.scopes, frozenset(scopes)):
-            raise InsufficientScope("A key can't issue or revoke a key with more powers than it has itself.")
+            raise InsufficientScope("Nobody can issue or revoke a key with more powers than they have.")
 
     def require_end(self, expires_at: datetime | None) -> None:
         """Refuse a key that would expire later than the issuer's."""
@@ -165,7 +169,7 @@ def _lock_keys(issuer: Issuer, *key_ids: int) -> dict[int, ApiKey]:
 def _find_limits(issuer: Issuer, rows: dict[int, ApiKey], *, now: datetime) -> _Limits:
     """Find what the issuer may do. Raises `Unauthenticated` if its key has ended since the request began."""
     if issuer.key_id is None:
-        return _Limits(issuer.kind)
+        return _Limits(issuer.kind, issuer.scopes)
     own = rows.get(issuer.key_id)
     if own is None or not own.is_live(now):
         raise Unauthenticated

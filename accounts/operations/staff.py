@@ -1,66 +1,73 @@
-"""The staff of an account: who may enter its back office, and in which role.
+"""Who is on the staff of the account in scope, and in which role. See `invitations` for how people join."""
 
-An owner invites by username without learning whether such a user exists. The user finds the invitation after logging
-in, and is shown to the owner after accepting it.
-"""
-
-from accounts.errors import AlreadyMember
-from accounts.models import StaffInvitation, StaffMembership, User
-from accounts.rules import INVITATION, MEMBERSHIP
+from accounts.errors import LastOwner
+from accounts.models import StaffInvitation, StaffMembership
+from accounts.operations.roles import UNLIMITED, Grantor, require_power_over
+from accounts.roles import OWNER
 from commerce.queries import get_or_not_found
-from commerce.tenancy.locks import lock
+from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
 
 
 def add_member(*, account_id: int, user_id: int, role: str) -> StaffMembership:
-    """Add a user to the staff. Raises `ValidationFailed`, and `AlreadyMember` through the unique key."""
-    MEMBERSHIP.check({"role": role})
+    """Add a user to the staff, for commands and operators.
+
+    Raises `ValidationFailed` for an unknown role, and `AlreadyMember` through the unique key.
+    """
+    require_power_over(UNLIMITED, role)
     return StaffMembership.objects.create(account_id=account_id, user_id=user_id, role=role)
 
 
-def change_role(*, membership: StaffMembership, role: str) -> StaffMembership:
-    """Change the role, effective from the member's next request. Raises `ValidationFailed`."""
-    MEMBERSHIP.check({"role": role})
+def change_role(*, grantor: Grantor, membership: StaffMembership, role: str) -> StaffMembership:
+    """Change the role, effective from the member's next request.
+
+    Raises `ValidationFailed` for an unknown role, `InsufficientScope` if the old or the new role may do more than the
+    grantor, and `LastOwner`.
+    """
+    _lock_staff(membership)
+    require_power_over(grantor, membership.role)
+    require_power_over(grantor, role)
+    if role != OWNER.key:
+        _require_another_owner(membership)
     membership.role = role
     membership.save(update_fields=["role"])
     return membership
 
 
-def remove_member(*, membership: StaffMembership) -> None:
-    """Remove a member, effective from their next request."""
+def remove_member(*, grantor: Grantor, membership: StaffMembership) -> None:
+    """Remove a member, effective from their next request.
+
+    Raises `InsufficientScope` if the member may do more than the grantor, and `LastOwner`.
+    """
+    _lock_staff(membership)
+    require_power_over(grantor, membership.role)
+    _require_another_owner(membership)
     # With an older invitation the member could come back.
-    StaffInvitation.objects.filter(username=membership.user.username).delete()
+    if membership.user.email:
+        StaffInvitation.objects.filter(email__iexact=membership.user.email).delete()
     StaffMembership.objects.filter(pk=membership.pk).delete()
 
 
-def invite_member(*, username: str, role: str) -> StaffInvitation:
-    """Invite by username. Raises `ValidationFailed`, `AlreadyMember`, and `AlreadyInvited` through the unique key."""
-    username = INVITATION.check({"username": username, "role": role})["username"]
-    members = StaffMembership.objects.filter(account_id=current_account_id())
-    if members.filter(user__username=username).exists():
-        raise AlreadyMember
-    return StaffInvitation.objects.create(username=username, role=role)
+def _lock_staff(membership: StaffMembership) -> None:
+    """Let one transaction at a time take rights in this shop, and read what the one before has left.
 
-
-def withdraw_invitation(*, invitation: StaffInvitation) -> None:
-    """Withdraw an invitation. Repeated, nothing changes."""
-    StaffInvitation.objects.filter(pk=invitation.pk).delete()
-
-
-def accept_invitation(*, user: User) -> StaffMembership:
-    """Make the user a member of the account in scope. An existing member keeps the role.
-
-    Raises `NotFound` without an invitation.
+    Raises `NotFound` if the member has been removed.
     """
-    # Locked, so that an invitation which is withdrawn at the same time makes nobody a member afterwards.
-    invitation = get_or_not_found(lock(StaffInvitation.objects.all(), keys_too=True), username=user.username)
-    withdraw_invitation(invitation=invitation)
-    membership, _ = StaffMembership.objects.get_or_create(
-        account_id=current_account_id(), user_id=user.pk, defaults={"role": invitation.role}
+    # The account stands for all members. If each locked the member it changes, two owners who demote each other would
+    # wait for each other.
+    lock_account()
+    current = get_or_not_found(
+        StaffMembership.objects.filter(account_id=current_account_id()), pk=membership.pk
     )
-    return membership
+    membership.role = current.role
 
 
-def decline_invitation(*, user: User) -> None:
-    """Decline the invitation of the account in scope. Repeated, nothing changes."""
-    StaffInvitation.objects.filter(username=user.username).delete()
+def _require_another_owner(membership: StaffMembership) -> None:
+    """Raise `LastOwner` if the shop has no other owner who can log in."""
+    if membership.role != OWNER.key:
+        return
+    owners = StaffMembership.objects.filter(
+        account_id=current_account_id(), role=OWNER.key, user__is_active=True
+    )
+    if not owners.exclude(pk=membership.pk).exists():
+        raise LastOwner

@@ -52,7 +52,7 @@ def _list_subjects() -> Iterator[tuple[str, str]]:
 
 @admin.register(StaffAction)
 class StaffActionAdmin(ReadOnlyAdmin):
-    owners_only = True
+    area = "staff"
     list_display = ("created_at", "username", "kind", "object_link", "summary", "changed")
     list_filter = ("kind", PersonFilter, SubjectFilter, ("created_at", PeriodFilter))
     sortable_by = ("username",)

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from django.contrib.admin.sites import AdminSite
 from django.db.models import Model, QuerySet
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
@@ -61,7 +62,17 @@ class RowsFormSet(PaginationInlineFormSet):
         self.rows.delete_row(obj, timezone.now())
 
 
-class RowsInline(ByRole, RuledFields, TabularInline):
+class OnOwnersPage(ByRole):
+    """Rows on their owner's page, of the same area of scopes unless they name another."""
+
+    admin_site: AdminSite
+    parent_model: type[Model]
+
+    def get_area(self) -> str:
+        return self.area or getattr(self.admin_site.get_model_admin(self.parent_model), "area", "")
+
+
+class RowsInline(OnOwnersPage, RuledFields, TabularInline):
     """Rows that are edited on their owner's page."""
 
     extra = 0
@@ -89,7 +100,7 @@ class RowsInline(ByRole, RuledFields, TabularInline):
         return formset_class
 
 
-class ReadOnlyRows(ReadOnly, TabularInline):
+class ReadOnlyRows(OnOwnersPage, ReadOnly, TabularInline):
     extra = 0
     can_delete = False
     ordering = ("pk",)

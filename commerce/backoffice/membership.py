@@ -4,32 +4,50 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from commerce.errors import InsufficientScope
+
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A staff user's role in one account, loaded on every request. Operators may enter any account."""
+    """A staff user's role in one account, loaded on every request. Operators may enter any account, and do anything.
+
+    `scopes` has the names that API keys use. `role` is the key of a built-in role, or the id of one of the shop's own.
+    """
 
     account_id: int
     handle: str
     name: str
     status: str
     role: str
-    is_operator: bool
+    title: str
+    scopes: frozenset[str]
+    is_operator: bool = False
 
-    @property
-    def title(self) -> str:
-        return "Operator" if self.is_operator else self.role.capitalize()
+    def may(self, scope: str) -> bool:
+        """Whether the member holds a scope: `write_x` includes `read_x`. No scopes are none, unlike a key's."""
+        return self.is_operator or scope in self.scopes or scope.replace("read_", "write_", 1) in self.scopes
 
-    def may_view(self, *, owners_only: bool) -> bool:
-        return self.is_operator or not owners_only or self.role == "owner"
+    def may_view(self, area: str) -> bool:
+        """Whether the member may look at an area of scopes. What belongs to none is for operators alone."""
+        return self.may(f"read_{area}")
 
-    def may_change(self, *, owners_only: bool) -> bool:
-        """Whether the member may make changes: support staff may not, and in a suspended account only operators may."""
-        if self.is_operator:
-            return True
-        return self.status == "active" and self.role in ({"owner"} if owners_only else {"owner", "staff"})
+    def may_change(self, area: str) -> bool:
+        """Whether the member may make changes in an area: in a suspended account only operators may."""
+        return self.is_operator or (self.status == "active" and self.may(f"write_{area}"))
 
 
 def get_membership(request: HttpRequest) -> Membership | None:
     """Return the membership of the request's account; None on pages without an account, such as log-in."""
     return getattr(request, "membership", None)
+
+
+def may(request: HttpRequest, scope: str) -> bool:
+    """Whether the request's member holds a scope; nobody does on pages without an account."""
+    membership = get_membership(request)
+    return membership is not None and membership.may(scope)
+
+
+def require(request: HttpRequest, scope: str) -> None:
+    """Raise `InsufficientScope` unless the request's member holds a scope that one row needs besides its page's."""
+    if not may(request, scope):
+        raise InsufficientScope(f"Your role in this shop lacks the scope {scope}.", required_scope=scope)

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.http import HttpRequest
+
+from .membership import may
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
@@ -17,14 +21,21 @@ class Panel:
 # Reads rows of the account in scope, in a fixed number of statements.
 Maker = Callable[[datetime], Panel]
 
-_makers: list[Maker] = []
+_makers: list[tuple[str, Maker]] = []
 
 
-def register_panel(maker: Maker) -> Maker:
-    """Register a part of the overview; apps import the registering module in `ready()`."""
-    _makers.append(maker)
-    return maker
+def register_panel(*, area: str) -> Callable[[Maker], Maker]:
+    """Register a part of the overview, for members who may look at an area of scopes.
+
+    Apps import the registering module in `ready()`.
+    """
+
+    def register(maker: Maker) -> Maker:
+        _makers.append((area, maker))
+        return maker
+
+    return register
 
 
-def make_panels(*, now: datetime) -> list[Panel]:
-    return [maker(now) for maker in _makers]
+def make_panels(request: HttpRequest, *, now: datetime) -> list[Panel]:
+    return [maker(now) for area, maker in _makers if may(request, f"read_{area}")]

@@ -63,6 +63,7 @@ class VariantRows(RowsInline):
 
 @admin.register(Product)
 class ProductAdmin(EditableAdmin):
+    area = "products"
     rules = PRODUCT
     list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
     list_filter = ("status", "updated_at")
@@ -142,6 +143,7 @@ class PricingRows(RowsInline):
 
 @admin.register(Variant)
 class VariantAdmin(EditableAdmin):
+    area = "products"
     rules = VARIANT
     list_display = ("sku", "title", "product", "weight_grams", "tax_class", "is_live")
     list_filter = (("archived_at", admin.EmptyFieldListFilter), "track_inventory", "allow_backorder")

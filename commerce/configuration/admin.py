@@ -28,7 +28,7 @@ _PAGE = "settings"
 class AccountSettingAdmin(ReadOnlyAdmin):
     """All settings on one page, in place of a list of those that the account has set."""
 
-    owners_only = True
+    area = "settings"
     # A value may be a secret, so only the form shows it, masked.
     fields = ("name", "updated_at")
 

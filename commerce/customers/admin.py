@@ -26,6 +26,7 @@ _FIGURES = (("is_guest", "orders_count", "spent"), ("created_at", "redacted_at")
 
 @admin.register(Customer)
 class CustomerAdmin(EditableAdmin):
+    area = "customers"
     rules = CUSTOMER
     list_display = (
         "__str__",
@@ -92,6 +93,7 @@ class CustomerAdmin(EditableAdmin):
 
 @admin.register(Segment)
 class SegmentAdmin(EditableAdmin):
+    area = "customers"
     deletable = True
     rules = SEGMENT
     list_display = ("name", "handle", "updated_at")

@@ -7,6 +7,7 @@ from .models import Event
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
+    area = "events"
     list_display = ("id", "type", "occurred_at")
     list_filter = ("occurred_at",)
     search_fields = ("type",)

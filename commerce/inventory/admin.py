@@ -24,6 +24,7 @@ from .stock_filter import StockFilter
 
 @admin.register(Location)
 class LocationAdmin(EditableAdmin):
+    area = "inventory"
     rules = LOCATION
     list_display = ("name", "handle", "priority", "is_active")
     list_filter = ("is_active",)
@@ -78,6 +79,7 @@ class AdjustmentRows(ReadOnlyRows):
 
 @admin.register(InventoryLevel)
 class InventoryLevelAdmin(ReadOnlyAdmin):
+    area = "inventory"
     # Without forms: units change by adjustments, which are recorded, and by checkouts and orders.
     list_display = ("variant", "product", "location", "on_hand", "reserved", "committed", "free_units")
     list_filter = (StockFilter, "location", "allow_backorder")
@@ -145,6 +147,7 @@ def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
 
 @admin.register(InventoryAdjustment)
 class InventoryAdjustmentAdmin(ReadOnlyAdmin):
+    area = "inventory"
     list_display = ("created_at", "variant", "location", "delta", "reason", "on_hand_after")
     list_filter = ("reason", "created_at")
     list_select_related = ("level__variant", "level__location")

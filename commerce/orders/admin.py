@@ -95,6 +95,7 @@ class ReasonForm(BaseDialogForm):
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
+    area = "orders"
     list_display = (
         "name",
         "placed_at",

@@ -7,7 +7,7 @@ from typing import Any
 
 from commerce.outbox.errors import UnknownTask
 from commerce.outbox.models import OutboxDispatch
-from commerce.principal import Principal
+from commerce.principal import Holder
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import account_scope
 
@@ -25,11 +25,11 @@ class Outcome:
 
 # Called outside of any scope. May raise `PermanentFailure` or `Postponed`; any other exception leads to a retry.
 Handler = Callable[[OutboxDispatch], Outcome]
-# Returns what a key may see of a payload.
-PayloadShaper = Callable[[dict[str, Any], Principal], dict[str, Any]]
+# Returns what a key or a member of the staff may see of a payload.
+PayloadShaper = Callable[[dict[str, Any], Holder], dict[str, Any]]
 
 
-def show_all(payload: dict[str, Any], principal: Principal) -> dict[str, Any]:
+def show_all(payload: dict[str, Any], holder: Holder) -> dict[str, Any]:
     return payload
 
 
@@ -105,10 +105,10 @@ def area_of(task_name: str) -> str | None:
     return registration.area if registration else None
 
 
-def shape_payload(dispatch: OutboxDispatch, principal: Principal) -> dict[str, Any]:
-    """Return what the key may see of a dispatch's payload."""
+def shape_payload(dispatch: OutboxDispatch, holder: Holder) -> dict[str, Any]:
+    """Return what a key or a member of the staff may see of a dispatch's payload."""
     registration = _registrations.get(dispatch.task_name)
-    return registration.shape_payload(dispatch.payload, principal) if registration else dispatch.payload
+    return registration.shape_payload(dispatch.payload, holder) if registration else dispatch.payload
 
 
 def tasks_of(areas: Collection[str]) -> list[str]:

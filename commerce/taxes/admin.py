@@ -13,6 +13,7 @@ from .rules import TAX_RATE
 
 @admin.register(TaxRate)
 class TaxRateAdmin(EditableAdmin):
+    area = "products"
     deletable = True
     rules = TAX_RATE
     together = ({"country_code", "tax_class", "rate_bp"},)

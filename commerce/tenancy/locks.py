@@ -35,6 +35,7 @@ class Resource(StrEnum):
     API_KEY = "api_keys"
     STAFF_INVITATION = "staff_invitations"
     STAFF_MEMBERSHIP = "staff_memberships"
+    STAFF_ROLE = "staff_roles"
     MARKET = "markets"
     TAX_RATE = "tax_rates"
     WEBHOOK_ENDPOINT = "webhook_endpoints"

@@ -50,7 +50,7 @@ class DeliveryRows(ReadOnlyRows):
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
-    owners_only = True
+    area = "events"
     list_display = (
         "url",
         "description",
@@ -128,6 +128,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 
 @admin.register(WebhookDelivery)
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    area = "events"
     list_display = (
         "created_at",
         "endpoint",

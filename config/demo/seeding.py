@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Account, ApiKey, Market, StaffMembership, User, Workspace
 from accounts.operations import OPERATOR, create_account, create_market, issue_key
+from accounts.roles import OWNER
 from commerce.catalog.models import Variant
 from commerce.catalog.operations import create_product
 from commerce.customers.operations import create_customer, create_segment
@@ -87,7 +88,7 @@ def _make_account(workspace: DemoWorkspace, demo: DemoAccount) -> None:
 
 def _fill_shop(account: Account, demo: DemoAccount, *, now: datetime) -> None:
     StaffMembership.objects.create(
-        account=account, user=User.objects.get(username=STAFF_USERNAME), role=StaffMembership.Role.OWNER
+        account=account, user=User.objects.get(username=STAFF_USERNAME), role=OWNER.key
     )
     markets = [create_market(fields=market) for market in demo.markets]
     for market in markets:

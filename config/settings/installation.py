@@ -16,6 +16,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# For how many seconds the link in an email for choosing a new password works.
+PASSWORD_RESET_TIMEOUT = env.int("PASSWORD_RESET_TIMEOUT", default=3600)
 SESSION_COOKIE_NAME = "backoffice"
 # Browsers don't send it to the APIs and the demo shop, which may be at the same host.
 SESSION_COOKIE_PATH = "/backoffice/"

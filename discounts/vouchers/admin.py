@@ -123,6 +123,7 @@ SHOWN_CHARACTERS = 4
 
 @admin.register(Voucher)
 class VoucherAdmin(ReadOnlyAdmin):
+    area = "vouchers"
     list_display = (
         "code",
         label_column("status", "Status", value_of=_status_now),
@@ -228,6 +229,7 @@ class VoucherAdmin(ReadOnlyAdmin):
 
 @admin.register(VoucherRedemption)
 class VoucherRedemptionAdmin(ReadOnlyAdmin):
+    area = "vouchers"
     list_display = (
         "created_at",
         "code",

@@ -27,6 +27,7 @@ _EDITOR = "admin:emails_emailtemplateversion_editor"
 class EmailTemplateAdmin(ReadOnlyAdmin):
     """One page with all templates instead of a list of versions. Each template has an editor."""
 
+    area = "emails"
     actions_detail = ("restore",)
     fields = (
         ("template_key", "locale", "number"),

@@ -18,6 +18,7 @@ from .operations import get_wanted_domain, save_wanted_domain
 class SenderDomainAdmin(ReadOnlyAdmin):
     """Whether mail may come from the shop's own address, and the DNS record that proves it."""
 
+    area = "accounts"
     list_display = ("domain", "verified_at", "record_name", "record_value", "checked_at")
     search_fields = ("domain",)
     actions_list = ("look_up_new",)

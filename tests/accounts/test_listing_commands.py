@@ -78,9 +78,13 @@ def test_staff_is_added_listed_and_removed(shop, other_shop):
         (None, "root", "operator"),
     ]
 
+    with pytest.raises(CommandError, match="The shop needs an owner"):
+        run("staff", "remove", shop.handle, "ada")
+    User.objects.create_user("bea")
+    run("staff", "add", shop.handle, "bea", "--role", "owner")
     assert run("staff", "remove", shop.handle, "ada") == [f"{shop.handle}: ada removed"]
     assert run("staff", "remove", shop.handle, "ada") == [f"{shop.handle}: ada unchanged"]
-    assert run("staff", "list", shop.handle) == []
+    assert run("staff", "list", shop.handle) == [f"{shop.handle}\tbea\towner\tactive\t-"]
     with other_shop.scope():
         assert StaffMembership.objects.get(account_id=other_shop.id).user_id == user.pk
 
@@ -91,6 +95,16 @@ def test_role_of_a_member_is_changed(shop):
 
     assert run("staff", "add", shop.handle, "ada", "--role", "owner") == [f"{shop.handle}: ada owner"]
     assert run("staff", "list", shop.handle) == [f"{shop.handle}\tada\towner\tactive\t-"]
+
+
+def test_unknown_role_is_not_given(shop):
+    User.objects.create_user("ada")
+
+    for role in ("boss", "999"):
+        with pytest.raises(CommandError, match="The shop has no such role"):
+            run("staff", "add", shop.handle, "ada", "--role", role)
+
+    assert run("staff", "list", shop.handle) == []
 
 
 def test_unknown_user_is_not_added(shop):

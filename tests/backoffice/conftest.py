@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.backoffice.clients import StaffClient, make_operator, make_staff
+from tests.emails.conftest import mail_dir  # noqa: F401  a fixture
 from tests.shops import Shop
 
 
@@ -15,7 +16,7 @@ def owner(shop: Shop) -> StaffClient:
 @pytest.fixture
 def support(shop: Shop) -> StaffClient:
     """A staff member of the shop who may only read."""
-    return make_staff(shop, role="support")
+    return make_staff(shop, role="read_only")
 
 
 @pytest.fixture

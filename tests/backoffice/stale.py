@@ -1,6 +1,6 @@
 """Rows that somebody else changes after a page of them was opened."""
 
-from accounts.models import Account, StaffMembership
+from accounts.models import Account, StaffMembership, StaffRole
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
 from commerce.inventory.models import Location
@@ -25,7 +25,7 @@ def path_of(row, view="change"):
 def make_page_row(shop, model):
     """Create a row of the model, with the inline rows on its page."""
     if model is StaffMembership:
-        make_staff(shop, role="staff")
+        make_staff(shop, role="manager")
     elif model is Discount:
         code = {"type": "discount_code", "code": "SOME", "value_mode": "percentage", "value_amount": 5000}
         factories.make_discount(shop, title="Some", **code)
@@ -44,6 +44,8 @@ def make_row_of(model):
         Customer.objects.create(email="a@example.com", normalised_email="a@example.com")
     elif model is Segment:
         Segment.objects.create(handle="some", name="Some", filter=segment_filter(1))
+    elif model is StaffRole:
+        StaffRole.objects.create(name="Some", scopes=["read_orders"])
     elif model is Location:
         Location.objects.create(handle="some", name="Some", priority=1)
     elif model in {ShippingZone, ShippingMethod}:

@@ -26,13 +26,13 @@ def test_page_without_login_leads_to_the_login(shop):
 def test_login_of_a_member_of_one_shop_leads_into_it(shop):
     user = make_user(username="ann", password="correct horse")
     with shop.scope():
-        StaffMembership.objects.create(account_id=shop.id, user=user, role="staff")
+        StaffMembership.objects.create(account_id=shop.id, user=user, role="manager")
     browser = Client()
 
     answer = browser.post("/backoffice/login/", {"username": "ann", "password": "correct horse"}, follow=True)
 
     assert answer.redirect_chain == [("/backoffice/", 302)]
-    assert answer.context["site_subheader"] == f"{shop.handle} · Staff"
+    assert answer.context["site_subheader"] == f"{shop.handle} · Manager"
 
 
 def test_login_with_a_wrong_password_is_refused(shop):

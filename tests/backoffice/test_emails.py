@@ -179,7 +179,7 @@ def test_message_is_sent_again_as_a_new_one(shop, staff_of):
         reference_id=7,
     )
 
-    answer = send_again(staff_of(shop, role="staff"), delivery)
+    answer = send_again(staff_of(shop, role="manager"), delivery)
 
     assert messages_of(answer) == ["The email will be sent again."]
     (dispatch,) = dispatches(shop)

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.contrib import admin
 
-from accounts.models import Account, ApiKey, StaffMembership
+from accounts.models import Account, ApiKey, StaffInvitation, StaffMembership
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.configuration.models import AccountSetting
 from commerce.inventory.models import InventoryLevel
@@ -28,8 +28,8 @@ ROW_MODELS = sorted(
 )
 # There is a list of templates instead of versions.
 LISTED_MODELS = [model for model in ROW_MODELS if model is not EmailTemplateVersion]
-# An export of endpoints would contain their secrets.
-EXPORTED_MODELS = [model for model in LISTED_MODELS if model is not WebhookEndpoint]
+# Exports of these would contain secrets.
+EXPORTED_MODELS = [model for model in LISTED_MODELS if model not in {WebhookEndpoint, StaffInvitation}]
 DIRECTORY_MODELS = [Account, ApiKey, StaffMembership]
 
 

@@ -4,7 +4,8 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Permission
 
-from accounts.models import Account, ApiKey, Market, StaffInvitation, StaffMembership, User
+from accounts.models import Account, ApiKey, Market, StaffInvitation, StaffMembership, StaffRole, User
+from accounts.roles import BUILT_IN_ROLES
 from carts.models import Cart
 from checkouts.models import Checkout
 from commerce.backoffice.models import StaffAction
@@ -24,44 +25,45 @@ from tests import factories
 from tests.backoffice.clients import StaffClient, make_staff, make_user
 
 # The roles that see the list of a model, and those that may add rows by a form.
-EVERYBODY = {"owner", "staff", "support", "operator"}
-WRITERS = {"owner", "staff", "operator"}
+EVERYBODY = {"owner", "manager", "support", "read_only", "operator"}
+MANAGERS = {"owner", "manager", "operator"}
 OWNERS = {"owner", "operator"}
 NOBODY: set[str] = set()
 ACCESS = {
-    Account: (OWNERS, NOBODY),
+    Account: (EVERYBODY, NOBODY),
     AccountSetting: (OWNERS, NOBODY),
     ApiKey: (OWNERS, NOBODY),
     Cart: (EVERYBODY, NOBODY),
     Checkout: (EVERYBODY, NOBODY),
-    Customer: (EVERYBODY, WRITERS),
-    Discount: (EVERYBODY, WRITERS),
+    Customer: (EVERYBODY, MANAGERS | {"support"}),
+    Discount: (EVERYBODY, MANAGERS),
     DiscountRedemption: (EVERYBODY, NOBODY),
     EmailDelivery: (EVERYBODY, NOBODY),
     EmailTemplateVersion: (EVERYBODY, NOBODY),
     Event: (EVERYBODY, NOBODY),
     InventoryAdjustment: (EVERYBODY, NOBODY),
     InventoryLevel: (EVERYBODY, NOBODY),
-    Location: (EVERYBODY, WRITERS),
-    Market: (EVERYBODY, WRITERS),
+    Location: (EVERYBODY, MANAGERS),
+    Market: (EVERYBODY, MANAGERS),
     Order: (EVERYBODY, NOBODY),
     OutboxDispatch: (EVERYBODY, NOBODY),
     PickupPoint: (EVERYBODY, NOBODY),
-    Product: (EVERYBODY, WRITERS),
-    Segment: (EVERYBODY, WRITERS),
+    Product: (EVERYBODY, MANAGERS),
+    Segment: (EVERYBODY, MANAGERS | {"support"}),
     SenderDomain: (EVERYBODY, NOBODY),
-    ShippingMethod: (EVERYBODY, WRITERS),
-    ShippingZone: (EVERYBODY, WRITERS),
+    ShippingMethod: (EVERYBODY, MANAGERS),
+    ShippingZone: (EVERYBODY, MANAGERS),
     StaffAction: (OWNERS, NOBODY),
     StaffInvitation: (OWNERS, OWNERS),
     StaffMembership: (OWNERS, {"operator"}),
-    TaxRate: (EVERYBODY, WRITERS),
+    StaffRole: (OWNERS, OWNERS),
+    TaxRate: (EVERYBODY, MANAGERS),
     User: ({"operator"}, {"operator"}),
-    Variant: (EVERYBODY, WRITERS),
+    Variant: (EVERYBODY, MANAGERS),
     Voucher: (EVERYBODY, NOBODY),
     VoucherRedemption: (EVERYBODY, NOBODY),
     WebhookDelivery: (EVERYBODY, NOBODY),
-    WebhookEndpoint: (OWNERS, NOBODY),
+    WebhookEndpoint: (EVERYBODY, NOBODY),
 }
 
 
@@ -72,7 +74,7 @@ def path_of(model, *parts):
 @pytest.fixture
 def by_role(shop):
     """A client of each role, working in the shop."""
-    clients = {role: make_staff(shop, role=role) for role in ("owner", "staff", "support")}
+    clients = {role: make_staff(shop, role=role) for role in BUILT_IN_ROLES}
     clients["operator"] = StaffClient(make_user(is_superuser=True))
     clients["operator"].choose(shop)
     return clients
@@ -95,7 +97,7 @@ def test_lists_and_forms_are_open_to_these_roles(shop, by_role, model):
     assert forms == {role: 200 if role in adding else 403 for role in by_role}
 
 
-@pytest.mark.parametrize("role", ["owner", "staff", "support", "operator"])
+@pytest.mark.parametrize("role", [*BUILT_IN_ROLES, "operator"])
 def test_sidebar_shows_what_the_role_may_see(by_role, role):
     page = by_role[role].get()
 
@@ -161,7 +163,7 @@ def test_support_can_not_open_or_send_any_dialog(shop, support):
 
 
 def test_staff_can_not_issue_keys(shop, staff_of):
-    client = staff_of(shop, role="staff")
+    client = staff_of(shop, role="manager")
 
     answer = client.confirm(path_of(ApiKey, "issue"), kind="admin", name="CI")
 
@@ -171,7 +173,7 @@ def test_staff_can_not_issue_keys(shop, staff_of):
 
 
 def test_staff_can_not_change_settings(shop, staff_of):
-    client = staff_of(shop, role="staff")
+    client = staff_of(shop, role="manager")
 
     answer = client.post(path_of(AccountSetting), {"commerce.checkout.session_ttl_minutes": "7"})
 
@@ -182,7 +184,7 @@ def test_staff_can_not_change_settings(shop, staff_of):
 
 def test_role_counts_from_the_next_request_on(shop, owner):
     with shop.scope():
-        StaffMembership.objects.filter(user=owner.user).update(role="support")
+        StaffMembership.objects.filter(user=owner.user).update(role="read_only")
 
     assert owner.get(path_of(ApiKey)).status_code == 403
     assert owner.get(path_of(Product, "add")).status_code == 403

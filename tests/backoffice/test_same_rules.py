@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account, StaffInvitation, StaffMembership
-from accounts.operations import add_member, change_role, invite_member, update_account
+from accounts.operations import UNLIMITED, add_member, change_role, invite_member, update_account
 from commerce.catalog.models import Variant, VariantPricing
 from commerce.catalog.operations import (
     add_pricing,
@@ -245,7 +245,8 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
     market = shop.market.pk
     user = make_user()
     with shop.scope():
-        member = add_member(account_id=shop.id, user_id=user.pk, role="staff")
+        member = add_member(account_id=shop.id, user_id=user.pk, role="manager")
+    inviting = {"grantor": UNLIMITED, "now": now}
     writes = [
         (
             lambda: update_product(product_id=variant.product_id, changes={"handle": "A"}, now=now),
@@ -271,10 +272,10 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
             lambda: change_preferences(customer_id=customer.pk, preferences={"order.confirmation": "no"}),
             ("notification_preferences.order.confirmation", "invalid"),
         ),
-        (lambda: invite_member(username="ann smith", role="staff"), ("username", "invalid_username")),
-        (lambda: invite_member(username="ann", role="boss"), ("role", "invalid_choice")),
-        (lambda: add_member(account_id=shop.id, user_id=user.pk, role="boss"), ("role", "invalid_choice")),
-        (lambda: change_role(membership=member, role="boss"), ("role", "invalid_choice")),
+        (lambda: invite_member(email="ann smith", role="manager", **inviting), ("email", "invalid")),
+        (lambda: invite_member(email="ann@example.com", role="boss", **inviting), ("role", "unknown_role")),
+        (lambda: add_member(account_id=shop.id, user_id=user.pk, role="boss"), ("role", "unknown_role")),
+        (lambda: change_role(grantor=UNLIMITED, membership=member, role="boss"), ("role", "unknown_role")),
         (
             lambda: issue_voucher(initial_balance_cents=0, currency="EUR", actor="test", now=now),
             ("initial_balance_cents", "min_value"),
@@ -289,5 +290,5 @@ def test_operations_refuse_changes_by_the_same_rules(shop):
         assert Variant.objects.get().sku == variant.sku
         assert Discount.objects.get().status == "active"
         assert Voucher.objects.get().status == "active"
-        assert StaffMembership.objects.get(user=user).role == "staff"
+        assert StaffMembership.objects.get(user=user).role == "manager"
         assert not StaffInvitation.objects.exists()

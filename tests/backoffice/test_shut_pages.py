@@ -1,4 +1,4 @@
-"""Every form, dialog and list action is refused to read-only users: support, and everyone in a suspended shop."""
+"""Every form, dialog and list action is refused to members with a read-only role, and everyone in a suspended shop."""
 
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ FIELDS = {
     "amount_cents": 1,
     "click": str(uuid4()),
     "currency": "EUR",
+    "email": "eve@example.com",
     "delta": 5,
     "grace_seconds": 0,
     "initial_balance_cents": 100,
@@ -30,10 +31,10 @@ FIELDS = {
     "post": "yes",
     "reason": "count",
     "role": "owner",
-    "username": "eve",
+    "scopes": "read_orders",
 }
 # Columns of secrets, which no page shows and no export contains.
-SECRETS = {"password", "previous_secret", "secret", "secret_hash"}
+SECRETS = {"password", "previous_secret", "secret", "secret_hash", "token_hash"}
 
 
 def path_of(model, *parts):
@@ -61,17 +62,17 @@ def rows(shop):
         made = dict(make_rows())
         made[Account] = Account.objects.get(pk=shop.id)
         made[ApiKey] = ApiKey.objects.filter(kind="admin").latest("pk")
-    made[User] = make_staff(shop, role="staff").user
+    made[User] = make_staff(shop, role="manager").user
     with shop.scope():
         made[StaffMembership] = StaffMembership.objects.latest("pk")
     return made
 
 
-@pytest.fixture(params=["support", "staff of a suspended shop", "owner of a suspended shop"])
+@pytest.fixture(params=["read_only", "manager of a suspended shop", "owner of a suspended shop"])
 def looker(request, shop):
     role = request.param.split()[0]
     client = make_staff(shop, role=role)
-    if role != "support":
+    if role != "read_only":
         with workspace_scope(shop.workspace_id):
             set_suspended(account_id=shop.id, suspended=True, now=timezone.now())
     return client

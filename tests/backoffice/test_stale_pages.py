@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.contrib import admin
 
-from accounts.models import Account, Market, StaffMembership
+from accounts.models import Account, Market, StaffMembership, StaffRole
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.options import EditableAdmin
@@ -101,6 +101,7 @@ CHANGES = {
     ShippingRate: ("display_name", RATE),
     ShippingZone: ("name", {"handle": "other", "country_codes": ["CZ"], "zip_patterns": ["1*"]}),
     StaffMembership: (None, {"role": "support"}),
+    StaffRole: ("name", {"scopes": ["read_products"]}),
     TaxRate: ("name", {"country_code": "CZ", "tax_class": "reduced", "rate_bp": 700}),
     Variant: ("title", VARIANT | {"allow_backorder": True}),
     VariantPricing: ("compare_at_price_cents", {}),

@@ -55,7 +55,7 @@ def test_rotation_shows_the_secret_once(shop, owner):
 def test_staff_who_are_no_owners_can_not_rotate(shop, staff_of):
     endpoint = make_endpoint(shop)
 
-    answer = staff_of(shop, role="staff").confirm(f"{LIST}{endpoint.pk}/rotate_secret/", grace_seconds=0)
+    answer = staff_of(shop, role="manager").confirm(f"{LIST}{endpoint.pk}/rotate_secret/", grace_seconds=0)
 
     assert answer.status_code == 403
     assert reread(shop, endpoint).secret == endpoint.secret

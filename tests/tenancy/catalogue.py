@@ -13,6 +13,7 @@ from tests.rows import account_owned_models
 from tests.tenancy.expectations import (
     APPEND_ONLY_TABLES,
     DIRECTORY_POLICIES,
+    GENERATED_REFERENCES,
     GLOBAL_TABLES,
     PLATFORM_WIDE_KEYS,
     RESOLVER_COLUMNS,
@@ -183,7 +184,7 @@ def _key_problems(cursor: Any, table: str, model: type[models.Model]) -> Iterato
         (field.column, field.related_model._meta.db_table)
         for field in model._meta.local_fields
         if isinstance(field, AccountForeignKey)
-    }
+    } | GENERATED_REFERENCES.get(table, set())
     if composite != expected:
         yield f"its composite references differ from its model's by {sorted(composite ^ expected)}"
     others = [(key.columns, key.target) for key in references if not _is_composite(key)]

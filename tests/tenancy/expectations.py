@@ -45,6 +45,7 @@ RESOLVER_FUNCTIONS = {
     "claim_outbox_dispatches(integer, interval)",
     "claim_outbox_turns(integer, interval, bigint, text, bigint[], text[], integer, integer, text[], integer[], integer)",
     "expired_vouchers(integer)",
+    "find_invitation(bytea)",
     "invitations_of(bigint)",
     "is_anothers_domain(text)",
     "methods_with_open_money()",
@@ -60,6 +61,7 @@ RESOLVER_FUNCTIONS = {
     "prune_workspace_answers(interval, integer, integer)",
     "resolve_api_key(bytea, text)",
     "resolve_provider_message(text)",
+    "shops_of(bigint)",
     "staff_accounts(bigint)",
     "test_card_account(text)",
 }
@@ -107,8 +109,17 @@ RESOLVER_COLUMNS = {
     ("outbox_dispatches", "UPDATE"): {"status", "attempts", "locked_until", "finished_at", "last_error"},
     ("postponed_rows", "SELECT"): {"id", "account_id", "loop", "row_id", "retry_at"},
     ("sender_domains", "SELECT"): {"account_id", "domain", "verified_at"},
-    ("staff_invitations", "SELECT"): {"id", "account_id", "username", "role"},
-    ("staff_memberships", "SELECT"): {"account_id", "user_id", "role"},
+    ("staff_invitations", "SELECT"): {
+        "id",
+        "account_id",
+        "username",
+        "role",
+        "own_role_id",
+        "token_hash",
+        "expires_at",
+    },
+    ("staff_memberships", "SELECT"): {"account_id", "user_id", "role", "own_role_id"},
+    ("staff_roles", "SELECT"): {"id", "account_id", "name", "scopes"},
     ("test_card_payments", "SELECT"): {"account_id", "token"},
     ("users", "SELECT"): {"id", "username", "is_superuser", "is_active"},
     ("vouchers", "SELECT"): {"id", "account_id", "status", "expires_at"},
@@ -116,8 +127,11 @@ RESOLVER_COLUMNS = {
     ("workspace_idempotency_records", "SELECT"): {"id", "created_at"},
 }
 
+# References of generated columns, which no field of a model declares.
+GENERATED_REFERENCES = {"staff_invitations": {("own_role_id", "staff_roles")}}
+
 # Unique across accounts as documented, so without the account: tokens or names that reveal nothing.
-PLATFORM_WIDE_KEYS = {"orders_token", "vouchers_code"}
+PLATFORM_WIDE_KEYS = {"orders_token", "staff_invitations_token", "vouchers_code"}
 
 # Tables whose rows a resolver function may delete, with that function.
 RESOLVER_DELETES = {

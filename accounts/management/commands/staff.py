@@ -5,10 +5,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from accounts.management.terminal import find_account_id
+from accounts.management.terminal import find_account_id, show_refusals
 from accounts.models import StaffMembership, User
-from accounts.operations import add_member, change_role, remove_member
+from accounts.operations import UNLIMITED, add_member, change_role, remove_member
 from accounts.queries import current_account
+from accounts.roles import BUILT_IN_ROLES
 from commerce.commands import OperatorCommand, add_json_option
 from commerce.tenancy.scope import account_scope, current_account_id, list_account_ids
 
@@ -32,7 +33,11 @@ class Command(OperatorCommand):
         add.set_defaults(run=self._add)
         add.add_argument("account", metavar="HANDLE")
         add.add_argument("username", help="an existing user")
-        add.add_argument("--role", choices=StaffMembership.Role.values, required=True)
+        add.add_argument(
+            "--role",
+            required=True,
+            help=f"{', '.join(BUILT_IN_ROLES)}, or the id of one of the shop's own roles",
+        )
         remove = actions.add_parser("remove", help="remove a user from the staff")
         remove.set_defaults(run=self._remove)
         remove.add_argument("account", metavar="HANDLE")
@@ -50,21 +55,21 @@ class Command(OperatorCommand):
 
     def _add(self, options: dict[str, Any]) -> None:
         user, role = _find_user(options["username"]), options["role"]
-        with account_scope(find_account_id(options["account"])):
+        with show_refusals(), account_scope(find_account_id(options["account"])):
             membership = _find_membership(user)
             before = membership and membership.role
             if membership is None:
                 add_member(account_id=current_account_id(), user_id=user.pk, role=role)
             elif before != role:
-                change_role(membership=membership, role=role)
+                change_role(grantor=UNLIMITED, membership=membership, role=role)
         self._tell(options, "unchanged" if before == role else role)
 
     def _remove(self, options: dict[str, Any]) -> None:
         user = _find_user(options["username"])
-        with account_scope(find_account_id(options["account"])):
+        with show_refusals(), account_scope(find_account_id(options["account"])):
             membership = _find_membership(user)
             if membership is not None:
-                remove_member(membership=membership)
+                remove_member(grantor=UNLIMITED, membership=membership)
         self._tell(options, "unchanged" if membership is None else "removed")
 
     def _tell(self, options: dict[str, Any], outcome: str) -> None:
