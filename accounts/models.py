@@ -23,6 +23,9 @@ __all__ = [
 class User(AbstractUser):
     """A person who logs in to the back office. Users are global; memberships connect them to accounts."""
 
+    # Whether they have an app or a passkey for the second step of the log-in. See accounts/operations/two_factor.py.
+    has_second_step = models.BooleanField(default=False, db_default=False, editable=False)
+
     class Meta(AbstractUser.Meta):
         db_table = "users"
 

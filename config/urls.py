@@ -13,6 +13,7 @@ from commerce.versions import api_versions
 
 converters.register()
 
+from accounts.backoffice import passkeys  # noqa: E402
 from config import health, metrics, views  # noqa: E402  its URLs use the converters
 from emails.api.webhook import provider_webhook  # noqa: E402
 
@@ -44,6 +45,7 @@ urlpatterns = [
     # After the surfaces: whatever none of them matches.
     re_path(r"^(?:admin|storefront)/(?P<version>[^/]+)/.*$", views.unsupported_version),
     path("backoffice", RedirectView.as_view(url="/backoffice/")),
+    path("backoffice/passkeys/", include((passkeys.list_urls(), "otp_webauthn"))),
     path("backoffice/", admin.site.urls),
     path("", include("commerce.payments.urls")),
     path("demo", RedirectView.as_view(url="/demo/")),

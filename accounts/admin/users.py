@@ -4,6 +4,9 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from django_otp_webauthn.models import WebAuthnCredential
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -12,6 +15,10 @@ from commerce.backoffice.options import refuse_save_as_new
 
 # Roles come from memberships, so groups have no meaning here.
 admin.site.unregister(Group)
+# They show secrets. People manage their own devices, and operators reset them (`manage.py two_factor`).
+for _model in (TOTPDevice, StaticDevice, WebAuthnCredential):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
 
 
 @admin.register(User)

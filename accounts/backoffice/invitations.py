@@ -9,7 +9,9 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -26,6 +28,7 @@ from commerce.errors import NotFound
 from commerce.tenancy.scope import account_scope
 
 from .choice import switch_account
+from .gate import find_missing_step
 
 _SESSION_KEY = "invitation"
 
@@ -95,6 +98,8 @@ def answer_invitation(request: HttpRequest) -> HttpResponse:
         del request.session[_SESSION_KEY]
         return _render(request, {"title": _("You have declined the invitation")})
     user = request.user if request.user.is_authenticated and request.user.is_staff else None
+    if user is not None and (missing := find_missing_step(request)):
+        return redirect(f"{reverse(missing)}?{urlencode({'next': request.path})}")
     if user is None:
         form = NewPersonForm(request.POST if "username" in request.POST else None)
         if form.is_valid():

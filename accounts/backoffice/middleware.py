@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
+from django_otp.middleware import OTPMiddleware
 
 PREFIX = "/backoffice/"
 
@@ -32,6 +33,15 @@ class Sessions(_BackOfficeOnly, SessionMiddleware):
 
 class Authentication(_BackOfficeOnly, AuthenticationMiddleware):
     pass
+
+
+class SecondStep(OTPMiddleware):
+    """Knows the device by which a session was verified."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith(PREFIX):
+            return super().__call__(request)
+        return self.get_response(request)
 
 
 class Messages(_BackOfficeOnly, MessageMiddleware):

@@ -26,11 +26,14 @@ from commerce.tenancy.scope import account_scope
 
 from . import passwords
 from .choice import find_memberships, load_chosen_membership, switch_account
+from .gate import ask_for_missing_step
 from .invitations import answer_invitation, open_invitation
 from .login import LoginForm
 from .navigation import build_sidebar
 from .overview import load_overview
 from .search import search
+from .second_step import ask_second_step
+from .security import manage_security
 
 View = Callable[..., HttpResponse]
 
@@ -46,11 +49,15 @@ class BackOfficeSite(UnfoldAdminSite):
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         # Inside Django's own wrapper, because users log in before they choose an account.
-        if view not in (self.choose_account, self.logout, self.i18n_javascript):
+        if view in (self.logout, self.i18n_javascript, ask_second_step):
+            return super().admin_view(view, cacheable)
+        if view is manage_security:
+            return super().admin_view(ask_for_missing_step(view, except_for="admin:security"), cacheable)
+        if view != self.choose_account:
             view = self._scope_to_account(
                 view, required=view not in (self.password_change, self.password_change_done)
             )
-        return super().admin_view(view, cacheable)
+        return super().admin_view(ask_for_missing_step(view), cacheable)
 
     def login(self, request: HttpRequest, extra_context: Mapping[str, object] | None = None) -> HttpResponse:
         response = super().login(request, extra_context)
@@ -104,6 +111,8 @@ class BackOfficeSite(UnfoldAdminSite):
     def extra_urls(self) -> list[URLPattern]:
         return [
             path("account/", self.admin_view(self.choose_account), name="choose_account"),
+            path("second-step/", self.admin_view(ask_second_step), name="second_step"),
+            path("security/", self.admin_view(manage_security), name="security"),
             *passwords.list_urls(),
             path("invitation/<str:token>/", open_invitation, name="open_invitation"),
             path("invitation/", answer_invitation, name="answer_invitation"),
@@ -144,7 +153,8 @@ class BackOfficeSite(UnfoldAdminSite):
             context["site_header"] = membership.name
             context["site_subheader"] = f"{membership.handle} · {membership.title}"
             context["site_dropdown"] = [
-                DropdownItem(title="Switch shop", link=reverse("admin:choose_account"), icon="swap_horiz")
+                DropdownItem(title=_("Switch shop"), link=reverse("admin:choose_account"), icon="swap_horiz"),
+                DropdownItem(title=_("Your log-in"), link=reverse("admin:security"), icon="passkey"),
             ]
         return context
 

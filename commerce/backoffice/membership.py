@@ -6,6 +6,9 @@ from django.http import HttpRequest
 
 from commerce.errors import InsufficientScope
 
+# How a shop's staff sees an operator, whose own name is none of their business.
+OPERATOR_NAME = "Operator"
+
 
 @dataclass(frozen=True, slots=True)
 class Membership:
@@ -39,6 +42,13 @@ class Membership:
 def get_membership(request: HttpRequest) -> Membership | None:
     """Return the membership of the request's account; None on pages without an account, such as log-in."""
     return getattr(request, "membership", None)
+
+
+def name_person(request: HttpRequest) -> str:
+    """Return the name under which the shop's staff sees whoever sent the request."""
+    membership = get_membership(request)
+    is_operator = membership is not None and membership.is_operator
+    return OPERATOR_NAME if is_operator else request.user.get_username()
 
 
 def may(request: HttpRequest, scope: str) -> bool:

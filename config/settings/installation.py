@@ -2,8 +2,10 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from .environment import BASE_URL, DATA_DIR, DEBUG, IS_HTTPS, env
 
@@ -18,6 +20,22 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # For how many seconds the link in an email for choosing a new password works.
 PASSWORD_RESET_TIMEOUT = env.int("PASSWORD_RESET_TIMEOUT", default=3600)
+# Whether everybody needs a second step at log-in, operators too, or only those who have set one up.
+STAFF_TWO_FACTOR = env.str("STAFF_TWO_FACTOR", default="optional")
+if STAFF_TWO_FACTOR not in {"optional", "required"}:
+    raise ImproperlyConfigured("STAFF_TWO_FACTOR must be optional or required.")
+_address = urlsplit(BASE_URL)
+# The name of the key in authenticator apps.
+OTP_TOTP_ISSUER = _address.hostname or "Back office"
+# Passkeys belong to the host name: browsers offer them nowhere else, and only with TLS or on the same machine.
+_is_this_machine = _address.hostname in {"127.0.0.1", "localhost"}
+OTP_WEBAUTHN_RP_ID = "localhost" if _is_this_machine else _address.hostname or "localhost"
+OTP_WEBAUTHN_RP_NAME = "Back office"
+OTP_WEBAUTHN_ALLOWED_ORIGINS = [BASE_URL] if IS_HTTPS else []
+if _is_this_machine and not IS_HTTPS:
+    OTP_WEBAUTHN_ALLOWED_ORIGINS = [f"http://localhost:{_address.port or 80}"]
+# They are a second step here, and don't replace the password.
+OTP_WEBAUTHN_ALLOW_PASSWORDLESS_LOGIN = False
 SESSION_COOKIE_NAME = "backoffice"
 # Browsers don't send it to the APIs and the demo shop, which may be at the same host.
 SESSION_COOKIE_PATH = "/backoffice/"
@@ -34,6 +52,8 @@ SILENCED_SYSTEM_CHECKS = [
     # HSTS for subdomains, and in browsers' preload lists, is for the owner of the domain to decide.
     "security.W005",
     "security.W021",
+    # No passkeys without TLS: the page for adding one doesn't offer them then.
+    "otp_webauthn.E030",
 ]
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

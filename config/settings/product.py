@@ -17,6 +17,10 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
+    "django_otp_webauthn",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -58,6 +62,7 @@ MIDDLEWARE = [
     "accounts.backoffice.middleware.Sessions",
     "accounts.backoffice.middleware.Csrf",
     "accounts.backoffice.middleware.Authentication",
+    "accounts.backoffice.middleware.SecondStep",
     "accounts.backoffice.middleware.Messages",
     # Last, because its process_view answers by calling the view: Django would skip that of any middleware below.
     "accounts.api.middleware.AccountScopeMiddleware",

@@ -22,6 +22,12 @@ GLOBAL_TABLES = {
     "django_admin_log": "the back office's log of what a user did, shown to nobody else",
     "django_migrations": "Django's own",
     "django_session": "sessions of the back office, opened before an account is chosen",
+    "otp_totp_totpdevice": "a person's authenticator apps; a person may be staff of several accounts",
+    "otp_static_staticdevice": "a person's recovery codes, likewise",
+    "otp_static_statictoken": "the hashes of those codes",
+    "django_otp_webauthn_webauthncredential": "a person's passkeys, likewise",
+    "django_otp_webauthn_webauthnattestation": "what a passkey's maker says of it",
+    "django_otp_webauthn_webauthnuserhandle": "the random name of a person in passkeys",
     "pickup_points": "a carrier's public reference data, the same for every account",
 }
 

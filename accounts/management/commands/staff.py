@@ -8,6 +8,7 @@ from tqdm import tqdm
 from accounts.management.terminal import find_account_id, show_refusals
 from accounts.models import StaffMembership, User
 from accounts.operations import UNLIMITED, add_member, change_role, remove_member
+from accounts.operations.two_factor import reset_by_operator
 from accounts.queries import current_account
 from accounts.roles import BUILT_IN_ROLES
 from commerce.commands import OperatorCommand, add_json_option
@@ -21,6 +22,7 @@ class Command(OperatorCommand):
         "staff list my-shop --json": "list the staff of one account for a script",
         "staff add my-shop ada --role owner": "make the user ada an owner; repeated, nothing changes",
         "staff remove my-shop ada": "from ada's next request on; repeated, nothing changes",
+        "staff reset-second-step ada": "ada has lost the device: log-in needs the password alone until a new one is set up",
     }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -42,6 +44,12 @@ class Command(OperatorCommand):
         remove.set_defaults(run=self._remove)
         remove.add_argument("account", metavar="HANDLE")
         remove.add_argument("username")
+
+        reset = actions.add_parser(
+            "reset-second-step", help="remove a user's apps, passkeys and recovery codes"
+        )
+        reset.set_defaults(run=self._reset)
+        reset.add_argument("username")
 
     def handle(self, *args: object, **options: Any) -> None:
         options["run"](options)
@@ -71,6 +79,10 @@ class Command(OperatorCommand):
             if membership is not None:
                 remove_member(grantor=UNLIMITED, membership=membership)
         self._tell(options, "unchanged" if membership is None else "removed")
+
+    def _reset(self, options: dict[str, Any]) -> None:
+        had = reset_by_operator(user=_find_user(options["username"]))
+        self.stdout.write(f"{options['username']}: {'reset' if had else 'unchanged'}")
 
     def _tell(self, options: dict[str, Any], outcome: str) -> None:
         self.stdout.write(f"{options['account']}: {options['username']} {outcome}")
