@@ -5,7 +5,7 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from accounts.staff_models import StaffInvitation, StaffMembership, StaffRole
+from accounts.staff_models import StaffInvitation, StaffMembership, StaffRole, StaffSession
 from commerce.tenancy.models import AccountOwned
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "StaffInvitation",
     "StaffMembership",
     "StaffRole",
+    "StaffSession",
     "User",
     "Workspace",
 ]

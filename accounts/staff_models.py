@@ -1,7 +1,11 @@
 """The staff of a shop. `accounts.models` passes these on to Django."""
 
+import hashlib
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models.functions import Cast, Lower
 
@@ -99,3 +103,29 @@ class StaffInvitation(AccountOwned):
 
     def __str__(self) -> str:
         return self.email or self.username or ""
+
+
+class StaffSession(AbstractBaseSession):
+    """A session of the back office. See accounts/sessions.py.
+
+    Global, as Django's own: a person may be on the staff of several shops.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    address = models.CharField(max_length=64, blank=True)
+    device = models.CharField(max_length=64, blank=True)
+    used_at = models.DateTimeField(null=True)
+
+    class Meta(AbstractBaseSession.Meta):
+        db_table = "staff_sessions"
+
+    @property
+    def number(self) -> int:
+        """What pages call the session by, since its key is a secret."""
+        return int.from_bytes(hashlib.sha256(self.session_key.encode()).digest()[:7])
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionBase]:
+        from accounts.sessions import SessionStore
+
+        return SessionStore

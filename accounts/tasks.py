@@ -1,10 +1,10 @@
 """Housekeeping tasks, which any number of workers may run at once."""
 
 from celery import shared_task
-from django.contrib.sessions.models import Session
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from accounts.models import StaffSession
 from commerce.loops.operations import is_server_failure, prune_in_batches
 
 # Small batches keep each deletion short. The next run continues after this many.
@@ -23,7 +23,7 @@ def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
 
     Entries are masked because they are logged, and a session's key is a secret.
     """
-    expired = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
+    expired = StaffSession.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
     try:
         with transaction.atomic():
             found = expired.select_for_update(skip_locked=True).values_list("pk", flat=True)
@@ -45,5 +45,5 @@ def _clear_batch(batch: int, passed_over: int) -> tuple[int, list[object]]:
 
 
 def _delete(keys: list[str]) -> int:
-    deleted, _ = Session.objects.filter(pk__in=keys).delete()
+    deleted, _ = StaffSession.objects.filter(pk__in=keys).delete()
     return deleted

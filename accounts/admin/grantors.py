@@ -1,13 +1,14 @@
 """What the member behind a request may give to others, and the choices of roles."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from django.http import HttpRequest
 
 from accounts.models import StaffRole
 from accounts.operations import UNLIMITED, Grantor
 from accounts.roles import BUILT_IN_ROLES, OWNER, holds_all
-from commerce.backoffice.membership import get_membership
+from commerce.backoffice.membership import OPERATOR_NAME, get_membership
 
 
 def grantor_of(request: HttpRequest) -> Grantor:
@@ -16,7 +17,7 @@ def grantor_of(request: HttpRequest) -> Grantor:
     if member is None:
         return Grantor(frozenset())
     if member.is_operator:
-        return UNLIMITED
+        return replace(UNLIMITED, name=OPERATOR_NAME)
     return Grantor(member.scopes, is_owner=member.role == OWNER.key, name=request.user.get_username())
 
 

@@ -106,7 +106,10 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, key: ApiKey, fields: dict[str, Any]) -> HttpResponse:
         issued = operations.rotate_key(
-            issuer=_issuer_of(request), key_id=key.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
+            issuer=_issuer_of(request),
+            key_id=key.pk,
+            grace_seconds=fields["grace_seconds"],
+            now=timezone.now(),
         )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return show_secret(request, name=issued.key.name, secret=issued.secret)

@@ -131,6 +131,7 @@ class StaffMembershipAdmin(WithRole):
     deletable = True
     form = MembershipForm
     list_display = ("username", "full_name", "role_title", "created_at")
+    actions_detail = ("end_sessions",)
     list_filter = (RoleFilter,)
     search_fields = ("user__username", "user__last_name")
     fields = ("user", "role")
@@ -165,6 +166,18 @@ class StaffMembershipAdmin(WithRole):
     @display(description=_("Name"), ordering="user__last_name")
     def full_name(self, membership: StaffMembership) -> str:
         return membership.user.get_full_name()
+
+    @dialog_action(
+        "Log out everywhere",
+        description="The member has to log in again on every device.",
+        submit="Log out",
+        icon="logout",
+    )
+    def end_sessions(
+        self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
+    ) -> str:
+        operations.end_sessions_of(grantor=grantor_of(request), membership=member)
+        return "logged out everywhere"
 
     def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)

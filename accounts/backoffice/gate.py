@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from accounts.models import User
+from accounts.sessions import note_use
 
 
 def find_missing_step(request: HttpRequest) -> str | None:
@@ -27,6 +28,7 @@ def ask_for_missing_step(view: Any, *, except_for: str = "") -> Any:
 
     @wraps(view)
     def asked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        note_use(request)
         missing = find_missing_step(request)
         if missing is None or missing == except_for:
             return view(request, *args, **kwargs)

@@ -17,6 +17,7 @@ from kombu.exceptions import KombuError
 from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminPasswordWidget
 
 from accounts.operations.passwords import count_request, request_reset
+from accounts.operations.sessions import end_sessions
 from commerce.client_address import client_address
 
 logger = logging.getLogger(__name__)
@@ -103,6 +104,12 @@ class ChoosePage(_Page, views.PasswordResetConfirmView):
     lead = gettext_lazy("You are logged out everywhere else.")
     button = gettext_lazy("Save the password")
     success_url = reverse_lazy("admin:password_reset_complete")
+
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+        response = super().form_valid(form)
+        if self.user is not None:
+            end_sessions(user=self.user)
+        return response
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         context = super().get_context_data(**kwargs)

@@ -1,4 +1,4 @@
-"""A person's own page: the second step of the log-in. Changes need the password again."""
+"""A person's own page: the second step of the log-in, whose changes need the password again, and the sessions."""
 
 import time
 from base64 import b32encode
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,7 +21,7 @@ from django_otp import login as keep_verified
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import User
-from accounts.operations import two_factor
+from accounts.operations import sessions, two_factor
 from commerce.attempts import begin_attempt, undo_attempt
 from commerce.client_address import client_address
 from commerce.formats import parse_id
@@ -93,10 +94,16 @@ def _act(request: HttpRequest, user: User) -> _Answer:
     action = request.POST.get("action", "")
     if action == "confirm":
         return _confirm_password(request, user)
+    if action in {"end_session", "end_other_sessions"}:
+        return _end_sessions(request, user)
     # What would lock somebody out, or let somebody in, needs more than an open session.
     if not is_confirmed(request):
         messages.error(request, _("Confirm your password first."))
         return _Answer()
+    return _change_devices(request, user, action)
+
+
+def _change_devices(request: HttpRequest, user: User, action: str) -> _Answer:
     if action == "begin_app":
         form = AppForm(request.POST)
         if not form.is_valid():
@@ -111,6 +118,18 @@ def _act(request: HttpRequest, user: User) -> _Answer:
         kind = action.removeprefix("remove_")
         if device_id is not None and two_factor.remove_device(user=user, kind=kind, device_id=device_id):
             messages.success(request, _("It is removed."))
+    return _Answer()
+
+
+def _end_sessions(request: HttpRequest, user: User) -> _Answer:
+    """End a session, or all others. This needs no password: it takes rights away and gives none."""
+    number = parse_id(request.POST.get("session", ""))
+    if number is not None:
+        ended = int(sessions.end_session(user=user, number=number))
+    else:
+        ended = sessions.end_sessions(user=user, but=request.session.session_key)
+    if ended:
+        messages.success(request, _("You are logged out there."))
     return _Answer()
 
 
@@ -171,6 +190,8 @@ def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[st
         "passkeys_are_possible": are_possible(),
         "recovery_codes": two_factor.count_recovery_codes(user),
         "codes": answer.codes,
+        "sessions": sessions.list_sessions(user=user, now=timezone.now()),
+        "own_session": request.session.session_key,
         "next": request.GET.get("next", ""),
     }
 

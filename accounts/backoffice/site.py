@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial, wraps
 
-
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,6 +16,8 @@ from django.utils.translation import gettext as _
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
+from accounts.models import User
+from accounts.operations.sessions import end_sessions
 from commerce.backoffice.forms import refusal_of
 from commerce.backoffice.membership import get_membership
 from commerce.backoffice.requests import StaffRequest
@@ -145,6 +146,15 @@ class BackOfficeSite(UnfoldAdminSite):
         # Somebody who may enter no shop at all is refused, but told so on this page.
         status = 200 if found or search else 403
         return TemplateResponse(request, "backoffice/choose_account.html", context, status=status)
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        response = super().password_change(request, extra_context)
+        # Django refuses the others anyway. Without their rows, nobody sees them among the sessions.
+        if isinstance(response, HttpResponseRedirect) and isinstance(request.user, User):
+            end_sessions(user=request.user, but=request.session.session_key)
+        return response
 
     def each_context(self, request: HttpRequest) -> dict[str, object]:
         membership = get_membership(request)

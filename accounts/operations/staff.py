@@ -3,6 +3,7 @@
 from accounts.errors import LastOwner
 from accounts.models import StaffInvitation, StaffMembership
 from accounts.operations.roles import UNLIMITED, Grantor, require_power_over
+from accounts.operations.sessions import end_sessions
 from accounts.roles import OWNER
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock_account
@@ -35,7 +36,7 @@ def change_role(*, grantor: Grantor, membership: StaffMembership, role: str) -> 
 
 
 def remove_member(*, grantor: Grantor, membership: StaffMembership) -> None:
-    """Remove a member, effective from their next request.
+    """Remove a member, effective from their next request. Their sessions end.
 
     Raises `InsufficientScope` if the member may do more than the grantor, and `LastOwner`.
     """
@@ -46,6 +47,13 @@ def remove_member(*, grantor: Grantor, membership: StaffMembership) -> None:
     if membership.user.email:
         StaffInvitation.objects.filter(email__iexact=membership.user.email).delete()
     StaffMembership.objects.filter(pk=membership.pk).delete()
+    end_sessions(user=membership.user)
+
+
+def end_sessions_of(*, grantor: Grantor, membership: StaffMembership) -> None:
+    """End all sessions of a member. Raises `InsufficientScope` if the member may do more than the grantor."""
+    require_power_over(grantor, membership.role)
+    end_sessions(user=membership.user)
 
 
 def _lock_staff(membership: StaffMembership) -> None:

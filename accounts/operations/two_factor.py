@@ -15,7 +15,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from django_otp_webauthn.models import WebAuthnCredential
 
 from accounts.models import StaffMembership, User
-from commerce.backoffice.membership import OPERATOR_NAME
+from commerce.backoffice.history import record_operator
 from commerce.backoffice.models import StaffAction
 from commerce.tenancy.scope import account_scope, current_account_id, list_account_ids
 
@@ -122,13 +122,7 @@ def reset_by_operator(*, user: User) -> bool:
 def _log_reset(user: User) -> None:
     membership = StaffMembership.objects.filter(account_id=current_account_id(), user=user).first()
     if membership is not None:
-        StaffAction.objects.create(
-            username=OPERATOR_NAME,
-            kind=StaffAction.Kind.CHANGED,
-            subject=membership._meta.label_lower,
-            subject_id=membership.pk,
-            summary="reset the second step of the log-in",
-        )
+        record_operator(membership, StaffAction.Kind.CHANGED, "reset the second step of the log-in")
 
 
 def _forget_all(user: User) -> None:

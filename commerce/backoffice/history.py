@@ -9,12 +9,13 @@ from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
 
 from .audit import Change, to_json
+from .membership import OPERATOR_NAME, name_person
 from .models import StaffAction
 
 
 def name_actor(request: HttpRequest) -> str:
     """Return who acts, as it is stored in ledgers and versions: `staff:NAME`."""
-    return f"staff:{request.user.get_username()}"
+    return f"staff:{name_person(request)}"
 
 
 def record(
@@ -40,7 +41,7 @@ def record(
     # One statement for a list action on any number of rows.
     StaffAction.objects.bulk_create(
         StaffAction(
-            username=request.user.get_username(),
+            username=name_person(request),
             kind=kind,
             subject=row._meta.label_lower,
             subject_id=row.pk,
@@ -62,12 +63,23 @@ def record_one(
 ) -> None:
     """Log an action on a subject that is given by name and id instead of as a row."""
     StaffAction.objects.create(
-        username=request.user.get_username(),
+        username=name_person(request),
         kind=kind,
         subject=subject,
         subject_id=subject_id,
         summary=summary,
         changes=to_json(changes),
+    )
+
+
+def record_operator(row: Model, kind: StaffAction.Kind, summary: str) -> None:
+    """Log what an operator did to a row by a command, outside of any page."""
+    StaffAction.objects.create(
+        username=OPERATOR_NAME,
+        kind=kind,
+        subject=row._meta.label_lower,
+        subject_id=row.pk,
+        summary=summary,
     )
 
 

@@ -36,6 +36,7 @@ if _is_this_machine and not IS_HTTPS:
     OTP_WEBAUTHN_ALLOWED_ORIGINS = [f"http://localhost:{_address.port or 80}"]
 # They are a second step here, and don't replace the password.
 OTP_WEBAUTHN_ALLOW_PASSWORDLESS_LOGIN = False
+SESSION_ENGINE = "accounts.sessions"
 SESSION_COOKIE_NAME = "backoffice"
 # Browsers don't send it to the APIs and the demo shop, which may be at the same host.
 SESSION_COOKIE_PATH = "/backoffice/"

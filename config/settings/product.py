@@ -171,4 +171,5 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "STYLES": [lambda request: static("backoffice/backoffice.css")],
     "SCRIPTS": [lambda request: static("backoffice/search.js")],
+    "ENVIRONMENT": "accounts.backoffice.notices.warn_operator",
 }

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import tasks
+from accounts.models import StaffSession
 from config.celery import app
 from tests.metrics import failures_of
 from tests.poison import poisoned
@@ -16,11 +16,11 @@ from tests.threads import run_threads
 
 def open_session(key, *, hours_left):
     expire_date = timezone.now() + timedelta(hours=hours_left)
-    Session.objects.create(session_key=key, session_data="", expire_date=expire_date)
+    StaffSession.objects.create(session_key=key, session_data="", expire_date=expire_date)
 
 
 def keys():
-    return set(Session.objects.values_list("pk", flat=True))
+    return set(StaffSession.objects.values_list("pk", flat=True))
 
 
 def test_sessions_that_have_expired_are_forgotten(db):
@@ -51,7 +51,7 @@ def test_sessions_that_another_worker_is_forgetting_are_left_to_it():
     open_session("free", hours_left=-1)
 
     with transaction.atomic():
-        Session.objects.select_for_update().get(pk="taken")
+        StaffSession.objects.select_for_update().get(pk="taken")
         run_threads(1, lambda _: tasks.clear_sessions())
         assert keys() == {"taken"}
 
@@ -64,7 +64,7 @@ def test_sessions_are_forgotten_beside_those_that_can_not(monkeypatch):
         open_session(f"old-{number}", hours_left=-1)
     before = failures_of("sessions_prune")
 
-    with poisoned("django_session", "bad-0", "bad-1", "bad-2", key="session_key"):
+    with poisoned("staff_sessions", "bad-0", "bad-1", "bad-2", key="session_key"):
         tasks.clear_sessions()
 
         assert keys() == {"bad-0", "bad-1", "bad-2"}

@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.backoffice.clients import StaffClient, make_operator, make_staff
+from tests.demo.test_browser import page  # noqa: F401  a fixture
 from tests.emails.conftest import mail_dir  # noqa: F401  a fixture
 from tests.shops import Shop
 

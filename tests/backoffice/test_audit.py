@@ -82,9 +82,9 @@ def test_role_of_a_member_has_both_values(shop, owner):
     with shop.scope():
         membership = StaffMembership.objects.get(user=other.user)
 
-    owner.fill(f"accounts/staffmembership/{membership.pk}/change/", role="staff")
+    owner.fill(f"accounts/staffmembership/{membership.pk}/change/", role="manager")
 
-    assert ("role", "support", "staff") in changes_of(shop)
+    assert ("role", "support", "manager") in changes_of(shop)
 
 
 def test_nothing_of_a_person_is_kept(shop, owner):
@@ -123,7 +123,7 @@ def test_list_action_has_the_values_of_each_row(shop, owner):
     ],
 )
 def test_log_is_filtered_by_person_object_and_kind(shop, owner, query, expected):
-    other = make_staff(shop, role="staff")
+    other = make_staff(shop, role="manager")
     names = {"owner": owner.user.username, "other": other.user.username}
     for client in (owner, other):
         product = factories.make_product(shop)

@@ -129,6 +129,7 @@ def test_sidebar_and_overview_show_what_the_role_may_see(shop, client_with):
 
     links = {item["link"] for group in page.context["sidebar_navigation"] for item in group["items"]}
     assert links == {
+        "/backoffice/",
         "/backoffice/catalog/product/",
         "/backoffice/catalog/variant/",
         "/backoffice/taxes/taxrate/",

@@ -108,7 +108,7 @@ def test_sidebar_shows_what_the_role_may_see(by_role, role):
     assert links - tasks == lists | tools | {"/backoffice/"}
     # A task is shown to those who see its list.
     assert {link.partition("?")[0] for link in tasks} <= lists
-    assert len(tasks) == (7 if role in OWNERS else 6)
+    assert len(tasks) == 7
 
 
 def test_support_can_not_change_by_form(shop, support):

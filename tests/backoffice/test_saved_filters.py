@@ -28,7 +28,7 @@ def tabs_of(client, **query):
 def member(shop):
     """Makes members of the shop who have chosen it."""
 
-    def make(role="staff"):
+    def make(role="manager"):
         client = make_staff(shop, role=role)
         client.shop = shop
         return client
@@ -53,7 +53,7 @@ def test_saved_filters_are_a_tab_of_the_member_alone(member):
 
 
 def test_shared_filters_are_a_tab_of_everybody(member):
-    ann, support = member(), member("support")
+    ann, support = member(), member("read_only")
 
     save(ann, is_shared="on")
 
@@ -61,7 +61,7 @@ def test_shared_filters_are_a_tab_of_everybody(member):
 
 
 def test_support_saves_for_itself_only(shop, member):
-    support = member("support")
+    support = member("read_only")
 
     save(support, name="Mine")
     refused = save(support, name="Ours", is_shared="on")
@@ -112,7 +112,7 @@ def test_member_saves_a_limited_number(shop, member):
 
 
 def test_own_filters_are_removed(shop, member):
-    ann, bob = member("support"), member("support")
+    ann, bob = member("read_only"), member("read_only")
     save(ann)
     with shop.scope():
         pk = SavedFilter.objects.get().pk

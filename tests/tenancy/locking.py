@@ -16,7 +16,9 @@ _TABLE = re.compile(
 # Tables that are locked without being in the order, and why.
 EXCEPTIONS = {
     "mail_server_rests": "A rest is locked alone, when a server has or hasn't answered.",
-    "django_session": "Expired sessions are deleted by SKIP LOCKED, in transactions of their own.",
+    "otp_static_staticdevice": "django-otp locks a person's device alone while it checks a code.",
+    "otp_totp_totpdevice": "As above.",
+    "staff_sessions": "Expired sessions are deleted by SKIP LOCKED, in transactions of their own.",
 }
 
 

@@ -62,12 +62,14 @@ def _roots() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _owners() -> dict[str, str]:
-    """The package of the app that owns each table, without Django's own."""
+    """The package of the app that owns each table, without those of Django and of its packages for the second step."""
     owners = {
         model._meta.db_table: model._meta.app_config.name
         for model in apps.get_models(include_auto_created=True)
     }
-    return {table: owner for table, owner in owners.items() if not owner.startswith("django.")}
+    return {
+        table: owner for table, owner in owners.items() if not owner.startswith(("django.", "django_otp"))
+    }
 
 
 def _is_part_of(module: str, package: str) -> bool:

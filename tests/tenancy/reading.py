@@ -10,7 +10,7 @@ from tests.tenancy.ownership import written_tables
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 # Tables that a GET may write, and why.
-EXCEPTIONS = {"django_session": "The back office remembers the only shop that a member may enter."}
+EXCEPTIONS = {"staff_sessions": "The back office remembers the only shop that a member may enter."}
 
 
 def check(sql: str, frame: FrameType) -> Iterator[str]:

@@ -9,6 +9,7 @@ from .rules import SUPPLIER
 
 @admin.register(Supplier)
 class SupplierAdmin(EditableAdmin):
+    area = "inventory"
     deletable = True
     rules = SUPPLIER
     list_display = ("name", "location")
