@@ -71,8 +71,8 @@ def test_list_takes_a_fixed_number_of_statements(
         make_version(shop, locale="fr", number=index + 1)
     owner.get(LIST)
 
-    # Session, user, membership, the scope's four, and the templates.
-    with django_assert_num_queries(8):
+    # Session, user, membership, the scope's four, the templates, and the tasks of the sidebar.
+    with django_assert_num_queries(9):
         owner.get(LIST)
 
 
