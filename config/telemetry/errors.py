@@ -17,8 +17,8 @@ class SentryHandler(logging.Handler):
     """Imports Sentry's library with the first error, since threads don't survive the fork of the programs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # The library itself logs when it can't send.
-        if record.name.startswith(("sentry_sdk", "urllib3")):
+        # What sends traces and errors logs itself when it can't.
+        if record.name.startswith(("sentry_sdk", "urllib3", "opentelemetry")):
             return
         try:
             _send(record)

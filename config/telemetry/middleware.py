@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from opentelemetry.trace import SpanKind
 
 from commerce.rest.logs import request_id
+from commerce.rest.middleware import UNCOUNTED
 from config.telemetry.traces import note_error, open_span
 
 
@@ -14,6 +15,9 @@ class Traces:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if UNCOUNTED in request.META:
+            # Sent by the process to itself before it is forked, when no thread may be started yet.
+            return self.get_response(request)
         with open_span(str(request.method), kind=SpanKind.SERVER) as span:
             response = self.get_response(request)
             route = request.resolver_match.route if request.resolver_match else "none"

@@ -8,7 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from opentelemetry.trace import SpanKind
 
 from commerce.tenancy.scope import account_in_scope
-from config.telemetry.traces import ACCOUNT, get_tracer, note_account, note_error
+from config.telemetry.traces import ACCOUNT, find_outer_span, get_tracer, note_error
 
 _SUMMARY = re.compile(
     r"\b(SELECT)\b.*?\bFROM\s+\"?(\w+)|\b(INSERT)\s+INTO\s+\"?(\w+)|\b(UPDATE)\s+(?:ONLY\s+)?\"?(\w+)"
@@ -24,6 +24,9 @@ def watch_statements(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
 
 
 def _trace(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    outer = find_outer_span()
+    if outer is None:
+        return execute(sql, params, many, context)
     account_id = account_in_scope()
     # The message's text has placeholders where the values are, but a part of it is enough to find the statement.
     name = summarise(str(sql))
@@ -34,7 +37,7 @@ def _trace(execute: Callable[..., Any], sql: str, params: Any, many: bool, conte
         span.set_attribute("db.query.summary", name)
         if account_id is not None:
             span.set_attribute(ACCOUNT, str(account_id))
-            note_account(account_id)
+            outer.set_attribute(ACCOUNT, str(account_id))
         try:
             return execute(sql, params, many, context)
         except Exception as error:

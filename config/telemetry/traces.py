@@ -66,7 +66,6 @@ def note_error(span: Span, kind: str) -> None:
     span.set_status(Status(StatusCode.ERROR))
 
 
-def note_account(account_id: int) -> None:
-    """Note whose rows the request or dispatch is about."""
-    if (span := _outer.get()) is not None:
-        span.set_attribute(ACCOUNT, str(account_id))
+def find_outer_span() -> Span | None:
+    """The span of the request or dispatch that this thread works on."""
+    return _outer.get()

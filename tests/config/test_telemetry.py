@@ -201,3 +201,14 @@ def test_nothing_is_imported_without_settings():
 )
 def test_statement_is_named_by_what_it_does_and_to_which_table(sql, summary):
     assert summarise(sql) == summary
+
+
+def test_programs_are_loaded_without_threads(db):
+    """The fork server raises an error otherwise: a forked process would lack them."""
+    done = run_script(
+        "from config.stack.forkserver import load_programs; load_programs()",
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
+        SENTRY_DSN="http://key@127.0.0.1:9/1",
+    )
+
+    assert done.returncode == 0, done.stderr
