@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -22,9 +23,11 @@ from accounts.models import StaffInvitation, StaffMembership, StaffRole, User
 from accounts.operations import Grantor
 from accounts.roles import STAFF_AREA, STAFF_SCOPES, holds_all, title_of
 from accounts.rules import ROLE
+from commerce.backoffice.audit import describe_changes
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.forms import (
     RuledModelForm,
+    get_form_state,
     is_saving,
     read_all_values,
     read_changed_values,
@@ -86,7 +89,9 @@ class GrantorsAdmin(EditableAdmin):
         if not change:
             saved = self.create_for(grantor, read_all_values(form))
         elif changes := read_changed_values(form):
+            before = copy(form.row)
             saved = self.update_for(grantor, form.row, changes)
+            get_form_state(request).changes += describe_changes(before, saved)
         else:
             return
         copy_row(saved, obj)
