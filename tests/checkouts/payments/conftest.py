@@ -26,9 +26,9 @@ def stripe(httpserver: HTTPServer, settings, monkeypatch) -> StripeDouble:
     settings.WEB_CALLS = settings.WEB_CALLS | {"payment": 200}
     # Restored afterwards, because the double changes it on every call.
     monkeypatch.setattr(gateway, "TOTAL_TIMEOUT_S", PATIENT_S)
-    gateway._http_client.clear()
+    gateway._make_http_client.clear()
     yield double
-    gateway._http_client.clear()
+    gateway._make_http_client.clear()
 
 
 @pytest.fixture

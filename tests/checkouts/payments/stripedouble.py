@@ -48,7 +48,7 @@ class StripeDouble:
         """Shorten the time-out of the call that is to time out, and of no other, however busy the machine is."""
         is_lost = bool(self._failures) and self._failures[0][0] == "timeout"
         gateway.TOTAL_TIMEOUT_S = IMPATIENT_S if is_lost else PATIENT_S
-        gateway._http_client.clear()
+        gateway._make_http_client.clear()
 
     @property
     def session(self) -> dict[str, Any]:
