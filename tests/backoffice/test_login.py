@@ -106,7 +106,7 @@ def test_name_that_many_addresses_try_has_to_wait_for_a_minute(limits):
     tried = [attempt(address=f"192.0.2.{number}") for number in range(10, 14)]
 
     assert [answer.status_code for answer in tried] == [200, 200, 200, 429]
-    assert 55 <= int(tried[-1]["Retry-After"]) <= 60
+    assert 0 < int(tried[-1]["Retry-After"]) <= 60
 
 
 def test_refused_attempts_use_up_no_other_limit(limits):
