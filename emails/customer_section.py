@@ -25,7 +25,7 @@ def _make_emails(customer: Customer) -> Section:
             )
             for delivery in found
         ],
-        link=link_to_all(_PAGE, customer__id__exact=str(customer.pk)),
+        link=link_to_all(_PAGE, customer__id__exact=customer.pk),
         entries=[
             TimelineEntry(
                 at=delivery.sent_at,

@@ -40,4 +40,4 @@ def _iterate_roles() -> Iterator[tuple[str, str, Collection[str]]]:
     for role in BUILT_IN_ROLES.values():
         yield role.key, str(role.title), role.scopes
     for own in StaffRole.objects.order_by("name", "pk"):
-        yield str(own.pk), own.name, own.scopes
+        yield f"{own.pk}", own.name, own.scopes

@@ -183,12 +183,12 @@ def _list_markets(period: Period, by_market: Mapping[int, Total]) -> list[Row]:
     rows = []
     for pk, name in Market.objects.order_by("name").values_list("pk", "name"):
         total = by_market.get(pk) or Total()
-        link = link_to_list(_ORDERS, _sold(period, market__id__exact=str(pk)))
+        link = link_to_list(_ORDERS, _sold(period, market__id__exact=pk))
         rows.append(Row(name, total.orders, _write_amounts(total.cents), link))
     return sorted(rows, key=lambda row: -row.orders)
 
 
-def _sold(period: Period, **more: str) -> dict[str, str]:
+def _sold(period: Period, **more: str | int) -> dict[str, str | int]:
     """The filters of the orders that count as sales of a period."""
     return {"work": "sold", period_parameter("placed_at"): str(period)} | more
 

@@ -47,7 +47,7 @@ class Figure:
     text: str
     count: int
     page: str
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | int] = field(default_factory=dict)
     before: str = ""
     note: str = ""
 
@@ -69,7 +69,7 @@ class Task:
     title: str | Promise
     icon: str
     page: str
-    query: Mapping[str, str]
+    query: Mapping[str, str | int]
     condition: Q
     position: int
     is_alarming: bool = False
@@ -157,7 +157,7 @@ def may_view(request: HttpRequest, page: str) -> bool:
     return _admin_of(page).has_view_permission(request)
 
 
-def link_to_list(page: str, query: Mapping[str, str], *, is_counted: bool = True) -> str:
+def link_to_list(page: str, query: Mapping[str, str | int], *, is_counted: bool = True) -> str:
     """The address of a filtered list. If `is_counted`, it shows the exact number of its rows."""
     path = reverse(f"admin:{page.replace('.', '_')}_changelist")
     parameters = {**query, COUNTED: "1"} if is_counted else query

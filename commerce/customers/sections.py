@@ -74,6 +74,6 @@ def link_to_row(page: str, pk: int) -> str:
     return reverse(f"admin:{page.replace('.', '_')}_change", args=[pk])
 
 
-def link_to_all(page: str, **query: str) -> str:
+def link_to_all(page: str, **query: str | int) -> str:
     """The address of a list with these filters."""
     return link_to_list(page, query, is_counted=False)

@@ -46,7 +46,7 @@ def _make_orders(customer: Customer) -> Section:
         title=_("Orders"),
         headers=[_("Order"), _("Placed at"), _("Status"), _("Payment"), _("Fulfilment"), _("Total")],
         rows=rows,
-        link=link_to_all(_PAGE, customer__id__exact=str(customer.pk)),
+        link=link_to_all(_PAGE, customer__id__exact=customer.pk),
         entries=entries,
     )
 

@@ -82,6 +82,8 @@ def _start_everything(
     if interpreter.user:
         data.give_to(interpreter.user)
     programs = Programs(data=data, environment=environment, web_port=port, interpreter=interpreter)
+    print("Preparing the static files and the database.", flush=True)
+    steps.collect_static_files(programs, pause=signals.pause)
     # They load their code while the servers start.
     if supervisor.adopts:
         supervisor.start(programs.fork_server)
@@ -93,8 +95,7 @@ def _start_everything(
         servers.create_database()
     if supervisor.adopts:
         supervisor.wait_until_ready(programs.fork_server, seconds=_PROGRAMS_SECONDS)
-    print("Preparing the database and the static files.", flush=True)
-    steps.prepare(programs, pause=signals.pause)
+    steps.migrate_database(programs, pause=signals.pause)
     print("Starting the web server, the worker and the renderer.", flush=True)
     supervisor.start(programs.worker(), programs.beat(), *programs.web())
     # Seed the demo shops while the programs are loading.

@@ -1,6 +1,7 @@
 """One-time steps before serving: migrating the database, collecting static files, seeding the demo shops."""
 
 import hashlib
+from pathlib import Path
 
 from config.stack.errors import StackError
 from config.stack.processes import PROJECT_DIR, Process
@@ -10,27 +11,34 @@ from config.stack.waiting import Pause
 _SECONDS = 300
 
 
-def prepare(programs: Programs, *, pause: Pause) -> None:
-    """Migrate the database and collect the static files, where that isn't done yet. Raises `StackError`."""
-    done = {
-        programs.data.migrated_version: _hash_migrations(),
-        programs.data.static_version: static_version(),
-    }
-    marked = {file for file, version in done.items() if file.exists() and file.read_text() == version}
+def collect_static_files(programs: Programs, *, pause: Pause) -> None:
+    """Collect the static files, if they have changed. Raises `StackError`.
+
+    The web server lists the files when its code is loaded, so nothing may load it before.
+    """
+    version = static_version()
+    if not _is_done(programs.data.static_version, version):
+        _run_and_note(programs.collect_static(), programs.data.static_version, version, pause=pause)
+
+
+def migrate_database(programs: Programs, *, pause: Pause) -> None:
+    """Migrate the database, if it lacks a migration. Raises `StackError`."""
+    version = _hash_migrations()
+    is_done = _is_done(programs.data.migrated_version, version)
     # The database may have been replaced, so it is asked as well.
-    if programs.data.migrated_version in marked and not _succeeds(programs.check_migrated(), pause=pause):
-        marked.remove(programs.data.migrated_version)
-    steps = {
-        programs.data.migrated_version: programs.migrate(),
-        programs.data.static_version: programs.collect_static(),
-    }
-    missing = steps.keys() - marked
-    for file in missing:
-        file.unlink(missing_ok=True)
-    run_steps(*(steps[file] for file in missing), pause=pause)
-    # Only now, so that an interrupted run does them again.
-    for file in missing:
-        file.write_text(done[file])
+    if not (is_done and _succeeds(programs.check_migrated(), pause=pause)):
+        _run_and_note(programs.migrate(), programs.data.migrated_version, version, pause=pause)
+
+
+def _is_done(file: Path, version: str) -> bool:
+    return file.exists() and file.read_text() == version
+
+
+def _run_and_note(step: Process, file: Path, version: str, *, pause: Pause) -> None:
+    file.unlink(missing_ok=True)
+    run_steps(step, pause=pause)
+    # Only now, so that an interrupted run does it again.
+    file.write_text(version)
 
 
 def run_steps(*steps: Process, pause: Pause) -> None:

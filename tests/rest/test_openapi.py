@@ -61,10 +61,13 @@ NOT_OF_OPERATIONS = {
     "already_invited",
     "already_member",
     "forbidden",
+    "last_owner",
     "method_not_allowed",
     "order_not_paid",
     "order_still_open",
     "refund_under_way",
+    "role_exists",
+    "role_in_use",
     "unsupported_api_version",
 }
 PAGES = ("backoffice/", "demo/", "test-card/", "static/")

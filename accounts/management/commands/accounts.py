@@ -66,7 +66,7 @@ def _read_columns(account: Account) -> dict[str, object]:
         "id": account.pk,
         "handle": account.handle,
         "status": account.status,
-        "workspace_id": str(account.workspace_id),
+        "workspace_id": account.workspace_id,
         "name": account.name,
     }
 

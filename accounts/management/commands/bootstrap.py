@@ -44,7 +44,7 @@ class Command(OperatorCommand):
                 raise CommandError(f"The user {username!r} already exists.") from None
         workspace, issued = bootstrap_workspace(name=options["name"])
         if options["json"]:
-            self.write_json({"workspace_id": str(workspace.pk), "key": issued.secret})
+            self.write_json({"workspace_id": workspace.pk, "key": issued.secret})
         else:
             self.stdout.write(f"workspace {workspace.pk}")
             self.stdout.write(f"key {issued.secret}")

@@ -14,6 +14,8 @@ from emails.template_sources import load_platform_templates, prepare_rendering
 FOLDERS = email_folders()
 PARTS = ("body", "text", "preheader", "subject")
 
+# Terms of banks, which are the same in all languages.
+SAME = {"IBAN:", "BIC:"}
 _MARKUP = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
 
 
@@ -70,4 +72,4 @@ def test_no_english_is_left(key, locale):
     )
 
     words = {text for text in english & translated if re.search(r"[A-Za-z]{2}", text)}
-    assert words == set()
+    assert words - SAME == set()
