@@ -70,7 +70,7 @@ def name_days(number: int) -> str:
 
 
 class ChoiceFilter(admin.SimpleListFilter):
-    """Named conditions on rows: `conditions` has the title and the rows of each value."""
+    """Filters a list by named conditions, which `list_conditions` returns."""
 
     def list_conditions(self) -> dict[str, tuple[str, Any]]:
         """Return the title and the condition (a `Q`) by value."""
