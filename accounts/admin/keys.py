@@ -109,7 +109,6 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             issuer=_issuer_of(request),
             key_id=key.pk,
             grace_seconds=fields["grace_seconds"],
-            now=timezone.now(),
         )
         self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
         return show_secret(request, name=issued.key.name, secret=issued.secret)

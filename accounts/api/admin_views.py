@@ -207,9 +207,7 @@ class ApiKeysViewSet(AdminViewSet):
         grace_seconds = self.valid(shapes.RotationInput)["grace_seconds"]
         # Of this handle, or of the workspace: the operation knows all keys of the workspace.
         queries.get_key(key_id)
-        issued = operations.rotate_key(
-            issuer=self._issuer, key_id=key_id, grace_seconds=grace_seconds, now=timezone.now()
-        )
+        issued = operations.rotate_key(issuer=self._issuer, key_id=key_id, grace_seconds=grace_seconds)
         return Response({"api_key": _shape_issued_key(issued)}, status=201)
 
     @answers(one("api_key", shapes.ApiKeyOutput), refuses=(InsufficientScope,))

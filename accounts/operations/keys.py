@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.authentication import forget_grants, hash_secret
 from accounts.models import ApiKey
@@ -105,7 +106,7 @@ def issue_key(
     )
 
 
-def rotate_key(*, issuer: Issuer, key_id: int, grace_seconds: int, now: datetime) -> IssuedKey:
+def rotate_key(*, issuer: Issuer, key_id: int, grace_seconds: int) -> IssuedKey:
     """Replace a live key, which ends after the grace period at the latest.
 
     Raises `ValidationFailed` for a grace period that is too long, `NotFound`, also for a key that has ended, and
@@ -115,6 +116,9 @@ def rotate_key(*, issuer: Issuer, key_id: int, grace_seconds: int, now: datetime
     grace = timedelta(seconds=grace_seconds)
     key = get_or_not_found(ApiKey.objects, pk=key_id)
     rows = _lock_keys(issuer, key_id)
+    # The time after the lock: by the time at which the request began, a key that another rotation ended meanwhile
+    # would still be live.
+    now = timezone.now()
     limits, old = _find_limits(issuer, rows, now=now), rows[key_id]
     limits.require_powers(old.kind, old.scopes)
     # The expiry differs if another rotation came first: then the key has a successor already.

@@ -97,7 +97,7 @@ def test_grace_period_out_of_bounds_is_refused_by_rest_and_by_the_operation(shop
 
     answer = shop.admin.post(f"api_keys/{key.pk}/rotate.json", {"grace_seconds": grace_seconds})
     with shop.scope(), pytest.raises(ValidationFailed) as refused:
-        rotate_key(issuer=OPERATOR, key_id=key.pk, grace_seconds=grace_seconds, now=timezone.now())
+        rotate_key(issuer=OPERATOR, key_id=key.pk, grace_seconds=grace_seconds)
 
     assert problem(answer) == (422, "validation_failed")
     assert field_errors(answer) == {(error.field, error.code) for error in refused.value.errors}

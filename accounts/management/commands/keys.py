@@ -99,7 +99,6 @@ class Command(OperatorCommand):
             issuer=OPERATOR,
             key_id=_find_key(options["key"]).pk,
             grace_seconds=options["grace"],
-            now=timezone.now(),
         )
         self._show(issued, is_json=options["json"])
 
