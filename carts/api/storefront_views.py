@@ -9,7 +9,7 @@ from commerce.rest.views import StorefrontViewSet
 from . import serializers as shapes
 
 _CART = one("cart", shapes.CartOutput)
-_CHANGE_LINE = Link("storefront_cart_lines_partial_update", {"line_id": "cart/line_items/0/id"})
+_CHANGE_LINE = Link("storefront_cart_lines_update", {"line_id": "cart/line_items/0/id"})
 _CHECK_OUT = Link("storefront_checkouts_create", body={"cart_token": "cart/token"})
 
 

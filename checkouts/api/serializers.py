@@ -149,6 +149,10 @@ class ConfirmInput(Input):
     )
 
 
+class CompleteInput(Input):
+    """No fields: everything is known by now."""
+
+
 class CheckoutOutput(Output):
     id = fields.IdField()
     token = serializers.CharField(help_text="The secret that gives access to the checkout.")

@@ -3,7 +3,6 @@ from typing import ClassVar
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -61,7 +60,7 @@ _CODE = (
 )
 
 _CHOOSE_SHIPPING = Link(
-    "storefront_checkouts_shipping",
+    "storefront_checkouts_set_shipping",
     body={"shipping_method_id": "quotes/0/method/id", "shipping_rate_id": "quotes/0/rate_id"},
 )
 
@@ -160,7 +159,7 @@ class CheckoutsViewSet(StorefrontViewSet):
             shipping_errors.PickupPointMismatch,
             shipping_errors.PickupPointClosed,
         ),
-        leads_to=[Link("storefront_checkouts_payment_method")],
+        leads_to=[Link("storefront_checkouts_set_payment_method")],
     )
     def shipping(self, request: Request, token: str) -> Response:
         """Choose a shipping option.
@@ -279,7 +278,7 @@ class CheckoutsViewSet(StorefrontViewSet):
 
     @answers(
         _CHECKOUT,
-        request=serializers.Serializer,
+        request=shapes.CompleteInput,
         refuses=(*_STEP, errors.PaymentNotConfirmed, errors.CheckoutAlreadyCompleted, IdempotencyKeyReused),
         leads_to=[Link("storefront_orders_retrieve", {"token": "checkout/order_token"})],
     )

@@ -17,6 +17,16 @@ from .openapi_links import add_links
 from .openapi_parts import ANSWER_HEADERS, FURTHER_HEADERS, PARAMETERS, PROBLEM, SECURITY_SCHEMES
 from .views import SurfaceViewSet, scopes_of
 
+# What ids of operations call the actions of DRF.
+_ACTIONS = {
+    "list": "list",
+    "create": "create",
+    "retrieve": "retrieve",
+    "update": "update",
+    "partial_update": "update",
+    "destroy": "delete",
+}
+
 _WEBHOOKS = "Events that other services send to us. They carry a signature instead of a key."
 
 _EVENTS = "What webhook endpoints of a shop are sent, as a POST to their URL."
@@ -68,12 +78,15 @@ class SurfaceSchema(AutoSchema):
         return [*ANSWER_HEADERS, "Idempotent-Replayed"] if self.method == "POST" else [*ANSWER_HEADERS]
 
     def get_operation_id(self) -> str:
-        """An id such as `storefront_carts_create`."""
+        """An id such as `storefront_carts_create`, from which generated clients name their functions."""
         if not isinstance(self.view, SurfaceViewSet):
             return super().get_operation_id()
-        name = type(self.view).__name__.removesuffix("ViewSet").removeprefix("Storefront")
-        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return f"{self.view.surface}_{snake}_{self._action or self.method.lower()}"
+        area = _tag_of(self.path).partition(": ")[2].replace("-", "_")
+        resource = _name_resource(type(self.view), area)
+        action = _name_action(self._action or self.method.lower(), self.method)
+        # Of a resource that can only be acted upon: `admin_email_send`, not `admin_email_send_send`.
+        name = resource if resource.endswith(f"_{action}") else f"{resource}_{action}"
+        return f"{self.view.surface}_{name}"
 
     def _is_list_view(self, serializer: object = None) -> bool:
         """False, as every answer is an object that names its resource, even that of `list`."""
@@ -135,6 +148,23 @@ def _read_docstring(view: object, action: str) -> tuple[str, str]:
     documented = inspect.cleandoc(getattr(getattr(view, action, None), "__doc__", None) or "")
     summary, _, description = documented.partition("\n\n")
     return " ".join(summary.split()), description
+
+
+def _name_action(action: str, method: str) -> str:
+    """Of DRF's `destroy`: "delete". Of a PUT of a part, such as `address`: "set_address"."""
+    if action in _ACTIONS:
+        return _ACTIONS[action]
+    return action if method != "PUT" or action.startswith("set_") else f"set_{action}"
+
+
+def _name_resource(view: type[SurfaceViewSet], area: str) -> str:
+    """The resource of a view, with the area that it belongs to: of `ZonesViewSet`, "shipping_zones"."""
+    name = view.__name__.removesuffix("ViewSet").removeprefix("Storefront")
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    singular = area.removesuffix("s")
+    if area.endswith(f"_{snake}"):
+        return area
+    return snake if singular in snake else f"{singular}_{snake}"
 
 
 def _tag_of(path: str) -> str:

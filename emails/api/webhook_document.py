@@ -32,7 +32,7 @@ _ANSWER = {
     "properties": {
         "received": {"const": True},
         "duplicate": {"type": "boolean", "description": "The event was received before."},
-        "ignored": {"const": True, "description": "The type is not handled."},
+        "ignored": {"type": "boolean", "description": "The type is not handled."},
     },
 }
 _ACCOUNT = {"type": "string", "pattern": "^[0-9]{1,18}$"}

@@ -20,7 +20,7 @@ _ANSWER = {
     "additionalProperties": False,
     "properties": {
         "received": {"const": True},
-        "ignored": {"const": True, "description": "The event is about nothing of this account."},
+        "ignored": {"type": "boolean", "description": "The event is about nothing of this account."},
     },
 }
 
