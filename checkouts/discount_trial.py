@@ -1,5 +1,6 @@
 """The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from discounts.rules import is_same_code
 from discounts.shoppers import load_shopper
 
 from .trial_cart import CartForm, TriedCart
+
+_CENTS = re.compile(r"\b(\d+) cents\b")
 
 
 class DiscountTrial(ModelAdmin):
@@ -98,8 +101,13 @@ def _make_basket(tried: TriedCart, *, shipping_cents: int | None) -> Basket:
     )
 
 
+def _word_amounts(detail: str, currency: str) -> str:
+    """Return the API's reason with its cents as amounts."""
+    return _CENTS.sub(lambda found: format_money(int(found[1]), currency), detail)
+
+
 def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[object]:
     link = link_page("admin:discounts_discount_change", rule.id, rule.title)
     off = format_money(verdict.amount_cents, currency) if verdict.is_applied else "-"
-    why = "" if verdict.is_applied else verdict.detail
+    why = "" if verdict.is_applied else _word_amounts(verdict.detail, currency)
     return [link, rule.mechanic.label, rule.code or "-", off, why]

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
@@ -20,6 +19,8 @@ from accounts.models import Market
 from carts.models import Cart, CartLineItem
 from carts.queries import LoadedCart, get_cart
 from commerce.backoffice.display import format_time
+from commerce.backoffice.measure_fields import MeasureField
+from commerce.backoffice.measures import Money
 from commerce.catalog.models import VariantPricing
 from commerce.errors import NotFound
 from commerce.rules import MAX_SAFE_INTEGER
@@ -78,13 +79,12 @@ class CartForm(forms.Form):
         help_text=gettext_lazy("Separated by commas"),
         widget=UnfoldAdminTextInputWidget,
     )
-    shipping_cents = forms.IntegerField(
+    # Read when the cart's currency is known.
+    shipping_cents = forms.CharField(
         label=gettext_lazy("Shipping"),
         required=False,
-        min_value=0,
-        max_value=MAX_SAFE_INTEGER,
-        help_text=gettext_lazy("In minor units: 490 is 4.90."),
-        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=gettext_lazy("In the currency of the cart or market"),
+        widget=UnfoldAdminTextInputWidget,
     )
     discount = forms.IntegerField(
         required=False, min_value=1, max_value=MAX_SAFE_INTEGER, widget=forms.HiddenInput
@@ -108,7 +108,17 @@ class CartForm(forms.Form):
             self._load_cart(cleaned, token)
         elif not self.errors:
             self.add_error("cart", _("Pick a cart, or type products and quantities."))
+        self._read_shipping(cleaned)
         return cleaned
+
+    def _read_shipping(self, cleaned: dict[str, object]) -> None:
+        tried = cleaned.get("tried")
+        money = Money(tried.currency if isinstance(tried, TriedCart) else "")
+        field = MeasureField(measure=money, required=False, min_value=0, max_value=MAX_SAFE_INTEGER)
+        try:
+            cleaned["shipping_cents"] = field.clean(cleaned.get("shipping_cents", ""))
+        except forms.ValidationError as error:
+            self.add_error("shipping_cents", error)
 
     def _load_cart(self, cleaned: dict[str, object], token: str) -> None:
         try:

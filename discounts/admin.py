@@ -9,17 +9,20 @@ from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
+from commerce.backoffice.bulk import BulkAction, WithBulkActions
 from commerce.backoffice.display import LABEL_COLOURS, format_time, money_column
-from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import read_all_values
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.membership import may, require
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
+from commerce.backoffice.ruled_fields import measure_column
 from commerce.errors import InsufficientScope, Refusal
 
 from . import operations
+from .amounts import find_discount_measure
 from .errors import DiscountArchived
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import DISCOUNT
@@ -46,11 +49,70 @@ def _show_unless_hidden(name: str, *, unless_empty: str = "") -> str:
     return _show_for(*types, unless_empty=unless_empty)
 
 
+def _set_status(row: Discount, status: Discount.Status) -> None:
+    operations.update_discount(discount_id=row.pk, changes={"status": status})
+
+
+def _enable(row: Discount, **_rest: object) -> None:
+    _set_status(row, Discount.Status.ACTIVE)
+
+
+def _disable(row: Discount, **_rest: object) -> None:
+    _set_status(row, Discount.Status.DISABLED)
+
+
+def _archive(row: Discount, *, request: HttpRequest, now: datetime, **_rest: object) -> None:
+    if row.type == GiftCard.type:
+        require(request, "write_vouchers")
+    operations.archive_discount(discount_id=row.pk, now=now)
+
+
+def _describe(discount: Discount) -> str:
+    return discount.code or str(_("automatic"))
+
+
+ENABLE_DISCOUNTS = BulkAction(
+    name="enable",
+    title=_("Enable the selected discounts"),
+    help_text=_("They apply again, within their dates and limits."),
+    submit=_("Enable"),
+    done="enabled",
+    run=_enable,
+    describe=_describe,
+    is_done=lambda discount: discount.status == Discount.Status.ACTIVE,
+)
+DISABLE_DISCOUNTS = BulkAction(
+    name="disable",
+    title=_("Disable the selected discounts"),
+    help_text=_("They no longer apply until they are enabled again."),
+    submit=_("Disable"),
+    done="disabled",
+    run=_disable,
+    describe=_describe,
+    is_done=lambda discount: discount.status == Discount.Status.DISABLED,
+)
+ARCHIVE_DISCOUNTS = BulkAction(
+    name="archive",
+    title=_("Archive the selected discounts"),
+    help_text=_(
+        "They end, and their codes are free for others. Gift cards among them end too. This can't be undone."
+    ),
+    submit=_("Archive"),
+    done="archived",
+    run=_archive,
+    describe=_describe,
+    is_done=lambda discount: discount.status == Discount.Status.ARCHIVED,
+    is_dangerous=True,
+)
+
+
 @admin.register(Discount)
-class DiscountAdmin(EditableAdmin):
+class DiscountAdmin(WithBulkActions, EditableAdmin):
     area = "discounts"
     form = DiscountForm
     rules = DISCOUNT
+    find_measure = staticmethod(find_discount_measure)
+    measured = ("value_amount",)
     together = (
         {"value_mode", "value_amount", "currency"},
         {"currency", "minimum_order_subtotal_cents"},
@@ -63,8 +125,7 @@ class DiscountAdmin(EditableAdmin):
         "code",
         "type",
         "value_mode",
-        "value_amount",
-        "currency",
+        measure_column(Discount, "value_amount", find_discount_measure),
         "state",
         "usage_count",
         "starts_at",
@@ -73,7 +134,7 @@ class DiscountAdmin(EditableAdmin):
     list_filter = ("type", "status", "stackable")
     searches_beginnings = True
     search_fields = ("title", "code")
-    actions = ("archive", export_as_csv)
+    bulk_actions = (ENABLE_DISCOUNTS, DISABLE_DISCOUNTS, ARCHIVE_DISCOUNTS)
     actions_detail = ("try_on_cart",)
     list_select_related = ("voucher",)
     readonly_fields = ("usage_count", "voucher", "created_at", "archived_at")
@@ -144,6 +205,15 @@ class DiscountAdmin(EditableAdmin):
         status = discount.effective_status(timezone.now())
         return status.value, status.label
 
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name == "value_amount":
+            # The column's own text is about basis points and cents.
+            field.help_text = _("A percentage, or an amount in the currency, by the value mode")
+        return field
+
     def formfield_for_choice_field(
         self, db_field: models.Field, request: HttpRequest, **kwargs: Any
     ) -> forms.Field:
@@ -164,20 +234,6 @@ class DiscountAdmin(EditableAdmin):
             return None
         when = f" on {format_time(row.archived_at)}" if row.archived_at else ""
         return DiscountArchived(f"Nothing was saved: the discount was archived{when}.")
-
-    def lock_selected(self, ids: list[int]) -> None:
-        operations.lock_to_archive(ids)
-
-    @admin.action(description="Archive the selected discounts", permissions=["write"])
-    def archive(self, request: HttpRequest, queryset: models.QuerySet[Discount]) -> None:
-        now = timezone.now()
-
-        def archive(row: Discount) -> None:
-            if row.type == GiftCard.type:
-                require(request, "write_vouchers")
-            operations.archive_discount(discount_id=row.pk, now=now)
-
-        self.act_on_each(request, queryset, archive, "archived")
 
     @action(description="Try it on a cart", permissions=["view"], icon="percent")
     def try_on_cart(self, request: HttpRequest, object_id: str) -> HttpResponse:

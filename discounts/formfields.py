@@ -1,6 +1,6 @@
 """Form fields for the mechanics' configs, derived from their descriptions: an input for each part instead of JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,10 @@ from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from commerce.backoffice.locales import current_locale
+from commerce.backoffice.measures import NotReadable, count_digits
+
+from .amounts import MONEY_MODES, choose_measure
 from .evaluation import Choice, Group, Ids, Mechanic, Number, Part, Rows
 
 _EMPTY: tuple[Any, ...] = (None, "", [])
@@ -30,6 +34,9 @@ def _list_inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number |
 
 def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     match part:
+        case Number() if part.is_value:
+            # Read by `ConfigField`, as its meaning depends on the mode beside it.
+            return forms.CharField(label=part.label, required=False, widget=UnfoldAdminTextInputWidget())
         case Number():
             return forms.IntegerField(
                 label=part.label, required=False, widget=UnfoldAdminIntegerFieldWidget()
@@ -44,6 +51,20 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     return forms.ChoiceField(
         label=part.label, required=False, choices=choices, widget=UnfoldAdminSelectWidget(choices=choices)
     )
+
+
+def _path_of_mode(path: Path) -> Path:
+    """Return the place of the mode that says what the value at `path` counts."""
+    return (*path[:-1], "value_mode")
+
+
+def _has_amounts(config: Any) -> bool:
+    if isinstance(config, list):
+        return any(map(_has_amounts, config))
+    if not isinstance(config, dict):
+        return False
+    is_amount = config.get("value_mode") in MONEY_MODES and config.get("value_amount") is not None
+    return is_amount or any(map(_has_amounts, config.values()))
 
 
 def _format_value(part: Number | Choice | Ids, value: Any) -> str:
@@ -96,6 +117,8 @@ class ConfigWidget(forms.MultiWidget):
         self.sections = sections
         self.paths = [*_list_inputs(group)]
         self.labels = [part.label for part in parts]
+        # The currency of the config that the page shows.
+        self.find_currency: Callable[[], str] = str
         super().__init__([part.widget for part in parts])
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
@@ -124,7 +147,14 @@ class ConfigWidget(forms.MultiWidget):
     def decompress(self, value: dict[str, Any] | None) -> list[str]:
         # A single type's config is stored as it is, while the inputs are described as one section by type.
         shown = {self.sections[0]: value} if len(self.sections) == 1 else value
-        return [_format_value(part, _read_at(shown, path)) for path, part in self.paths]
+        return [self._format_part(shown, path, part) for path, part in self.paths]
+
+    def _format_part(self, config: Any, path: Path, part: Number | Choice | Ids) -> str:
+        value = _read_at(config, path)
+        if value is None or not (isinstance(part, Number) and part.is_value):
+            return _format_value(part, value)
+        measure = choose_measure(_read_at(config, _path_of_mode(path)), self.find_currency)
+        return measure.render(value, current_locale())
 
 
 def _list_add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -152,6 +182,8 @@ class ConfigField(forms.MultiValueField):
         self.group = group
         self.sections = sections
         self.paths = [*_list_inputs(group)]
+        # The currency that was sent with the config.
+        self.find_currency: Callable[[], str] = str
         parts = [_make_form_field(part) for _, part in self.paths]
         widget = ConfigWidget(group, parts, sections)
         super().__init__(
@@ -159,12 +191,21 @@ class ConfigField(forms.MultiValueField):
         )
 
     def has_changed(self, initial: Any, data: list[str | None] | None) -> bool:
+        if self.disabled:
+            return False
         shown = self.widget.decompress(initial)
-        return not self.disabled and shown != [part or "" for part in data or [""] * len(shown)]
+        # In a currency with other decimals, the same text means another number of cents.
+        return shown != [part or "" for part in data or [""] * len(shown)] or (
+            _has_amounts(initial)
+            and count_digits(self.widget.find_currency()) != count_digits(self.find_currency())
+        )
 
     def compress(self, values: list[Any]) -> dict[str, Any] | None:
         # Django calls this with an empty list if every input is empty.
         given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
+        for path, part in self.paths:
+            if isinstance(part, Number) and part.is_value and given.get(path) not in _EMPTY:
+                given[path] = self._read_value(part, given[path], given.get(_path_of_mode(path)))
         # A preselected choice doesn't show that somebody has filled anything in.
         is_filled_in = any(
             given.get(path) not in _EMPTY
@@ -175,6 +216,12 @@ class ConfigField(forms.MultiValueField):
             return None
         config = _build_config(self.group.parts, given)
         return config[self.sections[0]] if len(self.sections) == 1 else config
+
+    def _read_value(self, part: Number, text: str, value_mode: str | None) -> int:
+        try:
+            return choose_measure(value_mode, self.find_currency).parse(text, current_locale())
+        except NotReadable as refused:
+            raise forms.ValidationError(f"{part.label}: {refused}", code="invalid") from None
 
 
 def make_shared_config_field(mechanics: Sequence[Mechanic]) -> ConfigField:

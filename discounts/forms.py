@@ -1,9 +1,11 @@
 from copy import copy
+from functools import cache, partial
 from typing import Any
 
-from commerce.backoffice.forms import RuledModelForm, read_all_values, show_refusal
+from commerce.backoffice.forms import RuledModelForm, read_all_values, read_column, show_refusal
 from commerce.errors import ValidationFailed
 
+from .amounts import find_currency
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import check_config
 from .formfields import ConfigField, make_shared_config_field
@@ -29,6 +31,20 @@ class DiscountForm(RuledModelForm):
                 self.fields["type"].disabled = True
         if SHARED_COLUMN in self.fields:
             self.fields[SHARED_COLUMN] = make_shared_config_field(shared)
+        self._set_currencies()
+
+    def _set_currencies(self) -> None:
+        """Let the configs find the currency that their amounts were shown in, and the one that was sent with them."""
+        shown, sent = (
+            cache(partial(find_currency, self._read_shown)),
+            cache(partial(find_currency, self._read_sent)),
+        )
+        configs = {name: field for name, field in self.fields.items() if isinstance(field, ConfigField)}
+        for field in configs.values():
+            field.widget.find_currency, field.find_currency = shown, sent if self.is_bound else shown
+        # What somebody else has changed is shown again as it is stored, in the stored currency.
+        for name in configs.keys() & self.refreshed:
+            configs[name].widget.find_currency = partial(find_currency, partial(read_column, self.row))
 
     def clean(self) -> dict[str, Any]:
         chosen = self.cleaned_data.get("type") or ""

@@ -1,16 +1,16 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from accounts.queries import choose_currency
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
-from commerce.tenancy.locks import Resource, about_to_lock, lock, lock_now
+from commerce.tenancy.locks import Resource, about_to_lock, lock
 
 from .errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from .field_rules import DISCOUNT, check_config
 from .in_use import is_entered
 from .mechanics.gift_card import GiftCard
-from .models import Discount, Voucher
+from .models import Discount
 from .queries import get_discount, require_known_ids
 from .rules import has_amounts, require_fixed_values, require_sound, set_fields
 from .vouchers.operations import disable_voucher, issue_voucher
@@ -98,13 +98,6 @@ def archive_discount(*, discount_id: int, now: datetime) -> Discount:
     if discount.voucher_id is not None:
         discount.voucher = disable_voucher(voucher_id=discount.voucher_id, now=now)
     return discount
-
-
-def lock_to_archive(discount_ids: Sequence[int]) -> None:
-    """Lock several discounts, then their gift cards, before each is archived."""
-    discounts = Discount.objects.filter(pk__in=discount_ids)
-    lock_now(discounts)
-    lock_now(Voucher.objects.filter(pk__in=list(discounts.values_list("voucher_id", flat=True))))
 
 
 def _has_stated_currency(discount: Discount) -> bool:

@@ -7,9 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from commerce.backoffice.display import label_column
+from accounts.queries import current_account
+from commerce.backoffice.display import label_column, weight_column
 from commerce.backoffice.forms import is_saving
 from commerce.backoffice.inlines import RowsInline
+from commerce.backoffice.measure_fields import Read, find_measure
+from commerce.backoffice.measures import Measure, Money, count_digits
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.queries import sum_up
 from commerce.tenancy.locks import lock
@@ -88,11 +91,23 @@ class RateRows(RowsInline):
         operations.delete_rate(rate_id=row.pk, now=now)
 
 
+def find_method_measure(name: str, read: Read) -> Measure | None:
+    """Return the measure of a column of a method. Its fee is in the currency of the rate that a customer gets."""
+    if name != "cod_fee_cents":
+        return find_measure(name, read)
+    method_id = read("id")
+    rates = ShippingRate.objects.filter(LIVE, method=method_id) if method_id else ShippingRate.objects.none()
+    currencies = sorted(set(rates.values_list("currency", flat=True)))
+    # Rates in several currencies share the number of cents. Those with more digits can write every number of them.
+    return Money(max(currencies, key=count_digits) if currencies else current_account().default_currency)
+
+
 @admin.register(ShippingMethod)
 class ShippingMethodAdmin(ZoneTester, EditableAdmin):
     area = "shipping"
     deletable = True
     rules = METHOD
+    find_measure = staticmethod(find_method_measure)
     together = ({"carrier", "service_code", "carrier_config"},)
     list_display = ("name", "zone", "carrier", "service_code", "rate_mode", "rate_count", "is_cod_compatible")
     list_filter = ("rate_mode", "is_cod_compatible", "requires_pickup_point")
@@ -177,7 +192,7 @@ class PickupPointAdmin(ReadOnlyAdmin):
                     "address1",
                     ("zip", "city", "country_code"),
                     ("latitude", "longitude"),
-                    ("is_cod_supported", "max_weight_grams", "updated_at"),
+                    ("is_cod_supported", weight_column("max_weight_grams", "Heaviest parcel"), "updated_at"),
                     "opening_hours",
                 )
             },

@@ -2,7 +2,7 @@
 
 from django.template.defaultfilters import pluralize
 
-from commerce.backoffice.display import format_money
+from commerce.backoffice.display import format_money, format_weight
 
 from .matching import Objection, Parcel, Verdict
 from .models import ShippingZone
@@ -52,7 +52,7 @@ def _word_bounds(low: str, high: str) -> str:
 
 
 def _word_grams(grams: int | None) -> str:
-    return "" if grams is None else f"{grams:,} g"
+    return "" if grams is None else format_weight(grams)
 
 
 def _word_price(cents: int | None, currency: str) -> str:

@@ -16,6 +16,8 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 from accounts.models import Market
 from accounts.queries import markets
 from commerce.backoffice.display import format_money
+from commerce.backoffice.measure_fields import MeasureField, clean_currency
+from commerce.backoffice.measures import Money, Weight
 from commerce.backoffice.tables import build_table, link_page
 from commerce.reference import country_names, currencies
 from commerce.rules import MAX_SAFE_INTEGER
@@ -28,29 +30,27 @@ from .models import ShippingZone
 SHOWN = 100
 
 
-def _build_number_field(
-    label: str, *, initial: int, min_value: int = 0, help_text: str = ""
-) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        initial=initial,
-        min_value=min_value,
-        # As in the API. PostgreSQL compares them as bigint.
-        max_value=MAX_SAFE_INTEGER,
-        help_text=help_text,
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
-
-
 class ParcelForm(forms.Form):
     """The goods and the address. Offers the markets of the account in scope."""
 
     market = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     country_code = forms.ChoiceField(label="Country", widget=UnfoldAdminSelectWidget)
     zip = forms.CharField(label="Postcode", required=False, max_length=32, widget=UnfoldAdminTextInputWidget)
-    weight_grams = _build_number_field("Weight in grams", initial=1000)
-    subtotal_cents = _build_number_field("Subtotal", initial=0, help_text="In minor units: 1990 is 19.90.")
-    quantity = _build_number_field("Quantity", initial=1, min_value=1)
+    weight_grams = MeasureField(
+        label="Weight",
+        help_text="Such as 500 g or 1.2 kg",
+        initial=1000,
+        measure=Weight(),
+        min_value=0,
+        # As in the API. PostgreSQL compares them as bigint.
+        max_value=MAX_SAFE_INTEGER,
+    )
+    subtotal_cents = MeasureField(
+        label="Subtotal", initial=0, measure=Money(""), min_value=0, max_value=MAX_SAFE_INTEGER
+    )
+    quantity = forms.IntegerField(
+        initial=1, min_value=1, max_value=MAX_SAFE_INTEGER, widget=UnfoldAdminIntegerFieldWidget
+    )
     currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
 
     def __init__(self, data: Mapping[str, object] | None = None) -> None:
@@ -64,9 +64,16 @@ class ParcelForm(forms.Form):
         self._set_choices(
             "currency", [("", "The market's"), *((code, code) for code in sorted(currencies()))]
         )
+        self._find_measure(first)
 
     def _set_choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast("forms.ChoiceField", self.fields[name]).choices = choices
+
+    def _find_measure(self, first: Market | None) -> None:
+        """Read the subtotal in the chosen currency, or else in the chosen market's."""
+        market = self._markets.get(self.data.get("market", "")) or first
+        currency = self.data.get("currency") or (market.currency if market else "")
+        cast("MeasureField", self.fields["subtotal_cents"]).measure = Money(clean_currency(currency))
 
     @property
     def parcel(self) -> Parcel:

@@ -1,7 +1,7 @@
 """The back office: Django's admin, with every page inside the scope of the chosen account."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import partial, wraps
 
 from django.core.exceptions import PermissionDenied
@@ -18,12 +18,14 @@ from unfold.sites import UnfoldAdminSite
 
 from accounts.models import User
 from accounts.operations.sessions import end_sessions
+from accounts.queries import current_account
 from commerce.backoffice.forms import refusal_of
+from commerce.backoffice.locales import use_preferences
 from commerce.backoffice.membership import get_membership
 from commerce.backoffice.requests import StaffRequest
 from commerce.errors import Refusal
 from commerce.formats import parse_id
-from commerce.tenancy.scope import account_scope
+from commerce.tenancy.scope import account_in_scope, account_scope
 
 from . import passwords
 from .choice import find_memberships, load_chosen_membership, switch_account
@@ -81,7 +83,11 @@ class BackOfficeSite(UnfoldAdminSite):
             # A page that calls another service opens its scopes around the call.
             opens_own = getattr(view, "opens_own_scopes", False)
             try:
-                with nullcontext() if opens_own else request.open_scope():
+                with ExitStack() as stack:
+                    if not opens_own:
+                        stack.enter_context(request.open_scope())
+                    time_zone = _read_time_zone(request)
+                    stack.enter_context(use_preferences(request, time_zone=time_zone))
                     response = view(request, *args, **kwargs)
                     # Templates read rows. Django would render only after the scope is closed.
                     if isinstance(response, TemplateResponse):
@@ -181,6 +187,12 @@ class BackOfficeSite(UnfoldAdminSite):
             return TemplateResponse(request, "backoffice/search_results.html", context)
         context |= {**self.each_context(request), "title": _("Search")}
         return TemplateResponse(request, "backoffice/search.html", context)
+
+
+def _read_time_zone(request: StaffRequest) -> str:
+    """Return the shop's time zone, in the scope that is open, or else in one of its own."""
+    with nullcontext() if account_in_scope() else request.open_scope():
+        return current_account().default_timezone
 
 
 def _read_account_id(request: HttpRequest) -> int | None:

@@ -2,30 +2,48 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
-from decimal import Decimal
+from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from babel.numbers import format_currency, get_currency_precision
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from unfold.decorators import display
 
 from commerce.formats import as_text
 
+from .locales import current_locale
+from .measures import Money, Percentage, Weight
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise as StrOrPromise
+else:
+    # Text, or text that is translated when it is shown.
+    StrOrPromise = str | Promise
+
 
 def format_money(cents: int | None, currency: str) -> str:
-    """Format an amount in minor units: `format_money(1990, "EUR")` is `€19.90`."""
-    if cents is None:
-        return "-"
-    # Currencies differ in their minor units: yen have none, and Kuwaiti dinars have three digits.
-    amount = Decimal(cents).scaleb(-get_currency_precision(currency))
-    return format_currency(amount, currency, locale="en")
+    """Format an amount in minor units for the reader: `format_money(1990, "EUR")` is `€19.90` in English."""
+    return "-" if cents is None else Money(currency).format(cents, current_locale())
+
+
+def format_percentage(basis_points: int) -> str:
+    """Format basis points for the reader: `format_percentage(750)` is `7.5 %` in English."""
+    return Percentage().format(basis_points, current_locale())
+
+
+def format_weight(grams: int | None) -> str:
+    """Format a weight in grams for the reader: `format_weight(1250)` is `1.25 kg` in English."""
+    return "-" if grams is None else Weight().format(grams, current_locale())
 
 
 def format_time(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%d %B %Y, %H:%M} UTC"
+    """Format a time in the shop's time zone, which is named."""
+    local = timezone.localtime(at)
+    return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
 
 
 def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[object], str]:
@@ -44,7 +62,17 @@ def rate_column(field: str, title: str) -> Callable[[object], str]:
 
     @display(description=title, ordering=field)
     def column(row: object) -> str:
-        return f"{getattr(row, field) / 100:g} %"
+        return format_percentage(getattr(row, field))
+
+    return column
+
+
+def weight_column(field: str, title: str) -> Callable[[object], str]:
+    """Return a column that shows a field of grams."""
+
+    @display(description=title, ordering=field)
+    def column(row: object) -> str:
+        return format_weight(getattr(row, field))
 
     return column
 

@@ -1,10 +1,11 @@
 """Forms that check the rules of the operations, and show refusals of operations and the database."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from django import forms
 from django.contrib.admin.utils import display_for_field
@@ -19,6 +20,9 @@ from commerce.rules import Fields
 from commerce.tenancy.locks import lock
 
 from .audit import Change
+from .locales import current_locale
+from .measure_fields import FindMeasure, MeasureField, Read, find_measure
+from .measures import Measure
 from .shown import MergingForm, Values, to_json
 
 
@@ -38,6 +42,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
     """
 
     rules: Fields | None = None
+    find_measure: FindMeasure = staticmethod(find_measure)
     refused: FormRefused | None = None
     # The values that the submitted page showed, by row; None if the page sent no token.
     shown_rows: dict[str, Values] | None = {}
@@ -46,17 +51,24 @@ class RuledModelForm(MergingForm, forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk is None:
-            return
+        if self.instance.pk is not None:
+            self._compare_with_stored_row()
+        for name, field in self.fields.items():
+            if isinstance(field, MeasureField):
+                field.measure = field.shown = self.require_measure(name, self._read_shown)
+                if self.is_bound:
+                    field.measure = self.require_measure(name, self._read_sent)
+
+    def _compare_with_stored_row(self) -> None:
         self.row = copy(self.instance)
         self.key = make_row_key(self.instance, self.instance.pk)
         stored = {name: self.initial[name] for name in self.fields if name in self.initial}
-        fingerprints = to_json(stored)
+        fingerprints = self.make_fingerprints(stored)
         # A script that sends no token is taken to have seen what is stored.
         shown_rows = {self.key: fingerprints} if self.shown_rows is None else self.shown_rows
         shown = shown_rows.get(self.key) if self.is_bound else None
         # Django counts a field as changed if it differs from `initial`, which must be what the page showed.
-        self.initial = {**self.initial, **self._from_json(shown or {})}
+        self.initial = {**self.initial, **self.read_fingerprints(shown or {})}
         self.merge(shown=shown, stored=stored, fingerprints=fingerprints)
 
     def mark_as_deleted(self, pk: str) -> None:
@@ -66,7 +78,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         self.ignore_hidden_inputs()
         self.key = make_row_key(self.instance, pk)
         self.fingerprints = (self.shown_rows or {}).get(self.key, {})
-        self.initial = self._from_json(self.fingerprints) | {self.instance._meta.pk.name: pk}
+        self.initial = self.read_fingerprints(self.fingerprints) | {self.instance._meta.pk.name: pk}
 
     def full_clean(self) -> None:
         super().full_clean()
@@ -75,16 +87,44 @@ class RuledModelForm(MergingForm, forms.ModelForm):
             self._errors = ErrorDict()
             self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
 
+    def require_measure(self, name: str, read: Read) -> Measure:
+        measure = self.find_measure(name, read)
+        if measure is None:
+            raise TypeError(f"{name} has no measure.")
+        return measure
+
+    def _read_shown(self, name: str) -> Any:
+        return self.initial[name] if name in self.initial else read_column(self.instance, name)
+
+    def _read_sent(self, name: str) -> Any:
+        is_sent = self.is_bound and name in self.fields and not self.fields[name].disabled
+        return self[name].data if is_sent else self._read_shown(name)
+
     def read_stored_value(self, name: str) -> object:
         return getattr(self.row, name)
 
+    def render_stored_value(self, name: str) -> object:
+        value = self.stored[name]
+        measure = self.find_measure(name, partial(read_column, self.row))
+        if measure is None or value is None:
+            return super().render_stored_value(name)
+        return measure.render(value, current_locale())
+
     def format_stored_value(self, name: str) -> str:
         value = getattr(self.row, name)
+        measure = self.find_measure(name, partial(read_column, self.row))
+        if measure is not None:
+            return "" if value is None else measure.format(value, current_locale())
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(display_for_field(value, self.row._meta.get_field(name), ""))
 
-    def _from_json(self, values: Values) -> dict[str, Any]:
+    def make_fingerprints(self, stored: Mapping[str, object]) -> Values:
+        """Return the values as the page's token carries them."""
+        return cast("Values", to_json(stored))
+
+    def read_fingerprints(self, values: Values) -> dict[str, Any]:
+        """Return what the token says that the page showed."""
         model = self.instance._meta
         return {name: model.get_field(name).to_python(values[name]) for name in self.fields if name in values}
 
@@ -94,7 +134,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
             # Empty fields are left out: Django has checked which may be empty, see `RuledFields.prepare`.
             filled_in = {
                 self._get_column(name): _to_plain(self.cleaned_data[name])
-                for name in self.base_fields.keys() & self.cleaned_data.keys()
+                for name in list_columns(self) & self.cleaned_data.keys()
                 if self.cleaned_data[name] not in (None, "") and self._get_column(name) in self.rules.rules
             }
             try:
@@ -127,6 +167,14 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
             form.add_error(None, forms.ValidationError(text, code=error.code))
         # The form may have found the same error before the operation did.
         elif field not in form.errors:
+            shown_as = form.fields[field]
+            if isinstance(shown_as, MeasureField):
+                is_missing = error.code == "required"
+                detail = (
+                    str(shown_as.error_messages["required"])
+                    if is_missing
+                    else shown_as.describe(error.detail)
+                )
             form.add_error(field, forms.ValidationError(detail, code=error.code))
     return named
 
@@ -138,12 +186,17 @@ def make_row_key(row: models.Model, pk: object) -> str:
 
 def read_all_values(form: forms.ModelForm) -> dict[str, object]:
     """Return the cleaned values by column, as operations take them: `zone_id` rather than `zone`."""
-    return _read_by_column(form, form.base_fields)
+    return _read_by_column(form, list_columns(form))
 
 
 def read_changed_values(form: forms.ModelForm) -> dict[str, object]:
     """Like `read_all_values`, but only of the changed fields."""
-    return _read_by_column(form, form.base_fields.keys() & set(form.changed_data))
+    return _read_by_column(form, list_columns(form) & set(form.changed_data))
+
+
+def list_columns(form: forms.ModelForm) -> set[str]:
+    """Return the names of the fields that are columns of the table. A form may have others besides."""
+    return form.base_fields.keys() & {field.name for field in form._meta.model._meta.fields}
 
 
 def _read_by_column(form: forms.ModelForm, names: Iterable[str]) -> dict[str, object]:
@@ -175,36 +228,13 @@ def get_form_state(request: HttpRequest) -> FormState:
     return state
 
 
-_UNITS = {"_cents": "In minor units: 1990 is 19.90.", "_bp": "In basis points: 1900 is 19 %."}
+def read_column(row: models.Model, name: str) -> Any:
+    """Return the value of a column, and of a reference the id."""
+    return getattr(row, get_column(type(row), name).attname)
 
 
-class RuledFields:
-    """For model admins and inlines: forms that check `rules` and explain the units of numbers."""
-
-    form = RuledModelForm
-    rules: Fields | None = None
-    together: Sequence[set[str]] = ()
-
-    def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
-        """Give the form class the rules, and what the request's page showed and had refused."""
-        form_class.rules = self.rules
-        required = self.rules.required if self.rules is not None else {}
-        for name, field in form_class.base_fields.items():
-            # Rules may require a field whose column may be empty.
-            if form_class._meta.model._meta.get_field(name).attname in required:
-                field.required = True
-        form_class.together = self.together
-        state = get_form_state(request)
-        form_class.refused = state.refused
-        form_class.shown_rows = state.shown_rows
-
-    def formfield_for_dbfield(
-        self, db_field: models.Field, request: HttpRequest, **kwargs: object
-    ) -> forms.Field | None:
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
-        if field is not None and not field.help_text:
-            field.help_text = next((_UNITS[end] for end in _UNITS if db_field.name.endswith(end)), "")
-        return field
+def get_column(model: type[models.Model], name: str) -> models.Field:
+    return cast("models.Field", model._meta.get_field(name))
 
 
 def lock_to_save(request: HttpRequest, rows: QuerySet) -> QuerySet:

@@ -83,6 +83,28 @@ def record_operator(row: Model, kind: StaffAction.Kind, summary: str) -> None:
     )
 
 
+def record_each(
+    request: HttpRequest,
+    *,
+    subject: str,
+    kind: StaffAction.Kind,
+    summary: str,
+    changes: Mapping[int, list[Change]],
+) -> None:
+    """Log an action on several subjects, given by id, each with its own changes."""
+    StaffAction.objects.bulk_create(
+        StaffAction(
+            username=request.user.get_username(),
+            kind=kind,
+            subject=subject,
+            subject_id=subject_id,
+            summary=summary,
+            changes=to_json(parts),
+        )
+        for subject_id, parts in changes.items()
+    )
+
+
 def find_actions_on(row: Model) -> QuerySet[StaffAction]:
     """Return the logged actions on a row, newest first."""
     return StaffAction.objects.filter(subject=row._meta.label_lower, subject_id=row.pk).order_by("-pk")

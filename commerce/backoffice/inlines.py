@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.admin.sites import AdminSite
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model, QuerySet
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
@@ -13,7 +14,6 @@ from unfold.admin import TabularInline
 from unfold.forms import PaginationInlineFormSet
 
 from .forms import (
-    RuledFields,
     RuledModelForm,
     attach_refusal_to,
     lock_to_save,
@@ -21,6 +21,7 @@ from .forms import (
     read_changed_values,
 )
 from .roles import ByRole, ReadOnly
+from .ruled_fields import RuledFields
 
 
 class RowsFormSet(PaginationInlineFormSet):
@@ -52,11 +53,16 @@ class RowsFormSet(PaginationInlineFormSet):
     # A refusal is shown in the form of the row that it is about, so each save attaches its own.
     def save_new(self, form: ModelForm, commit: bool = True) -> Model:
         with attach_refusal_to(form):
-            return self.rows.create_row(self.instance, read_all_values(form), timezone.now())
+            row = self.rows.create_row(self.instance, read_all_values(form), timezone.now())
+            self.rows.save_rest(row, form)
+        return row
 
     def save_existing(self, form: Any, obj: Model, commit: bool = True) -> Model:
         with attach_refusal_to(form):
-            return self.rows.update_row(form.row, read_changed_values(form), timezone.now())
+            changes = read_changed_values(form)
+            row = self.rows.update_row(form.row, changes, timezone.now()) if changes else obj
+            self.rows.save_rest(row, form)
+        return row
 
     def delete_existing(self, obj: Model, commit: bool = True) -> None:
         self.rows.delete_row(obj, timezone.now())
@@ -82,6 +88,13 @@ class RowsInline(OnOwnersPage, RuledFields, TabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return lock_to_save(request, super().get_queryset(request))
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+        fields = [*super().get_readonly_fields(request, obj)]
+        if self.has_change_permission(request, obj):
+            return fields
+        # Among them are the columns that show measures, of which Django makes no inputs.
+        return [*fields, *flatten_fieldsets(self.get_fieldsets(request, obj))]
+
     def create_row(self, owner: Any, fields: dict[str, Any], now: datetime) -> Model:
         raise NotImplementedError
 
@@ -90,6 +103,9 @@ class RowsInline(OnOwnersPage, RuledFields, TabularInline):
 
     def delete_row(self, row: Any, now: datetime) -> None:
         raise NotImplementedError
+
+    def save_rest(self, row: Any, form: Any) -> None:
+        """Save fields of the form that aren't columns of the row."""
 
     def get_formset(
         self, request: HttpRequest, obj: Model | None = None, **kwargs: object

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ShowFacets
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
@@ -26,7 +27,6 @@ from .audit import describe_changes
 from .export import export_as_csv
 from .forms import (
     FormRefused,
-    RuledFields,
     get_form_state,
     lock_to_save,
     read_all_values,
@@ -37,6 +37,7 @@ from .history import find_actions_on, record
 from .lists import COUNTED, BoundedPaginator, RowsList
 from .models import StaffAction
 from .roles import ByRole, ReadOnly
+from .ruled_fields import RuledFields
 from .saved_filters import SavesFilters
 from .shown import read_shown_values, sign_shown_values
 
@@ -104,6 +105,31 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
         if not self.searches_beginnings or not text:
             return super().get_search_results(request, queryset, search_term)
         return find_by_prefix(queryset, self.search_fields, text), False
+
+    def make_changelist(self, request: HttpRequest, *, per_page: int) -> ChangeList:
+        """Make the list that the request's address describes, with pages of this many rows.
+
+        Raises `ValidationFailed` if the address names unknown filters or pages.
+        """
+        try:
+            return self.get_changelist(request)(
+                request,
+                self.model,
+                self.get_list_display(request),
+                None,
+                self.get_list_filter(request),
+                self.date_hierarchy,
+                self.get_search_fields(request),
+                self.get_list_select_related(request),
+                per_page,
+                per_page,
+                (),
+                self,
+                self.get_sortable_by(request),
+                self.search_help_text,
+            )
+        except IncorrectLookupParameters:
+            raise ValidationFailed("This list doesn't have such a filter or page.") from None
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: object

@@ -18,6 +18,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
 from .display import render_preformatted
+from .measure_fields import MeasureField
 from .texts import PlainTextField, is_text_input, render_unedited_text
 
 _SALT = "commerce.backoffice.shown"
@@ -56,7 +57,7 @@ class MergedField(PlainTextField):
 
     def value(self) -> object:
         if self.name in self.form.refreshed:
-            return self.field.prepare_value(self.form.stored[self.name])
+            return self.form.render_stored_value(self.name)
         return super().value()
 
     def differs_from(self, value: object) -> bool:
@@ -64,7 +65,7 @@ class MergedField(PlainTextField):
         # The widget shows whole seconds, so the browser sends no more than these.
         if isinstance(value, datetime) and not self.field.widget.supports_microseconds:
             value = value.replace(microsecond=0)
-        if not is_text_input(self.field.widget):
+        if not is_text_input(self.field.widget) or isinstance(self.field, MeasureField):
             return self.field.has_changed(value, self.data)
         text = render_unedited_text(self.field, value)
         if text == self.data:
@@ -137,9 +138,14 @@ class MergingForm(forms.BaseForm):
         if self.is_from_unknown_page:
             text = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
             self.add_error(None, text)
-        # Unedited fields keep their stored values: outdated ones, and texts, which browsers may send back altered.
+        # Unedited fields keep their stored values: outdated ones, texts, which browsers may send back altered, and times,
+        # which may be ambiguous or without their seconds as they are shown.
         for name in self.fingerprints.keys() - set(self.changed_data):
-            if name in self.outdated or is_text_input(self.fields[name].widget):
+            field = self.fields[name]
+            is_sent_as_stored = not is_text_input(field.widget) and not isinstance(
+                field, forms.SplitDateTimeField
+            )
+            if name in self.outdated or not is_sent_as_stored:
                 self.errors.pop(name, None)
                 self.cleaned_data[name] = self.read_stored_value(name)
         for name in self.changed_data:
@@ -166,6 +172,10 @@ class MergingForm(forms.BaseForm):
     def read_stored_value(self, name: str) -> object:
         """Return the stored value in the form that cleaning the field would give."""
         return self.stored[name]
+
+    def render_stored_value(self, name: str) -> object:
+        """Return the stored value as the input shows it."""
+        return self.fields[name].prepare_value(self.stored[name])
 
     def format_stored_value(self, name: str) -> str:
         raise NotImplementedError

@@ -5,17 +5,20 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db import models
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.html import format_html
-from unfold.decorators import display
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action, display
 
-from commerce.backoffice.display import format_money, label_column
+from commerce.backoffice.bulk import WithBulkActions
+from commerce.backoffice.display import label_column, weight_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.forms import is_saving
+from commerce.backoffice.grids import WithGrids, open_grid
 from commerce.backoffice.inlines import RowsInline
+from commerce.backoffice.measure_fields import Read, clean_currency, find_measure
+from commerce.backoffice.measures import Measure, Money
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
 from commerce.formats import parse_id
@@ -23,46 +26,25 @@ from commerce.queries import sum_up
 from commerce.tenancy.locks import lock_now
 
 from . import operations, queries
+from .bulk_actions import ACTIVATE_PRODUCTS, ARCHIVE_PRODUCTS, ARCHIVE_VARIANTS
+from .hooks import find_market_currencies
 from .models import Product, Variant, VariantPricing
+from .price_grid import ComparedPriceGrid, PriceGrid
 from .rules import PRICING, PRODUCT, VARIANT
+from .variant_numbers import Kind, register_variant_numbers
+from .variant_rows import LIVE, VariantRows
 
-_LIVE = Q(archived_at__isnull=True)
+PRICES = "admin:catalog_variant_prices"
+COMPARED_PRICES = "admin:catalog_variant_compared_prices"
+# By name, because inventory imports the catalog.
+STOCK = "admin:inventory_inventorylevel_grid"
 
 
-class VariantRows(RowsInline):
-    model = Variant
-    rules = VARIANT
-    verbose_name_plural = "Variants (deleting one archives it)"
-    hide_title = True
-    ordering = ("pk",)
-    readonly_fields = ("prices",)
-    fields = ("sku", "title", "weight_grams", "tax_class", "track_inventory", "allow_backorder", "prices")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Variant]:
-        return super().get_queryset(request).filter(_LIVE).prefetch_related("pricing")
-
-    @display(description="Prices")
-    def prices(self, variant: Variant) -> str:
-        """Link the prices to the variant's page, where they can be changed."""
-        if variant.pk is None:
-            return "-"
-        prices = [format_money(price.price_cents, price.currency) for price in variant.pricing.all()]
-        link = reverse("admin:catalog_variant_change", args=[variant.pk])
-        return format_html('<a href="{}" class="text-link">{}</a>', link, ", ".join(prices) or "Set prices")
-
-    def create_row(self, owner: Product, fields: Mapping[str, object], now: datetime) -> Variant:
-        return operations.add_variant(product_id=owner.pk, fields=fields)
-
-    def update_row(self, row: Variant, changes: Mapping[str, object], now: datetime) -> Variant:
-        operations.update_variant(variant_id=row.pk, changes=changes, now=now)
-        return row
-
-    def delete_row(self, row: Variant, now: datetime) -> None:
-        operations.archive_variant(variant_id=row.pk, now=now)
+register_variant_numbers(Kind(grid=PriceGrid, area="products"))
 
 
 @admin.register(Product)
-class ProductAdmin(EditableAdmin):
+class ProductAdmin(WithBulkActions, EditableAdmin):
     area = "products"
     rules = PRODUCT
     list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
@@ -71,11 +53,12 @@ class ProductAdmin(EditableAdmin):
     search_fields = ("title", "handle", "variants__sku")
     search_help_text = "Beginning of the title, handle or SKU"
     inlines = (VariantRows,)
-    actions = ("archive", export_as_csv)
+    actions = ("edit_prices", "edit_stock", export_as_csv)
+    bulk_actions = (ACTIVATE_PRODUCTS, ARCHIVE_PRODUCTS)
     fields = (("handle", "status"), "title", "description")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Product]:
-        live_variants = Variant.objects.filter(_LIVE)
+        live_variants = Variant.objects.filter(LIVE)
         return super().get_queryset(request).annotate(live_variants=sum_up(live_variants, "product"))
 
     @display(description="Variants", ordering="live_variants")
@@ -90,20 +73,31 @@ class ProductAdmin(EditableAdmin):
         # Read again, as the operation may change more than the form did: `archived_at`.
         return queries.get_product(row.pk)
 
-    def lock_selected(self, ids: list[int]) -> None:
-        operations.lock_products_to_archive(ids)
+    @admin.action(description=_("Edit prices of the selected products"), permissions=["view"])
+    def edit_prices(self, request: HttpRequest, queryset: QuerySet[Product]) -> HttpResponse:
+        return open_grid(request, queryset, PRICES, lookup="product__in")
 
-    @admin.action(description="Archive the selected products", permissions=["write"])
-    def archive(self, request: HttpRequest, queryset: QuerySet[Product]) -> None:
-        now = timezone.now()
-        self.act_on_each(
-            request, queryset, lambda row: operations.archive_product(product_id=row.pk, now=now), "archived"
-        )
+    @admin.action(description=_("Edit stock of the selected products"), permissions=["view"])
+    def edit_stock(self, request: HttpRequest, queryset: QuerySet[Product]) -> HttpResponse:
+        return open_grid(request, queryset, STOCK, lookup="product__in")
+
+
+def find_price_measure(name: str, read: Read) -> Measure | None:
+    """Return the measure of a column of a price, whose currency is the market's if none is given."""
+    if not name.endswith("_cents"):
+        return find_measure(name, read)
+    return Money(clean_currency(read("currency")) or _find_currency(read("market")))
+
+
+def _find_currency(market_id: int | str | None) -> str:
+    known = parse_id(str(market_id))
+    return "" if known is None else find_market_currencies([known]).get(known, "")
 
 
 class PricingRows(RowsInline):
     model = VariantPricing
     rules = PRICING
+    find_measure = staticmethod(find_price_measure)
     together = ({"currency", "price_cents", "compare_at_price_cents"},)
     deletable = False
     hide_title = True
@@ -142,10 +136,17 @@ class PricingRows(RowsInline):
 
 
 @admin.register(Variant)
-class VariantAdmin(EditableAdmin):
+class VariantAdmin(WithGrids, WithBulkActions, EditableAdmin):
     area = "products"
     rules = VARIANT
-    list_display = ("sku", "title", "product", "weight_grams", "tax_class", "is_live")
+    list_display = (
+        "sku",
+        "title",
+        "product",
+        weight_column("weight_grams", "Weight"),
+        "tax_class",
+        "is_live",
+    )
     list_filter = (("archived_at", admin.EmptyFieldListFilter), "track_inventory", "allow_backorder")
     list_select_related = ("product",)
     searches_beginnings = True
@@ -153,7 +154,10 @@ class VariantAdmin(EditableAdmin):
     search_help_text = "Beginning of the SKU or of the product's title"
     inlines = (PricingRows,)
     autocomplete_fields = ("product",)
-    actions = ("archive", export_as_csv)
+    grids = (PriceGrid, ComparedPriceGrid)
+    actions_list = ("open_prices", "open_compared_prices", "open_stock")
+    actions = ("edit_prices", "edit_compared_prices", "edit_stock", export_as_csv)
+    bulk_actions = (ARCHIVE_VARIANTS,)
     fields = (
         "product",
         ("sku", "title"),
@@ -186,9 +190,26 @@ class VariantAdmin(EditableAdmin):
         operations.update_variant(variant_id=row.pk, changes=changes, now=now)
         return queries.get_variant(row.pk)
 
-    @admin.action(description="Archive the selected variants", permissions=["write"])
-    def archive(self, request: HttpRequest, queryset: QuerySet[Variant]) -> None:
-        now = timezone.now()
-        self.act_on_each(
-            request, queryset, lambda row: operations.archive_variant(variant_id=row.pk, now=now), "archived"
-        )
+    @action(description=_("Edit prices"), permissions=["view"], icon="payments")
+    def open_prices(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(reverse(PRICES))
+
+    @action(description=_("Edit prices to compare with"), permissions=["view"], icon="sell")
+    def open_compared_prices(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(reverse(COMPARED_PRICES))
+
+    @action(description=_("Edit stock"), permissions=["view"], icon="warehouse")
+    def open_stock(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(reverse(STOCK))
+
+    @admin.action(description=_("Edit prices of the selected variants"), permissions=["view"])
+    def edit_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
+        return open_grid(request, queryset, PRICES, lookup="id__in")
+
+    @admin.action(description=_("Edit prices to compare with of the selected variants"), permissions=["view"])
+    def edit_compared_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
+        return open_grid(request, queryset, COMPARED_PRICES, lookup="id__in")
+
+    @admin.action(description=_("Edit stock of the selected variants"), permissions=["view"])
+    def edit_stock(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
+        return open_grid(request, queryset, STOCK, lookup="id__in")

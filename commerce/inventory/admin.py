@@ -5,21 +5,35 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import F, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
-from unfold.decorators import display
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.grids import WithGrids
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.catalog.models import Variant
+from commerce.catalog.variant_numbers import Kind, register_variant_numbers
 
 from . import operations
 from .models import InventoryAdjustment, InventoryLevel, Location
 from .rules import LOCATION, MAX_DELTA
 from .stock_filter import StockFilter
+from .stock_grid import StockGrid
+
+register_variant_numbers(
+    Kind(
+        grid=StockGrid,
+        area="inventory",
+        prefix=_("Stock: "),
+        options={"reason": InventoryAdjustment.Reason.CORRECTION},
+    )
+)
 
 
 @admin.register(Location)
@@ -78,7 +92,7 @@ class AdjustmentRows(ReadOnlyRows):
 
 
 @admin.register(InventoryLevel)
-class InventoryLevelAdmin(ReadOnlyAdmin):
+class InventoryLevelAdmin(WithGrids, ReadOnlyAdmin):
     area = "inventory"
     # Without forms: units change by adjustments, which are recorded, and by checkouts and orders.
     list_display = ("variant", "product", "location", "on_hand", "reserved", "committed", "free_units")
@@ -99,7 +113,8 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
         "updated_at",
     )
     actions_detail = ("adjust",)
-    actions_list = ("stock",)
+    grids = (StockGrid,)
+    actions_list = ("open_grid", "stock")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InventoryLevel]:
         # The model's property can't be sorted by.
@@ -112,6 +127,10 @@ class InventoryLevelAdmin(ReadOnlyAdmin):
     @display(description="Available", ordering="free")
     def free_units(self, level: InventoryLevel) -> int:
         return level.available
+
+    @action(description=_("Edit stock"), permissions=["view"], icon="grid_on")
+    def open_grid(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponseRedirect(reverse("admin:inventory_inventorylevel_grid"))
 
     @dialog_action(
         "Adjust stock",

@@ -97,6 +97,9 @@ LOGIN_REDIRECT_URL = "admin:index"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"
+# Those that the back office is translated into. Other readers get English texts, with numbers in their own format.
+LANGUAGES = [("en", "English")]
+FORMAT_MODULE_PATH = ["commerce.backoffice.formats"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

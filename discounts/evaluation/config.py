@@ -13,7 +13,10 @@ MAX_COUNT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer. It may be null unless it is required."""
+    """An integer. It may be null unless it is required.
+
+    Of a value, it counts basis points or cents, by the `value_mode` beside it.
+    """
 
     name: str
     label: str
@@ -21,6 +24,7 @@ class Number:
     # The largest integer that JSON carries exactly to JavaScript.
     max_value: int = 2**53 - 1
     is_required: bool = True
+    is_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ Part = Number | Choice | Ids | Group | Rows
 
 VALUE = (
     Choice("value_mode", "Reduced by", VALUE_MODES),
-    Number("value_amount", "Amount, in basis points or cents", is_required=False),
+    Number("value_amount", "Percentage or amount", is_required=False, is_value=True),
 )
 
 

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -6,22 +7,26 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSplitDateTimeVerticalWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanWidget,
 )
 
+from accounts.queries import current_account
+from commerce.backoffice.bulk import BulkAction, WithBulkActions
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import label_column, money_column
+from commerce.backoffice.display import format_money, label_column, money_column
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.measure_fields import MeasureField, clean_currency
+from commerce.backoffice.measures import Money
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
@@ -85,11 +90,8 @@ class AttemptRows(VoucherRows):
 
 
 class IssueForm(BaseDialogForm):
-    initial_balance_cents = forms.IntegerField(
-        label="Balance in minor units",
-        min_value=1,
-        max_value=MAX_SAFE_INTEGER,
-        widget=UnfoldAdminIntegerFieldWidget,
+    initial_balance_cents = MeasureField(
+        label="Balance", measure=Money(""), min_value=1, max_value=MAX_SAFE_INTEGER
     )
     currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
     recipient_email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
@@ -97,6 +99,13 @@ class IssueForm(BaseDialogForm):
         label="Send it to the recipient", required=False, widget=UnfoldBooleanWidget
     )
     expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Here rather than in the class, which is made before any account is in scope.
+        self.fields["currency"].initial = current_account().default_currency
+        balance = self.fields["initial_balance_cents"]
+        balance.measure = Money(clean_currency(self.data.get("currency")))
 
 
 class RevokeForm(BaseDialogForm):
@@ -121,9 +130,27 @@ class StatusFilter(admin.SimpleListFilter):
 SHOWN_CHARACTERS = 4
 
 
+def _end(row: Voucher, *, now: datetime, **_rest: object) -> None:
+    operations.disable_voucher(voucher_id=row.pk, now=now)
+
+
+DISABLE_GIFT_CARDS = BulkAction(
+    name="disable",
+    title=_("Disable the selected gift cards"),
+    help_text=_("They can't be used for payment any more. This can't be undone."),
+    submit=_("Disable the gift cards"),
+    done="disabled",
+    run=_end,
+    describe=lambda voucher: format_money(voucher.balance_cents, voucher.currency),
+    is_done=lambda voucher: voucher.status == Voucher.Status.DISABLED,
+    is_dangerous=True,
+)
+
+
 @admin.register(Voucher)
-class VoucherAdmin(ReadOnlyAdmin):
+class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
     area = "vouchers"
+    bulk_actions = (DISABLE_GIFT_CARDS,)
     list_display = (
         "code",
         label_column("status", "Status", value_of=_status_now),
@@ -248,8 +275,8 @@ class VoucherRedemptionAdmin(ReadOnlyAdmin):
         "created_at",
         "voucher",
         "kind",
-        "amount_cents",
-        "balance_after_cents",
+        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
         "order",
         "checkout_id",
         "actor",

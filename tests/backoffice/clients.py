@@ -44,6 +44,10 @@ class StaffClient:
         """Run a list action on the rows with these ids."""
         return self.post(path, {"action": action, "_selected_action": list(ids), "index": 0})
 
+    def act_on_all(self, path: str, name: str, *ids: int, **fields: Any) -> HttpResponse:
+        """Confirm the preview of a list action on the rows with these ids."""
+        return self.post(f"{path}bulk/{name}/", {"ids": list(ids)} | fields)
+
     def confirm(self, path: str, **fields: Any) -> HttpResponse:
         """Fill in and send the dialog of an action."""
         return self.post(path, {"_form_submitted": "on"} | fields)

@@ -33,7 +33,7 @@ def test_discounts_are_tried_together(shop, support, cart):
     )
     factories.make_discount(shop, title="Not entered", code="OTHER")
 
-    page = support.get(PAGE, cart=cart, codes=" five ,nope", shipping_cents="490")
+    page = support.get(PAGE, cart=cart, codes=" five ,nope", shipping_cents="4.90")
 
     assert rows(page, "Together") == [["€40.00", "€5.80", "€4.90"]]
     assert [row[:4] for row in rows(page, "Discounts")] == [
@@ -80,7 +80,7 @@ def test_what_takes_nothing_says_why(shop, support, cart):
     assert {row[0]: row[4] for row in rows(page, "Discounts")} == {
         "Later": f"The discount starts at {tomorrow.isoformat()}.",
         "Off": "The discount is disabled.",
-        "Big": "The subtotal of 4000 cents is below the minimum of 4001 cents.",
+        "Big": "The subtotal of €40.00 is below the minimum of €40.01.",
         "Old": "The discount is archived.",
     }
 

@@ -10,7 +10,7 @@ CODE = {
     "type": "discount_code",
     "code": "WELCOME",
     "value_mode": "percentage",
-    "value_amount": 1000,
+    "value_amount": 10,
 }
 # The inputs of the mechanics, in page order.
 BOGO = {
@@ -19,7 +19,7 @@ BOGO = {
     "bogo_config_0": 2,
     "bogo_config_3": 1,
     "bogo_config_6": "percentage",
-    "bogo_config_7": 5000,
+    "bogo_config_7": "50",
 }
 BULK = {
     "title": "By the dozen",
@@ -27,7 +27,7 @@ BULK = {
     "bulk_tiers_0": "order",
     "bulk_tiers_1": 12,
     "bulk_tiers_2": "percentage",
-    "bulk_tiers_3": 500,
+    "bulk_tiers_3": "5",
     "bulk_tiers_4": 24,
     "bulk_tiers_5": "free",
 }
@@ -47,7 +47,7 @@ def only_row(shop):
 
 
 def add_discount(shop, **fields):
-    return factories.make_discount(shop, **CODE | fields)
+    return factories.make_discount(shop, **CODE | {"value_amount": 1000} | fields)
 
 
 def test_discount_is_added(shop, owner):
@@ -75,15 +75,15 @@ def test_every_type_is_offered(owner):
 
 
 def test_gift_card_is_issued_changed_and_archived(shop, owner):
-    owner.fill(ADD, title="Christmas", type="gift_card", value_amount=2500, currency="EUR")
+    owner.fill(ADD, title="Christmas", type="gift_card", value_amount="25.00", currency="EUR")
     discount = only_row(shop)
     with shop.scope():
         voucher = Voucher.objects.get()
         entry = VoucherRedemption.objects.get()
 
     owner.fill(change_path(discount), title="Easter")
-    refused = owner.fill(change_path(discount), value_amount=9900)
-    owner.act("discounts/discount/", "archive", discount.pk)
+    refused = owner.fill(change_path(discount), value_amount="99.00")
+    owner.act_on_all("discounts/discount/", "archive", discount.pk)
 
     assert (discount.voucher_id, discount.code, discount.value_mode) == (
         voucher.pk,
@@ -188,7 +188,7 @@ def test_taken_code_is_a_form_error_in_any_case(shop, owner):
         (CODE | {"value_mode": ""}, "value_mode"),
         (CODE | {"value_mode": "fixed_amount"}, "currency"),
         (CODE | {"value_mode": "fixed_amount", "currency": "XXX"}, "currency"),
-        (CODE | {"value_amount": 10_001}, "value_amount"),
+        (CODE | {"value_amount": "100.01"}, "value_amount"),
         (CODE | {"value_amount": -1}, "value_amount"),
         (CODE | {"value_amount": ""}, "value_amount"),
         (CODE | {"minimum_order_subtotal_cents": -1}, "minimum_order_subtotal_cents"),
@@ -260,7 +260,7 @@ def test_emptied_field_goes_back_to_its_default(shop, owner):
 def test_archived_discount_frees_its_code_and_is_no_longer_changed(shop, owner):
     discount = add_discount(shop)
 
-    owner.act("discounts/discount/", "archive", discount.pk)
+    owner.act_on_all("discounts/discount/", "archive", discount.pk)
     added = owner.fill(ADD, **CODE)
     changed = owner.post(change_path(discount), {"title": "Again"})
 
@@ -277,7 +277,7 @@ def test_support_reads_discounts_and_changes_none(shop, support):
         support.post(ADD, CODE | {"code": "NEW"}),
         support.post(change_path(discount), {"title": "Changed"}),
     ]
-    support.act("discounts/discount/", "archive", discount.pk)
+    support.act_on_all("discounts/discount/", "archive", discount.pk)
 
     assert shown.status_code == 200
     assert [answer.status_code for answer in refused] == [403, 403]
@@ -292,7 +292,7 @@ def test_page_shows_everything_where_it_can_not_be_edited(shop, support):
 
     # Without inputs, the page has no variables; its conditions must cope with that.
     assert "x-data='{}'" in page.content.decode()
-    assert page.content.decode().count("typeof type === &#x27;undefined&#x27; ||") == 8
+    assert page.content.decode().count("typeof type === &#x27;undefined&#x27; ||") == 7
 
 
 def test_list_shows_what_the_status_comes_to(shop, owner):

@@ -30,7 +30,7 @@ def test_export_takes_one_statement_for_any_number_of_rows(shop, owner, django_a
         deliveries = [factories.make_delivery(shop).pk for _ in range(more)]
         # Session, user, membership; five savepoints and settings; the count of the list, the size of the rows,
         # and the rows.
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(13):
             owner.act("emails/emaildelivery/", "export_as_csv", *deliveries)
 
 

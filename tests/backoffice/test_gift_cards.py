@@ -63,7 +63,7 @@ def test_page_shows_ledger_holds_and_payment_attempts(shop, support):
 def test_gift_card_is_issued_and_sent(shop, owner):
     owner.confirm(
         ISSUE,
-        initial_balance_cents=5000,
+        initial_balance_cents="50.00",
         currency="EUR",
         recipient_email="ada@example.com",
         send_email="on",
@@ -75,7 +75,7 @@ def test_gift_card_is_issued_and_sent(shop, owner):
 
 
 def test_gift_card_without_a_recipient_can_not_be_sent(shop, owner):
-    answer = owner.confirm(ISSUE, initial_balance_cents=5000, currency="EUR", send_email="on")
+    answer = owner.confirm(ISSUE, initial_balance_cents="50.00", currency="EUR", send_email="on")
 
     assert set(answer.context["form"].errors) == {"recipient_email"}
     with shop.scope():
@@ -151,7 +151,7 @@ def test_support_reads_and_does_nothing(shop, support, action):
     voucher = make_voucher(shop, recipient_email="ada@example.com")
 
     acted = support.confirm(path(voucher, action), reason="Stolen")
-    issued = support.confirm(ISSUE, initial_balance_cents=5000, currency="EUR")
+    issued = support.confirm(ISSUE, initial_balance_cents="50.00", currency="EUR")
 
     assert (acted.status_code, issued.status_code) == (403, 403)
     assert support.get(f"{LIST}{voucher.pk}/change/").status_code == 200

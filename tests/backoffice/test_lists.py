@@ -31,9 +31,9 @@ ROW_MODELS = sorted(
 
 DATED = [model for model in ROW_MODELS if any(isinstance(field, DateField) for field in model._meta.fields)]
 
-# Session, user, membership, the scope's four (savepoint, setting and their ends), count, rows, tasks of the
+# Session, user, membership, time zone, the scope's four (savepoint, setting and their ends), count, rows, tasks of the
 # sidebar, and saved filters.
-STATEMENTS = 11
+STATEMENTS = 12
 # These load the choices of a filter: markets, locations, tax classes, members, roles.
 WITH_FILTER = {StaffAction, Cart, Checkout, InventoryLevel, Order, ShippingZone, StaffInvitation, TaxRate}
 # This one loads the shop's sender address.

@@ -146,7 +146,9 @@ def test_support_can_not_run_an_action_of_a_list(shop, support):
     product = factories.make_product(shop)
 
     support.act(path_of(Product), "archive", product.pk)
+    answer = support.act_on_all(path_of(Product), "archive", product.pk)
 
+    assert answer.status_code == 403
     with shop.scope():
         assert Product.objects.get().status == "active"
 

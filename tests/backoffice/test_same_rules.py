@@ -45,10 +45,13 @@ def count(model, shop):
 
 def typed(fields):
     """Return the fields as typed into a form."""
-    return {name.removesuffix("_id"): _typed(value) for name, value in fields.items()}
+    return {name.removesuffix("_id"): _typed(name, value) for name, value in fields.items()}
 
 
-def _typed(value):
+def _typed(name, value):
+    # All measures here have two decimals.
+    if isinstance(value, int) and name.endswith(("_cents", "_bp", "value_amount")):
+        return f"{value / 100:.2f}"
     if isinstance(value, list):
         return ",".join(map(str, value))
     return json.dumps(value) if isinstance(value, dict) else value
@@ -146,7 +149,9 @@ def test_price_is_refused_by_each(shop, owner, fields, code):
     answer = shop.admin.put(
         f"variants/{variant.pk}/pricing/{shop.market.pk}.json", {"price_cents": 1} | fields
     )
-    page = owner.fill(f"catalog/variant/{variant.pk}/change/", **{f"pricing__0__{field}": fields[field]})
+    page = owner.fill(
+        f"catalog/variant/{variant.pk}/change/", **{f"pricing__0__{field}": typed(fields)[field]}
+    )
 
     assert field_errors(answer) == {(field, code)}
     assert codes_of(page.context["inline_admin_formsets"][0].formset.forms[0]) == {(field, code)}
@@ -167,7 +172,7 @@ def test_rate_is_refused_by_each(shop, owner, fields, code):
     rate = {"price_cents": 490, "currency": "EUR"} | fields
 
     answer = shop.admin.post(f"shipping/methods/{method.pk}/rates.json", rate)
-    row = {f"rates__0__{name}": value for name, value in rate.items()}
+    row = {f"rates__0__{name}": value for name, value in typed(rate).items()}
     page = owner.fill(f"shipping/shippingmethod/{method.pk}/change/", rates__TOTAL_FORMS=1, **row)
     with shop.scope(), pytest.raises(ValidationFailed) as refused:
         create_rate(method_id=method.pk, fields=rate, now=timezone.now())
@@ -214,7 +219,7 @@ def test_gift_card_is_refused_by_each(shop, owner, fields, dialog, path, code):
     card = {"initial_balance_cents": 5000, "currency": "EUR"}
 
     answer = shop.admin.post("vouchers.json", card | fields)
-    page = owner.confirm("discounts/voucher/issue/", **card | dialog)
+    page = owner.confirm("discounts/voucher/issue/", **typed(card) | dialog)
 
     assert field_errors(answer) == {(path, code)}
     assert codes_of(page.context["form"]) == {(path, code)}

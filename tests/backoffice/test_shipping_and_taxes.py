@@ -38,11 +38,11 @@ def method_path(method):
 
 
 def test_tax_rate_is_added_changed_and_deleted(shop, owner):
-    owner.fill("taxes/taxrate/add/", country_code="de", tax_class="reduced", rate_bp=700)
+    owner.fill("taxes/taxrate/add/", country_code="de", tax_class="reduced", rate_bp="7 %")
     with shop.scope():
         rate = TaxRate.objects.get()
 
-    owner.fill(f"taxes/taxrate/{rate.pk}/change/", rate_bp=500)
+    owner.fill(f"taxes/taxrate/{rate.pk}/change/", rate_bp="5")
     with shop.scope():
         changed = TaxRate.objects.get()
     owner.post(f"taxes/taxrate/{rate.pk}/delete/", {"post": "yes"})
@@ -55,7 +55,7 @@ def test_tax_rate_is_added_changed_and_deleted(shop, owner):
 def test_second_tax_rate_of_a_class_is_a_form_error(shop, owner):
     factories.make_tax_rate(shop, 1900)
 
-    answer = owner.fill("taxes/taxrate/add/", country_code="DE", tax_class="standard", rate_bp=2000)
+    answer = owner.fill("taxes/taxrate/add/", country_code="DE", tax_class="standard", rate_bp=20)
 
     assert list(errors_of(answer)) == ["__all__"]
     with shop.scope():
@@ -64,10 +64,10 @@ def test_second_tax_rate_of_a_class_is_a_form_error(shop, owner):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("country_code", "XX"), ("rate_bp", "10001"), ("rate_bp", "-1"), ("tax_class", "A b")],
+    [("country_code", "XX"), ("rate_bp", "100.01"), ("rate_bp", "-1"), ("tax_class", "A b")],
 )
 def test_tax_rate_that_the_api_refuses_is_a_form_error(shop, owner, field, value):
-    fields = {"country_code": "DE", "tax_class": "standard", "rate_bp": 1900, field: value}
+    fields = {"country_code": "DE", "tax_class": "standard", "rate_bp": 19, field: value}
 
     answer = owner.fill("taxes/taxrate/add/", **fields)
 
@@ -129,9 +129,9 @@ def test_rates_are_added_changed_and_deleted_on_the_page_of_their_method(shop, o
     owner.fill(
         method_path(method),
         rates__TOTAL_FORMS=3,
-        rates__0__price_cents=390,
+        rates__0__price_cents="3.90",
         rates__1__DELETE="on",
-        rates__2__price_cents=690,
+        rates__2__price_cents="6.90",
         rates__2__currency="eur",
         rates__2__max_weight_grams=1000,
     )
@@ -153,12 +153,12 @@ def test_method_is_added_with_its_rates(shop, owner):
         "shipping/shippingmethod/add/",
         **METHOD | {"zone": zone.pk, "carrier_config": '{"shop_id": "42"}'},
         rates__TOTAL_FORMS=2,
-        rates__0__price_cents=490,
+        rates__0__price_cents="4.90",
         rates__0__currency="eur",
-        rates__1__price_cents=0,
+        rates__1__price_cents="0.00",
         rates__1__currency="EUR",
         rates__1__display_name="Over 50",
-        rates__1__min_subtotal_cents=5000,
+        rates__1__min_subtotal_cents="50.00",
     )
 
     with shop.scope():
@@ -181,7 +181,7 @@ def test_method_is_changed(shop, owner):
         zone=zone.pk,
         estimated_days_min=1,
         estimated_days_max=2,
-        cod_fee_cents=99,
+        cod_fee_cents="0.99",
     )
 
     with shop.scope():
@@ -300,7 +300,7 @@ def test_refused_rate_of_a_new_method_keeps_the_method_from_being_made(shop, own
         "shipping/shippingmethod/add/",
         **METHOD | {"zone": zone.pk, "rate_mode": "free"},
         rates__TOTAL_FORMS=1,
-        rates__0__price_cents=1,
+        rates__0__price_cents="0.01",
         rates__0__currency="EUR",
     )
 
@@ -316,7 +316,7 @@ def test_flat_rate_takes_the_place_of_one_that_is_deleted_with_it(shop, owner):
         method_path(rate.method),
         rates__TOTAL_FORMS=2,
         rates__0__DELETE="on",
-        rates__1__price_cents=690,
+        rates__1__price_cents="6.90",
         rates__1__currency="EUR",
     )
 

@@ -80,7 +80,9 @@ def test_rows_below_that_staff_left_alone_change_no_byte(shop, owner):
 
     answers = [owner.post(path_of(method), sent)]
     set_meanwhile(shop, rate, deleted_at=None)
-    answers += [owner.post(path_of(method), sent | {f"{prefix_of(page, ShippingRate)}-0-price_cents": 7})]
+    answers += [
+        owner.post(path_of(method), sent | {f"{prefix_of(page, ShippingRate)}-0-price_cents": "0.07"})
+    ]
 
     assert [answer.status_code for answer in answers] == [302, 302]
     assert stored(shop, rate, "display_name", "price_cents") == {
@@ -215,7 +217,7 @@ def test_page_of_a_customer_who_was_redacted_meanwhile_says_so(shop, owner, supp
     answer = owner.post(path_of(customer), sent | {"first_name": "Zed"})
 
     assert answer.status_code == 409
-    said = "Nothing was saved: the customer&#x27;s personal data was erased on 22 November 2026, 10:05 UTC."
+    said = "Nothing was saved: the customer&#x27;s personal data was erased on 22 Nov 2026, 10:05 UTC."
     assert said in answer.text
     assert stored(shop, customer, "first_name") == {"first_name": ""}
     assert owner.get(path_of(customer)).status_code == 200
@@ -232,7 +234,7 @@ def test_page_of_a_discount_that_was_archived_meanwhile_says_so(shop, owner):
     answer = owner.post(path_of(discount), sent | {"title": "Zed"})
 
     assert answer.status_code == 409
-    assert "Nothing was saved: the discount was archived on 22 November 2026, 10:05 UTC." in answer.text
+    assert "Nothing was saved: the discount was archived on 22 Nov 2026, 10:05 UTC." in answer.text
     assert stored(shop, discount, "title") == {"title": "Some"}
     assert logged(shop) == []
 

@@ -17,6 +17,7 @@ from tests.rows import account_owned_models, make_rows
 
 # Read-only pages, open to read-only users.
 LOOKS = {"test_address", "try_discounts", "try_on_cart", "statistics"}
+LOOKS |= {"open_prices", "open_compared_prices", "open_stock", "open_grid"}
 FIELDS = {
     "_form_submitted": "on",
     "amount_cents": 1,
@@ -25,6 +26,7 @@ FIELDS = {
     "email": "eve@example.com",
     "delta": 5,
     "grace_seconds": 0,
+    "ids": 1,
     "initial_balance_cents": 100,
     "kind": "admin",
     "name": "CI",
@@ -90,6 +92,8 @@ def test_whoever_may_only_look_changes_nothing_by_any_page(shop, rows, looker):
         pk = rows[model].pk if model in rows else 1
         paths = [path_of(model, pk, action) for action in names(model_admin.actions_detail)]
         paths += [path_of(model, action) for action in names(model_admin.actions_list)]
+        paths += [path_of(model, grid.name) for grid in getattr(model_admin, "grids", ())]
+        paths += [path_of(model, "bulk", bulk.name) for bulk in getattr(model_admin, "bulk_actions", ())]
         open_dialogs += [path for path in paths if looker.post(path, FIELDS).status_code != 403]
         for path in (path_of(model, "add"), path_of(model, pk, "change"), path_of(model, pk, "delete")):
             looker.post(path, FIELDS)

@@ -50,7 +50,7 @@ def test_amount_is_not_edited_beside_a_unit_that_others_changed(shop, owner):
     sent = filled(owner.get(path_of(discount)))
     set_meanwhile(shop, discount, value_mode="fixed_amount", value_amount=5000, currency="EUR")
 
-    refused = owner.post(path_of(discount), sent | {"value_amount": 3000})
+    refused = owner.post(path_of(discount), sent | {"value_amount": "30"})
 
     said = (
         "After you opened this page, somebody else changed “Currency” to “EUR” and changed “Value mode” "
@@ -73,12 +73,12 @@ def test_price_is_left_as_others_set_it_and_its_edit_is_refused(shop, owner):
 
     left = owner.post(path_of(variant), sent | {"title": "Edited"})
     kept = stored(shop, price, "price_cents")
-    refused = owner.post(path_of(variant), sent | {"title": "Half", "pricing-0-price_cents": 1500})
+    refused = owner.post(path_of(variant), sent | {"title": "Half", "pricing-0-price_cents": "15.00"})
 
     assert left.status_code == 302
     assert kept == stored(shop, price, "price_cents") == {"price_cents": 2500}
     rows = refused.context["inline_admin_formsets"][0].formset
-    assert rows.errors == [{"price_cents": [conflict_message("Price cents", 2500)]}]
+    assert rows.errors == [{"price_cents": [conflict_message("Price", "€25.00")]}]
     assert stored(shop, variant, "title") == {"title": "Edited"}
 
 
@@ -91,8 +91,8 @@ def test_row_that_others_deleted_is_left_out_and_its_edit_is_refused(shop, owner
     sent, prefix = filled(page), prefix_of(page, ShippingRate)
     set_meanwhile(shop, gone, deleted_at=datetime.now(UTC))
 
-    left = owner.post(path_of(method), sent | {f"{prefix}-1-price_cents": 800})
-    refused = owner.post(path_of(method), sent | {f"{prefix}-0-price_cents": 1})
+    left = owner.post(path_of(method), sent | {f"{prefix}-1-price_cents": "8.00"})
+    refused = owner.post(path_of(method), sent | {f"{prefix}-0-price_cents": "0.01"})
     marked = owner.post(path_of(method), filled(refused) | {f"{prefix}-0-DELETE": "on"})
 
     assert left.status_code == 302

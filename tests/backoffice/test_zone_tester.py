@@ -11,7 +11,7 @@ PARCEL = {
     "country_code": "DE",
     "zip": "10115",
     "weight_grams": "1200",
-    "subtotal_cents": "2000",
+    "subtotal_cents": "20.00",
     "quantity": "2",
     "currency": "",
 }
@@ -78,7 +78,7 @@ def test_offers_and_reasons_are_shown(shop, support):
             ["€5.90", "Parcel", "-", "Germany", "1 to 3", "+ €1.50", "-"],
             ["€10.00 Best", "Locker", "-", "Germany", "2", "No", "Required"],
         ],
-        [["Germany", "Locker", "€15.00 Heavy", "From 5,000 g; the parcel weighs 1,200 g."]],
+        [["Germany", "Locker", "€15.00 Heavy", "From 5 kg; the parcel weighs 1.2 kg."]],
         [["Hamburg", "1", "None of the zone's patterns matches 10115."]],
     ]
 
@@ -153,7 +153,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, django_assert_nu
         for _ in range(more):
             factories.make_rate(shop)
             factories.make_zone(shop, market=shop.market, zip_patterns=["2*"])
-        # Session, user, membership, the scope's four, the markets, zones and rates, and the tasks of the sidebar.
+        # Session, user, membership, time zone, the scope's four, the markets, zones and rates, and the tasks of the sidebar.
         with django_assert_num_queries(11):
             page = ask(support, shop)
 

@@ -28,9 +28,9 @@ def parcel(**fields):
     ("fields", "asked", "reason"),
     [
         ({"currency": "USD"}, {}, "The price is in USD, not EUR."),
-        ({"min_weight_grams": 5000}, {}, "From 5,000 g; the parcel weighs 1,200 g."),
-        ({"max_weight_grams": 1000}, {}, "Up to 1,000 g; the parcel weighs 1,200 g."),
-        ({"min_weight_grams": 1, "max_weight_grams": 2}, {}, "From 1 g to 2 g; the parcel weighs 1,200 g."),
+        ({"min_weight_grams": 5000}, {}, "From 5 kg; the parcel weighs 1.2 kg."),
+        ({"max_weight_grams": 1000}, {}, "Up to 1 kg; the parcel weighs 1.2 kg."),
+        ({"min_weight_grams": 1, "max_weight_grams": 2}, {}, "From 1 g to 2 g; the parcel weighs 1.2 kg."),
         ({"min_subtotal_cents": 5000}, {}, "From €50.00; the goods cost €20.00."),
         ({"max_subtotal_cents": 0}, {}, "Up to €0.00; the goods cost €20.00."),
         ({"min_quantity": 3}, {}, "From 3 items; the parcel has 2 items."),

@@ -20,20 +20,20 @@ FORMS = st.sampled_from(
     [
         ("variant", {"weight_grams": "40000"}),
         ("variant", {"tax_class": "reduced"}),
-        ("variant", {"pricing-0-price_cents": "777"}),
+        ("variant", {"pricing-0-price_cents": "7.77"}),
         ("product", {"status": "active"}),
         ("product", {"status": "archived"}),
         ("product", {"variants-0-allow_backorder": "on"}),
-        ("discount", {"value_amount": "2500"}),
+        ("discount", {"value_amount": "25"}),
         ("discount", {"usage_limit_total": "1"}),
         ("discount", {"code": ""}),
         ("discount", {"status": "disabled"}),
         ("market", {"prices_include_tax": ""}),
         ("market", {"status": "active"}),
-        ("method", {"cod_fee_cents": "1"}),
+        ("method", {"cod_fee_cents": "0.01"}),
         ("zone", {"country_codes": "AT"}),
         ("location", {"priority": "3"}),
-        ("tax_rate", {"rate_bp": "1000"}),
+        ("tax_rate", {"rate_bp": "10"}),
         ("customer", {"email": "eve@example.com"}),
     ]
 )
@@ -52,14 +52,17 @@ class BackOffice(Merchants):
         """End two rows at once by a list action."""
         shop = self.stall(stall)
         paths = {
-            "product": ("catalog/product/", "archive", self._ids(shop, Product)),
-            "variant": ("catalog/variant/", "archive", self._ids(shop, Variant)),
-            "discount": ("discounts/discount/", "archive", shop.discount_ids),
-            "market": ("accounts/market/", "deactivate", shop.market_ids),
+            "product": ("catalog/product/bulk/archive/", self._ids(shop, Product)),
+            "variant": ("catalog/variant/bulk/archive/", self._ids(shop, Variant)),
+            "discount": ("discounts/discount/bulk/archive/", shop.discount_ids),
         }
-        path, action, ids = paths[kind]
-        chosen = [any_of(ids, index), any_of(ids, index + 1)]
-        self._use(shop, lambda staff: staff.act(path, action, *chosen))
+        if kind == "market":
+            chosen = [any_of(shop.market_ids, index), any_of(shop.market_ids, index + 1)]
+            self._use(shop, lambda staff: staff.act("accounts/market/", "deactivate", *chosen))
+            return
+        path, ids = paths[kind]
+        data = {"ids": [any_of(ids, index), any_of(ids, index + 1)]}
+        self._use(shop, lambda staff: staff.post(path, data))
 
     @act(stall=STALLS, index=INDEXES, how=st.sampled_from(["disable", "revoke", "resend"]))
     def end_gift_card_by_hand(self, stall: int, index: int, how: str) -> None:

@@ -1,5 +1,5 @@
 from .pricing import add_pricing, set_pricing
-from .products import archive_product, create_product, lock_products_to_archive, update_product
+from .products import archive_product, create_product, update_product
 from .variants import add_variant, archive_variant, update_variant
 
 __all__ = [
@@ -8,7 +8,6 @@ __all__ = [
     "archive_product",
     "archive_variant",
     "create_product",
-    "lock_products_to_archive",
     "set_pricing",
     "update_product",
     "update_variant",

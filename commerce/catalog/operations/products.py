@@ -1,10 +1,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from commerce.catalog.models import Product, Variant
+from commerce.catalog.models import Product
 from commerce.catalog.rules import NEW_PRODUCT, PRODUCT
 from commerce.queries import get_or_not_found
-from commerce.tenancy.locks import lock_now
 
 from .sizes import lock_product
 from .variants import insert_variants
@@ -50,9 +49,3 @@ def archive_product(*, product_id: int, now: datetime) -> None:
     product = get_or_not_found(Product.objects, pk=product_id)
     if product.status != Product.Status.ARCHIVED:
         update_product(product_id=product_id, changes={"status": Product.Status.ARCHIVED}, now=now)
-
-
-def lock_products_to_archive(product_ids: Sequence[int]) -> None:
-    """Lock several products, then their variants, before each is archived."""
-    lock_now(Product.objects.filter(pk__in=product_ids))
-    lock_now(Variant.objects.filter(product_id__in=product_ids))

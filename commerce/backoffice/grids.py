@@ -1,0 +1,392 @@
+"""Tables in which staff change many numbers at once, such as prices by variant and market.
+
+A grid shows one page of a list. Staff send it, see what would change, and confirm. Every cell that they changed is saved
+by the operation that its own page uses, in one transaction: one refusal, and nothing is saved. Cells that somebody else
+changed meanwhile are marked with the current value (`shown`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import AdminSite
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from commerce.errors import Refusal, ValidationFailed
+
+from . import audit
+from .display import StrOrPromise
+from .history import record_each
+from .locales import ENGLISH, current_locale, use_locale
+from .measure_fields import MeasureField
+from .measures import Measure, Money
+from .models import StaffAction
+from .options import AccountModelAdmin
+from .shown import MergingForm, Values, read_shown_values, sign_shown_values
+
+# Cells on one page.
+MAX_CELLS = 500
+# Columns of one page, such as markets.
+MAX_COLUMNS = 50
+# The key of the page's only form in the token of shown values.
+_PAGE = "grid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a grid; `id` is that of its row, such as a market."""
+
+    id: int
+    title: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A number of a grid. Where nothing is stored, `value` is None."""
+
+    row_id: int
+    column_id: int
+    value: int | None
+    measure: Measure
+    # What staff should know about it, such as units that are reserved.
+    hint: str = ""
+    is_fixed: bool = False
+
+    @property
+    def unit(self) -> str:
+        return self.measure.currency if isinstance(self.measure, Money) else ""
+
+    @property
+    def name(self) -> str:
+        return f"cell-{self.row_id}-{self.column_id}"
+
+    def of_row(self, row_id: int) -> "Cell":
+        """Return the same cell of another row."""
+        return replace(self, row_id=row_id)
+
+    def format(self, value: int | None) -> str:
+        return "-" if value is None else self.measure.format(value, current_locale())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a grid with its cells in the order of the columns."""
+
+    id: int
+    title: str
+    detail: str
+    link: str
+    cells: list[Cell] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    columns: list[Column]
+    rows: list[Row]
+
+    def list_cells(self) -> dict[str, Cell]:
+        """Return the cells by the names of their inputs."""
+        return {cell.name: cell for row in self.rows for cell in row.cells}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A changed cell, as the preview shows it."""
+
+    row: Row
+    column: Column
+    cell: Cell
+    value: int | None
+
+    @property
+    def before(self) -> str:
+        return self.cell.format(self.cell.value)
+
+    @property
+    def after(self) -> str:
+        return self.cell.format(self.value)
+
+
+class GridForm(MergingForm, forms.Form):
+    """The cells of a grid. A cell that wasn't sent counts as unedited."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        data: Mapping[str, str] | None = None,
+        shown: Values | None = None,
+        *,
+        may_be_emptied: bool = False,
+    ) -> None:
+        self.grid = grid
+        self.cells = {name: cell for name, cell in grid.list_cells().items() if not cell.is_fixed}
+        stored = {name: cell.value for name, cell in self.cells.items()}
+        # With the unit, since the same number is another amount in another currency.
+        fingerprints: Values = {name: [cell.value, cell.unit] for name, cell in self.cells.items()}
+        seen: Values = fingerprints | (shown or {})
+        initial = {name: seen[name][0] for name in self.cells}
+        super().__init__(data, initial=initial)
+        columns = {column.id: column for column in grid.columns}
+        titles = {row.id: row.title for row in grid.rows}
+        for name, cell in self.cells.items():
+            label = f"{titles[cell.row_id]}, {columns[cell.column_id].title}"
+            widget = forms.TextInput(
+                attrs={"class": "grid-input", "aria-label": label, "data-stored": _render(cell, cell.value)}
+            )
+            # Where nothing is stored, a cell can be left empty.
+            is_required = cell.value is not None and not may_be_emptied
+            self.fields[name] = MeasureField(
+                measure=cell.measure, label=label, required=is_required, min_value=0, widget=widget
+            )
+        if data is not None:
+            unsent = {
+                name: _render(cell, initial[name]) for name, cell in self.cells.items() if name not in data
+            }
+            self.data = {**{name: data[name] for name in data}, **unsent}
+        self.merge(shown=seen, stored=stored, fingerprints=fingerprints)
+        self.has_lost_rows = shown is not None and not shown.keys() <= self.cells.keys()
+
+    def clean(self) -> dict[str, Any]:
+        if self.has_lost_rows:
+            text = _(
+                "Nothing was saved: some of the rows were archived meanwhile. Check the others and save again."
+            )
+            self.add_error(None, text)
+        return self.cleaned_data
+
+    def format_stored_value(self, name: str) -> str:
+        cell = self.cells[name]
+        return "" if cell.value is None else cell.format(cell.value)
+
+    def list_changes(self) -> list[Change]:
+        """Return the changed cells in the order of the grid, of a valid form."""
+        columns = {column.id: column for column in self.grid.columns}
+        changed = set(self.changed_data)
+        return [
+            Change(row=row, column=columns[cell.column_id], cell=cell, value=self.cleaned_data[cell.name])
+            for row in self.grid.rows
+            for cell in row.cells
+            if cell.name in changed
+        ]
+
+
+def _render(cell: Cell, value: int | None) -> str:
+    return "" if value is None else cell.measure.render(value, current_locale())
+
+
+class GridPage:
+    """A grid below a list. Subclasses load its rows and save its cells."""
+
+    # Such as "prices": the last part of the page's address.
+    name: str
+    title: StrOrPromise
+    help_text: StrOrPromise = ""
+    # The model of the rows, for the log.
+    subject: str
+    # Whether a number can be removed.
+    may_be_emptied = False
+
+    def __init__(self, model_admin: AccountModelAdmin) -> None:
+        self.admin = self.guard = model_admin
+
+    def list_columns(self) -> list[Column]:
+        """Return at most `MAX_COLUMNS` columns."""
+        raise NotImplementedError
+
+    def load(self, row_ids: list[int], columns: list[Column]) -> list[Row]:
+        """Load these rows, in this order and in a fixed number of statements; those that don't exist are left out."""
+        raise NotImplementedError
+
+    def make_empty_cell(self, column: Column) -> Cell:
+        """Return the cell of a row that doesn't exist yet."""
+        raise NotImplementedError
+
+    def lock(self, row_ids: list[int], columns: list[Column]) -> None:
+        """Lock all that saving cells of these rows will lock."""
+        raise NotImplementedError
+
+    def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
+        """Save a cell by the operation of its own page. Raises what the operation raises."""
+        raise NotImplementedError
+
+    def make_options(self, data: Mapping[str, str] | None) -> forms.Form | None:
+        """Return a form for what holds for all cells, such as a reason."""
+        return None
+
+    def show(self, request: HttpRequest) -> HttpResponse:
+        """Answer a request of the page."""
+        if not self.guard.has_view_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return self._show_list(request)
+        if not self.guard.has_write_permission(request):
+            raise PermissionDenied
+        shown = (read_shown_values(request) or {}).get(_PAGE)
+        if shown is None:
+            raise ValidationFailed(_("Nothing was saved: this page is too old or incomplete. Open it again."))
+        columns = self.list_columns()
+        row_ids = list(dict.fromkeys(int(name.split("-")[1]) for name in shown))
+        is_saving = "save" in request.POST
+        if is_saving:
+            self.lock(row_ids, columns)
+        grid = Grid(columns=columns, rows=self.load(row_ids, columns))
+        form = GridForm(grid, request.POST, shown, may_be_emptied=self.may_be_emptied)
+        options = self.make_options(request.POST)
+        if "edit" in request.POST or not (form.is_valid() and (options is None or options.is_valid())):
+            return self._render(request, form, options)
+        changes = form.list_changes()
+        if not changes:
+            self.admin.message_user(request, _("Nothing was changed."), messages.INFO)
+            return redirect(request.get_full_path())
+        if not is_saving:
+            return self._preview(request, form, options, changes, shown)
+        if not self._save(form, changes, {} if options is None else options.cleaned_data):
+            return self._render(request, form, options)
+        self.log(request, changes)
+        count = len(changes)
+        text = ngettext("%(count)d value was changed.", "%(count)d values were changed.", count)
+        self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
+        return redirect(request.get_full_path())
+
+    def _show_list(self, request: HttpRequest) -> HttpResponse:
+        columns = self.list_columns()
+        per_page = max(1, MAX_CELLS // max(1, len(columns)))
+        found = self.admin.make_changelist(request, per_page=per_page)
+        row_ids = [row.pk for row in found.result_list]
+        form = GridForm(Grid(columns=columns, rows=self.load(row_ids, columns)))
+        return self._render(request, form, self.make_options(None), found)
+
+    def _save(self, form: GridForm, changes: Iterable[Change], options: Mapping[str, Any]) -> bool:
+        """Save all changes, or else add the reasons to the form, save none, and return False."""
+        with suppress(_Refused), transaction.atomic():
+            for change in changes:
+                try:
+                    self.save_cell(change, options)
+                except Refusal as refusal:
+                    detail = "; ".join(error.detail for error in refusal.errors) or refusal.detail
+                    form.add_error(change.cell.name, forms.ValidationError(detail, code=refusal.code))
+            if form.errors:
+                raise _Refused
+        return not form.errors
+
+    def log(self, request: HttpRequest, changes: Iterable[Change]) -> None:
+        """Log each row's changes, with the values before and after."""
+        found: dict[int, list[audit.Change]] = {}
+        # The log reads the same whoever wrote it.
+        with use_locale(ENGLISH):
+            for change in changes:
+                label = f"{self.title}: {change.column.title}"
+                before = "" if change.cell.value is None else change.before
+                after = "" if change.value is None else change.after
+                found.setdefault(change.row.id, []).append(audit.Change(label, before, after))
+        record_each(
+            request,
+            subject=self.subject,
+            kind=StaffAction.Kind.CHANGED,
+            summary=f"changed {self.title}",
+            changes=found,
+        )
+
+    def _render(
+        self, request: HttpRequest, form: GridForm, options: forms.Form | None, found: Any = None
+    ) -> HttpResponse:
+        may_change = self.guard.has_write_permission(request)
+        rows = [
+            {"row": row, "cells": [_make_shown_cell(form, cell, may_change=may_change) for cell in row.cells]}
+            for row in form.grid.rows
+        ]
+        errors = sum(1 for name in form.errors if name in form.cells)
+        context = {
+            "form": form,
+            "options": options,
+            "columns": form.grid.columns,
+            "rows": rows,
+            "shown": sign_shown_values({_PAGE: form.fingerprints}),
+            "may_change": may_change,
+            # Not as `cl`: the page's header would offer to show the whole list.
+            "found": found,
+            "error_count": errors,
+        }
+        return self._answer(request, "backoffice/grid.html", context)
+
+    def _preview(
+        self,
+        request: HttpRequest,
+        form: GridForm,
+        options: forms.Form | None,
+        changes: list[Change],
+        shown: Values,
+    ) -> HttpResponse:
+        sent = {change.cell.name: form.data[change.cell.name] for change in changes}
+        if options is not None:
+            sent |= {bound.html_name: bound.data or "" for bound in options}
+        # The token of the page that was sent: what others change before the confirmation is noticed as well.
+        context = {"changes": changes, "sent": sent, "shown": sign_shown_values({_PAGE: shown})}
+        return self._answer(request, "backoffice/grid_preview.html", context)
+
+    def _answer(self, request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+        opts = self.admin.opts
+        shared = {
+            **self.admin.admin_site.each_context(request),
+            "title": self.title,
+            "help_text": self.help_text,
+            "opts": opts,
+            "list_url": reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist"),
+        }
+        return TemplateResponse(request, template, shared | context)
+
+
+class _Refused(Exception):
+    """Rolls back what was saved before a cell was refused."""
+
+
+def _make_shown_cell(form: GridForm, cell: Cell, *, may_change: bool) -> dict[str, object]:
+    is_input = may_change and not cell.is_fixed
+    return {"cell": cell, "text": cell.format(cell.value), "field": form[cell.name] if is_input else None}
+
+
+class WithGrids:
+    """For model admins: pages with grids, whose addresses are below the list's."""
+
+    grids: Sequence[type[GridPage]] = ()
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = [
+            path(f"{grid.name}/", self._make_view(grid), name=name_grid_url(self.opts, grid.name))  # type: ignore[attr-defined]
+            for grid in self.grids
+        ]
+        return [*pages, *super().get_urls()]  # type: ignore[misc]
+
+    def _make_view(self, grid: type[GridPage]) -> Callable[..., HttpResponse]:
+        def view(request: HttpRequest) -> HttpResponse:
+            return grid(self).show(request)  # type: ignore[arg-type]
+
+        site: AdminSite = self.admin_site  # type: ignore[attr-defined]
+        return site.admin_view(view)
+
+
+def name_grid_url(opts: Any, name: str) -> str:
+    return f"{opts.app_label}_{opts.model_name}_{name.replace('-', '_')}"
+
+
+def open_grid(request: HttpRequest, rows: QuerySet, url_name: str, *, lookup: str) -> HttpResponse:
+    """Open a grid from a list action: of the selected rows, or of all that the list's search and filters find."""
+    query = request.GET.copy()
+    # The page of the list says nothing about the grid's.
+    query.pop("p", None)
+    if request.POST.get("select_across", "0") != "1":
+        query = QueryDict(mutable=True)
+        query[lookup] = ",".join(map(str, rows.order_by("pk").values_list("pk", flat=True)))
+    return redirect(f"{reverse(url_name)}?{query.urlencode()}")

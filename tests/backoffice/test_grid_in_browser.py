@@ -1,0 +1,57 @@
+"""The grid in a real browser: keyboard, marks, a table pasted from a spreadsheet, and the preview."""
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import expect
+
+from commerce.catalog.models import VariantPricing
+from tests import factories
+from tests.backoffice.clients import make_staff
+from tests.demo.test_browser import page  # noqa: F401  a fixture
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PASTE = """(input, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", text);
+    input.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+}"""
+
+
+def test_prices_are_typed_pasted_reviewed_and_saved(shop, live_server, page):  # noqa: F811  the fixture
+    first, second, third = (factories.make_variant(shop, price_cents=1000 * n) for n in (1, 2, 3))
+    session = make_staff(shop).browser.cookies[settings.SESSION_COOKIE_NAME].value
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}
+    page.context.add_cookies([cookie])
+
+    def cell(variant):
+        return page.get_by_label(f"{variant.sku}, {shop.market.name}")
+
+    count = page.locator("[data-grid-count]")
+    page.goto("/backoffice/catalog/variant/prices/")
+    expect(count).to_have_text("Nothing changed yet")
+    # The latest variant is in the first row.
+    cell(third).fill("25")
+    expect(count).to_have_text("1 value changed")
+    cell(third).press("Enter")
+    expect(cell(second)).to_be_focused()
+    cell(second).press("ArrowUp")
+    expect(cell(third)).to_be_focused()
+    cell(third).press("Escape")
+    expect(cell(third)).to_have_value("30.00")
+    expect(count).to_have_text("Nothing changed yet")
+    cell(second).evaluate(PASTE, "17,50 €\n8,00 €\n")
+    expect(count).to_have_text("2 values changed")
+    expect(cell(first)).to_have_attribute("data-changed", "")
+
+    page.get_by_role("button", name="Review changes").click()
+    expect(page.get_by_text("2 values will change")).to_be_visible()
+    page.get_by_role("button", name="Back to editing").click()
+    expect(count).to_have_text("2 values changed")
+    page.get_by_role("button", name="Review changes").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("2 values were changed.")).to_be_visible()
+
+    with shop.scope():
+        prices = dict(VariantPricing.objects.values_list("variant_id", "price_cents"))
+    assert prices == {first.pk: 800, second.pk: 1750, third.pk: 3000}
