@@ -6,7 +6,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from commerce.backoffice.grids import MAX_COLUMNS, Cell, Change, Column, GridPage, Row
+from commerce.backoffice.grid_forms import Cell, Change, Column, Row
+from commerce.backoffice.grids import MAX_COLUMNS, GridPage
 from commerce.backoffice.measures import Money, NamedMoney
 from commerce.errors import ValidationFailed
 from commerce.tenancy.locks import lock, lock_now

@@ -9,7 +9,8 @@ from unfold.decorators import display
 
 from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.forms import RuledModelForm
-from commerce.backoffice.grids import Cell, Change, Column, GridPage, Row
+from commerce.backoffice.grid_forms import Cell, Change, Column, Row
+from commerce.backoffice.grids import GridPage
 from commerce.backoffice.locales import current_locale
 from commerce.backoffice.measure_fields import MeasureField, Read
 from commerce.backoffice.measures import Measure

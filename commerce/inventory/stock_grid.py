@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from commerce.backoffice.grids import MAX_COLUMNS, Cell, Change, Column, GridPage, Row
+from commerce.backoffice.grid_forms import Cell, Change, Column, Row
+from commerce.backoffice.grids import MAX_COLUMNS, GridPage
 from commerce.backoffice.measures import Count
 from commerce.backoffice.options import AccountModelAdmin
 from commerce.catalog.models import Variant

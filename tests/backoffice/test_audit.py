@@ -41,7 +41,7 @@ def test_new_and_deleted_rows_have_one_side(shop, owner):
 def test_price_has_both_amounts(shop, owner):
     variant = factories.make_variant(shop, price_cents=1990)
 
-    owner.fill(f"catalog/variant/{variant.pk}/change/", pricing__0__price_cents=2500)
+    owner.fill(f"catalog/variant/{variant.pk}/change/", pricing__0__price_cents="25.00")
 
     ((field, before, after),) = changes_of(shop)
     assert field.endswith(": price cents")

@@ -105,7 +105,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, customer, support, django
                 make_row(Voucher, recipient_email="ann@example.com")
         # Session, user, membership, the scope's four and the tasks; the customer and what was spent; orders, addresses,
         # emails, gift cards and the log.
-        with django_assert_num_queries(8 + 7):
+        with django_assert_num_queries(9 + 7):
             support.get(page_of(customer))
 
 

@@ -16,7 +16,7 @@ from tests.backoffice.clients import messages_of
 LIST = "emails/emaildelivery/"
 STATISTICS = f"{LIST}statistics/"
 # Session, user, membership, time zone; the scope opens and closes a savepoint and a setting.
-AROUND = 8
+AROUND = 9
 
 
 def page_of(delivery, *parts):

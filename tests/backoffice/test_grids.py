@@ -234,7 +234,7 @@ def test_grid_takes_a_fixed_number_of_statements(shop, owner, path, django_asser
         for _ in range(count):
             factories.make_variant(shop, price_cents=1990, stock=3)
         # Those of every page, the list's count and rows, columns, and two for the cells.
-        with django_assert_num_queries(8 + 2 + 1 + 2):
+        with django_assert_num_queries(9 + 2 + 1 + 2):
             owner.get(path)
 
 

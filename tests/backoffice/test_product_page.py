@@ -221,7 +221,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, owner, main, django_asser
     for count in (1, 100):
         for _ in range(count):
             factories.make_variant(shop, product=product, price_cents=1990, stock=2)
-        with django_assert_num_queries(17) as queries:
+        with django_assert_num_queries(18) as queries:
             owner.get(f"catalog/product/{product.pk}/change/")
         counts.append(len(queries))
 

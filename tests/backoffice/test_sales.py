@@ -154,7 +154,7 @@ def test_timeline_takes_a_fixed_number_of_statements(order, shop, owner, django_
         owner.confirm(path_of(order, "mark_paid"))
         # Session, user, membership, the scope's four; the order, its lines, customer and market; staff
         # actions, payments and emails; the tasks of the sidebar.
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(16):
             owner.get(path_of(order))
 
 

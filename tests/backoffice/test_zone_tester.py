@@ -154,7 +154,7 @@ def test_page_takes_a_fixed_number_of_statements(shop, support, django_assert_nu
             factories.make_rate(shop)
             factories.make_zone(shop, market=shop.market, zip_patterns=["2*"])
         # Session, user, membership, time zone, the scope's four, the markets, zones and rates, and the tasks of the sidebar.
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             page = ask(support, shop)
 
     assert [len(rows) for rows in read_tables(page)] == [4, 0, 4]
