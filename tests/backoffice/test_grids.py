@@ -193,7 +193,12 @@ def test_unedited_grid_changes_nothing(shop, owner):
     assert messages_of(answer) == ["Nothing was changed."]
 
 
-@pytest.mark.parametrize("token", [None, "", "forged", signing.dumps({"grid": {}}, salt="other")])
+@pytest.mark.parametrize(
+    "token",
+    [None, "", "forged", signing.dumps({"grid": {}}, salt="other")],
+    # A signature differs with the second in which it is made.
+    ids=["none", "empty", "forged", "other"],
+)
 def test_page_that_does_not_tell_what_it_showed_is_refused(shop, owner, token):
     mug = factories.make_variant(shop, price_cents=1990)
     sent = sent_by(owner.get(PRICES), **{cell(mug, shop.market): "1"}) | {"save": "1", "_shown": token}
