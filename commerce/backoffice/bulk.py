@@ -171,6 +171,9 @@ class _BulkPage:
                 make_outcome = partial(make_outcome, name=str(row), detail=self.bulk.describe(row))
                 if self.bulk.is_done(row):
                     return make_outcome(reason=_("Nothing to do."))
+                refusal = self.admin.refusal_to_change(self.request, row)
+                if refusal is not None:
+                    raise refusal
                 before = copy(row)
                 self.bulk.run(
                     row, request=self.request, actor=name_actor(self.request), fields=fields, now=self.now
@@ -181,9 +184,9 @@ class _BulkPage:
                 if is_rehearsal:
                     transaction.set_rollback(True)
         except (Refusal, DatabaseError) as error:
-            refusal = refusal_of(error)
-            details = "; ".join(each.detail for each in refusal.errors)
-            return make_outcome(reason=details or refusal.detail)
+            reason = refusal_of(error)
+            details = "; ".join(each.detail for each in reason.errors)
+            return make_outcome(reason=details or reason.detail)
         return make_outcome()
 
     def _answer(self, template: str, outcomes: Iterable[Outcome], form: forms.Form) -> TemplateResponse:

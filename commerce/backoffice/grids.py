@@ -7,6 +7,7 @@ changed meanwhile are marked with the current value (`shown`).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -37,6 +38,8 @@ from .shown import Values, read_shown_values, sign_shown_values
 MAX_CELLS = 500
 # Columns of one page, such as markets.
 MAX_COLUMNS = 50
+# Selected rows of a list, which the grid's address names.
+MAX_IDS = 200
 # The key of the page's only form in the token of shown values.
 _PAGE = "grid"
 
@@ -52,6 +55,8 @@ class GridPage:
     subject: str
     # Whether a number can be removed.
     may_be_emptied = False
+    # Filters of the list, by parameter, that the grid always sets.
+    filters: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, model_admin: AccountModelAdmin) -> None:
         self.admin = self.guard = model_admin
@@ -118,6 +123,11 @@ class GridPage:
     def _show_list(self, request: HttpRequest) -> HttpResponse:
         columns = self.list_columns()
         per_page = max(1, MAX_CELLS // max(1, len(columns)))
+        query = request.GET.copy()
+        for name, value in self.filters.items():
+            query[name] = value
+        # Where Django's list looks for its filters.
+        request.GET = query  # type: ignore[assignment]
         found = self.admin.make_changelist(request, per_page=per_page)
         row_ids = [row.pk for row in found.result_list]
         form = GridForm(Grid(columns=columns, rows=self.load(row_ids, columns)))
@@ -236,12 +246,19 @@ def name_grid_url(opts: Any, name: str) -> str:
     return f"{opts.app_label}_{opts.model_name}_{name.replace('-', '_')}"
 
 
-def open_grid(request: HttpRequest, rows: QuerySet, url_name: str, *, lookup: str) -> HttpResponse:
-    """Open a grid from a list action: of the selected rows, or of all that the list's search and filters find."""
+def open_grid(request: HttpRequest, rows: QuerySet, url_name: str, *, lookup: str = "id__in") -> HttpResponse:
+    """Open a grid from an action of a list: of the selected rows, or of all that the list's search and filters find.
+
+    A list of other rows than the grid's gives the `lookup` that finds the grid's rows by the ids of its own. Raises
+    `ValidationFailed` if these are more than `MAX_IDS`.
+    """
     query = request.GET.copy()
     # The page of the list says nothing about the grid's.
     query.pop("p", None)
-    if request.POST.get("select_across", "0") != "1":
+    if lookup != "id__in" or request.POST.get("select_across", "0") != "1":
+        ids = list(rows.order_by("pk").values_list("pk", flat=True)[: MAX_IDS + 1])
+        if len(ids) > MAX_IDS:
+            raise ValidationFailed(_("Select at most %(count)d rows.") % {"count": MAX_IDS})
         query = QueryDict(mutable=True)
-        query[lookup] = ",".join(map(str, rows.order_by("pk").values_list("pk", flat=True)))
+        query[lookup] = ",".join(map(str, ids))
     return redirect(f"{reverse(url_name)}?{query.urlencode()}")

@@ -62,14 +62,7 @@ def record_one(
     changes: Iterable[Change] = (),
 ) -> None:
     """Log an action on a subject that is given by name and id instead of as a row."""
-    StaffAction.objects.create(
-        username=name_person(request),
-        kind=kind,
-        subject=subject,
-        subject_id=subject_id,
-        summary=summary,
-        changes=to_json(changes),
-    )
+    record_each(request, subject=subject, kind=kind, summary=summary, changes={subject_id: changes})
 
 
 def record_operator(row: Model, kind: StaffAction.Kind, summary: str) -> None:
@@ -89,12 +82,12 @@ def record_each(
     subject: str,
     kind: StaffAction.Kind,
     summary: str,
-    changes: Mapping[int, list[Change]],
+    changes: Mapping[int, Iterable[Change]],
 ) -> None:
-    """Log an action on several subjects, given by id, each with its own changes."""
+    """Log an action on several subjects of one kind, given by their ids, each with its own changes."""
     StaffAction.objects.bulk_create(
         StaffAction(
-            username=request.user.get_username(),
+            username=name_person(request),
             kind=kind,
             subject=subject,
             subject_id=subject_id,

@@ -1,5 +1,6 @@
 """Rows that are shown or edited on the page of the row that they belong to."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from unfold.admin import TabularInline
 from unfold.forms import PaginationInlineFormSet
+
+from commerce.formats import parse_id
 
 from .forms import (
     RuledModelForm,
@@ -30,13 +33,26 @@ class RowsFormSet(PaginationInlineFormSet):
     rows: "RowsInline"
     _has_forms = False
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.is_bound and self.per_page:
+            # The rows that were sent. Others may have added or deleted rows before them, which moves them to another page.
+            self._queryset = self.queryset.filter(pk__in=self._list_sent_ids())
+
+    def _list_sent_ids(self) -> list[int]:
+        names = [
+            f"{self.add_prefix(index)}-{self.model._meta.pk.name}" for index in range(self.total_form_count())
+        ]
+        return [pk for name in names if (pk := parse_id(self.data.get(name, ""))) is not None]
+
     @cached_property
     def forms(self) -> list[RuledModelForm]:
+        self.rows.load_parts([row.pk for row in self.get_queryset()])
         forms = super().forms
         self._has_forms = self.is_bound
         return forms
 
-    def get_queryset(self) -> object:
+    def get_queryset(self) -> Iterable[Model]:
         """Return the rows of the submitted page once its forms exist."""
         # Django's admin pairs these rows with the forms one by one. Others may have added or deleted rows meanwhile.
         if self._has_forms:
@@ -103,6 +119,9 @@ class RowsInline(OnOwnersPage, RuledFields, TabularInline):
 
     def delete_row(self, row: Any, now: datetime) -> None:
         raise NotImplementedError
+
+    def load_parts(self, row_ids: list[int]) -> None:
+        """Load what the forms of these rows show besides their columns, for all rows at once."""
 
     def save_rest(self, row: Any, form: Any) -> None:
         """Save fields of the form that aren't columns of the row."""

@@ -182,6 +182,10 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
         }
         return TemplateResponse(request, "backoffice/history.html", context)
 
+    def refusal_to_change(self, request: HttpRequest, row: Any) -> Refusal | None:
+        """Return why the row can't be changed by anyone or by this member; None if it can."""
+        return None
+
     def lock_selected(self, ids: list[int]) -> None:
         """Lock what an action on these rows locks, if it is more than the rows themselves.
 
@@ -248,10 +252,6 @@ class EditableAdmin(AccountModelAdmin):
                 if refusal is not None:
                     raise refusal from None
             raise
-
-    def refusal_to_change(self, request: HttpRequest, row: Any) -> Refusal | None:
-        """Return why the row can't be changed by a form, by anyone or by this member; None if it can."""
-        return None
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         # Unfold also passes an id instead of a row.

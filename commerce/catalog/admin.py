@@ -19,6 +19,7 @@ from commerce.backoffice.grids import WithGrids, open_grid
 from commerce.backoffice.inlines import RowsInline
 from commerce.backoffice.measure_fields import Read, clean_currency, find_measure
 from commerce.backoffice.measures import Measure, Money
+from commerce.backoffice.membership import may
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import ValidationFailed
 from commerce.formats import parse_id
@@ -43,8 +44,15 @@ STOCK = "admin:inventory_inventorylevel_grid"
 register_variant_numbers(Kind(grid=PriceGrid, area="products"))
 
 
+class OffersStock:
+    """For model admins whose members may not see stock: its actions have the permission "stock"."""
+
+    def has_stock_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return may(request, "read_inventory")
+
+
 @admin.register(Product)
-class ProductAdmin(WithBulkActions, EditableAdmin):
+class ProductAdmin(OffersStock, WithBulkActions, EditableAdmin):
     area = "products"
     rules = PRODUCT
     list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
@@ -77,7 +85,7 @@ class ProductAdmin(WithBulkActions, EditableAdmin):
     def edit_prices(self, request: HttpRequest, queryset: QuerySet[Product]) -> HttpResponse:
         return open_grid(request, queryset, PRICES, lookup="product__in")
 
-    @admin.action(description=_("Edit stock of the selected products"), permissions=["view"])
+    @admin.action(description=_("Edit stock of the selected products"), permissions=["stock"])
     def edit_stock(self, request: HttpRequest, queryset: QuerySet[Product]) -> HttpResponse:
         return open_grid(request, queryset, STOCK, lookup="product__in")
 
@@ -90,7 +98,8 @@ def find_price_measure(name: str, read: Read) -> Measure | None:
 
 
 def _find_currency(market_id: int | str | None) -> str:
-    known = parse_id(str(market_id))
+    # An id, or what was sent for one.
+    known = market_id if isinstance(market_id, int) else parse_id(market_id or "")
     return "" if known is None else find_market_currencies([known]).get(known, "")
 
 
@@ -136,7 +145,7 @@ class PricingRows(RowsInline):
 
 
 @admin.register(Variant)
-class VariantAdmin(WithGrids, WithBulkActions, EditableAdmin):
+class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
     area = "products"
     rules = VARIANT
     list_display = (
@@ -198,18 +207,18 @@ class VariantAdmin(WithGrids, WithBulkActions, EditableAdmin):
     def open_compared_prices(self, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse(COMPARED_PRICES))
 
-    @action(description=_("Edit stock"), permissions=["view"], icon="warehouse")
+    @action(description=_("Edit stock"), permissions=["stock"], icon="warehouse")
     def open_stock(self, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse(STOCK))
 
     @admin.action(description=_("Edit prices of the selected variants"), permissions=["view"])
     def edit_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
-        return open_grid(request, queryset, PRICES, lookup="id__in")
+        return open_grid(request, queryset, PRICES)
 
     @admin.action(description=_("Edit prices to compare with of the selected variants"), permissions=["view"])
     def edit_compared_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
-        return open_grid(request, queryset, COMPARED_PRICES, lookup="id__in")
+        return open_grid(request, queryset, COMPARED_PRICES)
 
-    @admin.action(description=_("Edit stock of the selected variants"), permissions=["view"])
+    @admin.action(description=_("Edit stock of the selected variants"), permissions=["stock"])
     def edit_stock(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
-        return open_grid(request, queryset, STOCK, lookup="id__in")
+        return open_grid(request, queryset, STOCK)

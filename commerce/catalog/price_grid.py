@@ -1,6 +1,7 @@
 """The grid of prices: variants by market."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.urls import reverse
@@ -18,12 +19,16 @@ from .models import Product, Variant, VariantPricing
 # By name, because accounts imports the catalog.
 Market: Any = VariantPricing._meta.get_field("market").related_model
 
+# The filter of the list of variants that leaves out those that are archived.
+ONLY_LIVE = MappingProxyType({"archived_at__isempty": "1"})
+
 
 class PriceGrid(GridPage):
     name = "prices"
     subject = "catalog.variant"
     title = _("Prices")
     help_text = _("Each price is in the currency of its market, unless another is shown.")
+    filters = ONLY_LIVE
     # The column of a price that the grid shows.
     amount = "price_cents"
 

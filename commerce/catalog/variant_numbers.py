@@ -50,6 +50,7 @@ class _Loaded:
         self.kind = kind
         self.grid = kind.grid(model_admin)
         self.columns = self.grid.list_columns()[:MAX_SHOWN_COLUMNS]
+        self.rows: dict[int, Row] = {}
 
     def load(self, variant_ids: list[int], *, is_saving: bool) -> None:
         if is_saving:
@@ -66,20 +67,21 @@ class _Loaded:
 
 
 class Numbers:
-    """The numbers of all variants of a page: a fixed number of statements for any number of variants."""
+    """The numbers of the variants of a page, of the kinds that the member `may_use`."""
 
-    def __init__(
-        self, model_admin: Any, variant_ids: list[int], *, may_use: Callable[[str], bool], is_saving: bool
-    ) -> None:
+    def __init__(self, model_admin: Any, *, may_use: Callable[[str], bool]) -> None:
         self.kinds = [_Loaded(kind, model_admin) for kind in _kinds if may_use(kind.area)]
-        for each in self.kinds:
-            each.load(variant_ids, is_saving=is_saving)
         # Made once: Django compares the fields that can only be read with those of the page.
         self._columns = [
             self._make_column(name, each.title(column))
             for each in self.kinds
             for name, column in each.list_names().items()
         ]
+
+    def load(self, variant_ids: list[int], *, is_saving: bool) -> None:
+        """Load the numbers of these variants, in a fixed number of statements for any number of them."""
+        for each in self.kinds:
+            each.load(variant_ids, is_saving=is_saving)
 
     def list_names(self) -> list[str]:
         return [name for each in self.kinds for name in each.list_names()]

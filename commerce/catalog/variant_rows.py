@@ -25,6 +25,8 @@ from .rules import VARIANT
 from .variant_numbers import Numbers, NumbersForm
 
 LIVE = Q(archived_at__isnull=True)
+# Inputs of variants on one page. Django refuses forms with more than 1,000 inputs (DATA_UPLOAD_MAX_NUMBER_FIELDS).
+MAX_INPUTS = 900
 
 
 class VariantRows(RowsInline):
@@ -42,33 +44,36 @@ class VariantRows(RowsInline):
         return super().get_queryset(request).filter(LIVE)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        numbers = self._load_numbers(request, obj)
+        numbers = self._prepare_numbers(request, obj)
         is_editable = self.has_change_permission(request, obj)
         shown = numbers.list_names() if is_editable else numbers.list_columns()
         return [*self.fields, *shown, *self.fields_after_numbers]
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: object) -> type[BaseInlineFormSet]:
-        numbers = self._load_numbers(request, obj)
+        numbers = self._prepare_numbers(request, obj)
         inputs = numbers.make_fields() if self.has_change_permission(request, obj) else {}
         form: Any = type("VariantForm", (NumbersForm,), {"numbers": numbers, **inputs})
         self.form = form
         self.request = request
+        # The id, the product and the mark for deletion are inputs as well.
+        width = len(self.get_fields(request, obj)) + 3
+        self.max_num = max(1, MAX_INPUTS // width)
+        # The rest is for variants that are added.
+        self.per_page = max(1, self.max_num * 2 // 3)
         return super().get_formset(request, obj, **kwargs)
 
-    def _load_numbers(self, request: HttpRequest, product: Product | None) -> Numbers:
+    def load_parts(self, row_ids: list[int]) -> None:
+        self._prepare_numbers(self.request, None).load(row_ids, is_saving=is_saving(self.request))
+
+    def _prepare_numbers(self, request: HttpRequest, product: Product | None) -> Numbers:
         # Django makes a new instance of the inline for each request.
         if self.numbers is None:
-            live = Variant.objects.filter(LIVE, product=product).order_by("pk") if product else []
             membership = get_membership(request)
             if membership is None:
                 raise PermissionDenied
             is_editable = self.has_change_permission(request, product)
-            self.numbers = Numbers(
-                self,
-                [variant.pk for variant in live],
-                may_use=membership.may_change if is_editable else membership.may_view,
-                is_saving=is_saving(request),
-            )
+            may_use = membership.may_change if is_editable else membership.may_view
+            self.numbers = Numbers(self, may_use=may_use)
         return self.numbers
 
     @display(description=gettext_lazy("More"))
@@ -87,7 +92,7 @@ class VariantRows(RowsInline):
         return row
 
     def save_rest(self, row: Variant, form: Any) -> None:
-        self._load_numbers(self.request, None).save(self.request, row, form)
+        self._prepare_numbers(self.request, None).save(self.request, row, form)
 
     def delete_row(self, row: Variant, now: datetime) -> None:
         operations.archive_variant(variant_id=row.pk, now=now)

@@ -17,6 +17,7 @@ from commerce.backoffice.grids import MAX_COLUMNS, GridPage
 from commerce.backoffice.measures import Count
 from commerce.backoffice.options import AccountModelAdmin
 from commerce.catalog.models import Variant
+from commerce.catalog.price_grid import ONLY_LIVE
 from commerce.tenancy.locks import lock_now
 
 from . import operations
@@ -38,6 +39,7 @@ class StockGrid(GridPage):
 
     name = "grid"
     subject = "catalog.variant"
+    filters = ONLY_LIVE
     title = gettext_lazy("Stock on hand")
     help_text = gettext_lazy("Units on hand. They must still cover what is reserved and committed.")
 

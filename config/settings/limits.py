@@ -4,8 +4,6 @@ from .environment import env
 
 # Like MAX_BODY_BYTES in commerce/sizes.py: the front refuses larger bodies, and so does Django without the front.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# A product's page has an input for each price and stock level of each variant: 100 variants have some 5,000.
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 # Concurrent requests of one web process. Requests that wait for outside services come on top (`WEB_CALLS`).
 WEB_THREADS = env.int("WEB_THREADS", default=4)

@@ -7,8 +7,8 @@ from django.forms import BoundField, Widget
 from django.http import HttpResponse
 from django.test import Client, TestCase
 
-from accounts.models import User
-from accounts.operations import add_member
+from accounts.models import StaffRole, User
+from accounts.operations import UNLIMITED, add_member, create_role
 from tests.shops import Shop
 
 ROOT = "/backoffice/"
@@ -74,6 +74,12 @@ def make_staff(*shops: Shop, role: str = "owner", **options: Any) -> StaffClient
         session["account_id"] = shops[0].id
         session.save()
     return client
+
+
+def make_role(shop: Shop, *scopes: str, name: str = "Own") -> StaffRole:
+    """Create a role of the shop's own with just these scopes."""
+    with shop.scope():
+        return create_role(grantor=UNLIMITED, fields={"name": name, "scopes": list(scopes)})
 
 
 def filled(page: HttpResponse) -> dict[str, Any]:

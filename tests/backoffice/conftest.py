@@ -1,8 +1,9 @@
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 
-from tests.backoffice.clients import StaffClient, make_operator, make_staff
+from tests.backoffice.clients import StaffClient, make_operator, make_role, make_staff
 from tests.demo.test_browser import page  # noqa: F401  a fixture
 from tests.emails.conftest import mail_dir  # noqa: F401  a fixture
 from tests.shops import Shop
@@ -32,3 +33,15 @@ def operator(shop: Shop) -> StaffClient:
 def staff_of(db: None) -> Callable[..., StaffClient]:
     """A factory of staff: `staff_of(shop, other_shop, role="support")`."""
     return make_staff
+
+
+@pytest.fixture
+def client_with(shop: Shop) -> Callable[..., StaffClient]:
+    """A factory of members whose role has just these scopes: `client_with("read_orders")`."""
+    numbers = count(1)
+
+    def make(*scopes: str) -> StaffClient:
+        role = make_role(shop, *scopes, name=f"Own {next(numbers)}")
+        return make_staff(shop, role=str(role.pk))
+
+    return make

@@ -15,6 +15,7 @@ from tests.storefront import checkout_in
 
 ORDERS = "orders/order/"
 PRODUCTS = "catalog/product/"
+DISCOUNTS = "discounts/discount/"
 
 
 def names(answer, part):
@@ -121,8 +122,8 @@ def test_products_are_archived_and_activated_again(shop, owner):
 def test_discounts_are_disabled_and_enabled(shop, owner):
     one, other = factories.make_discount(shop, code="ONE"), factories.make_discount(shop, code="TWO")
 
-    owner.act_on_all("discounts/discount/", "disable", one.pk, other.pk)
-    owner.act_on_all("discounts/discount/", "enable", one.pk)
+    owner.act_on_all(DISCOUNTS, "disable", one.pk, other.pk)
+    owner.act_on_all(DISCOUNTS, "enable", one.pk)
 
     with shop.scope():
         assert dict(Discount.objects.values_list("code", "status")) == {"ONE": "active", "TWO": "disabled"}
@@ -137,6 +138,45 @@ def test_gift_cards_are_disabled(shop, owner):
     assert page.context["accepted"][0].detail.startswith("€")
     with shop.scope():
         assert dict(Voucher.objects.values_list("pk", "status")) == {card.pk: "disabled", kept.pk: "active"}
+
+
+@pytest.fixture
+def gift(shop):
+    """The discount of a gift card."""
+    return factories.make_discount(shop, type="gift_card", code="GIFT", voucher=factories.make_voucher(shop))
+
+
+def test_archived_discount_of_a_gift_card_ends_the_card(shop, owner, gift):
+    page = owner.act(DISCOUNTS, "archive", gift.pk)
+    with shop.scope():
+        before = Voucher.objects.get().status
+    owner.act_on_all(DISCOUNTS, "archive", gift.pk)
+
+    assert names(page, "accepted") == [(str(gift), "")]
+    assert before == "active"
+    with shop.scope():
+        assert (Discount.objects.get().status, Voucher.objects.get().status) == ("archived", "disabled")
+
+
+@pytest.mark.parametrize("action", ["archive", "disable"])
+def test_discounts_of_gift_cards_are_left_to_members_who_may_change_gift_cards(
+    shop, client_with, gift, action
+):
+    plain = factories.make_discount(shop, code="PLAIN")
+    reader = client_with("write_discounts", "read_vouchers")
+    stranger = client_with("write_discounts")
+
+    preview = reader.act(DISCOUNTS, action, gift.pk, plain.pk)
+    result = reader.act_on_all(DISCOUNTS, action, gift.pk)
+    hidden = stranger.act_on_all(DISCOUNTS, action, gift.pk)
+
+    refused = [(str(gift), "Your role in this shop doesn't allow to change gift cards.")]
+    assert names(preview, "accepted") == [(str(plain), "")]
+    assert names(preview, "refused") == names(result, "refused") == refused
+    assert names(hidden, "refused") == [(f"#{gift.pk}", "Not found")]
+    with shop.scope():
+        assert Discount.objects.get(pk=gift.pk).status == "active"
+        assert Voucher.objects.get().status == "active"
 
 
 def test_rows_of_another_shop_are_left_alone(shop, other_shop, owner):

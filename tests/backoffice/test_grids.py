@@ -2,10 +2,12 @@
 
 import pytest
 from django.core import signing
+from django.utils import timezone
 
 from accounts.models import Market
 from commerce.backoffice.models import StaffAction
 from commerce.catalog.models import VariantPricing
+from commerce.catalog.operations import archive_variant, update_product
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from tests import factories
 from tests.backoffice.clients import messages_of
@@ -233,6 +235,67 @@ def test_support_sees_grids_and_changes_nothing(shop, owner, support, path):
     assert answer.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("scopes", "shown", "saved"),
+    [
+        (["write_products"], [200, 200, 403], [302, 302, 403]),
+        (["write_inventory"], [403, 403, 200], [403, 403, 302]),
+        (["write_products", "read_inventory"], [200, 200, 200], [302, 302, 403]),
+    ],
+)
+def test_each_grid_needs_the_scopes_of_its_numbers(shop, owner, client_with, scopes, shown, saved):
+    mug = factories.make_variant(shop, price_cents=1990, stock=None)
+    level = factories.set_stock(shop, mug, 5)
+    member = client_with(*scopes)
+    cells = {
+        PRICES: cell(mug, shop.market),
+        COMPARED: cell(mug, shop.market),
+        STOCK: cell(mug, level.location),
+    }
+    pages = {path: owner.get(path) for path in cells}
+
+    posted = [
+        member.post(path, sent_by(pages[path], **{name: "77"}) | {"save": "1"}).status_code
+        for path, name in cells.items()
+    ]
+
+    assert [member.get(path).status_code for path in cells] == shown
+    assert posted == saved
+
+
+@pytest.mark.parametrize(("scopes", "is_offered"), [(["read_inventory"], True), ([], False)])
+def test_grid_of_stock_is_offered_to_those_who_may_open_it(shop, client_with, scopes, is_offered):
+    factories.make_variant(shop)
+    member = client_with("read_products", *scopes)
+
+    texts = [member.get(path).text for path in ("catalog/variant/", "catalog/product/")]
+
+    assert ["Edit stock of the selected" in text for text in texts] == [is_offered] * 2
+    assert ("open-stock" in texts[0] or "/open_stock" in texts[0]) == is_offered
+    assert ["Edit prices of the selected" in text for text in texts] == [True] * 2
+
+
+def test_operators_changes_are_logged_without_their_name(shop, operator):
+    mug = factories.make_variant(shop, price_cents=1990)
+
+    operator.post(PRICES, sent_by(operator.get(PRICES), **{cell(mug, shop.market): "18"}) | {"save": "1"})
+
+    with shop.scope():
+        assert [action.username for action in StaffAction.objects.all()] == ["Operator"]
+
+
+def test_archived_variants_are_left_out(shop, owner, monkeypatch):
+    monkeypatch.setattr("commerce.backoffice.grids.MAX_CELLS", 1)
+    mug, cup = (factories.make_variant(shop) for _ in range(2))
+    with shop.scope():
+        archive_variant(variant_id=cup.pk, now=timezone.now())
+
+    page = owner.get(PRICES)
+
+    assert [line["row"].id for line in page.context["rows"]] == [mug.pk]
+    assert not page.context["found"].multi_page
+
+
 @pytest.mark.parametrize("path", [PRICES, COMPARED, STOCK])
 def test_grid_takes_a_fixed_number_of_statements(shop, owner, path, django_assert_num_queries):
     # The first request of a session also notes it.
@@ -271,6 +334,29 @@ def test_selected_rows_and_searches_open_in_a_grid(shop, owner):
         ["CUP-1"],
         ["CUP-1"],
     ]
+
+
+def test_grid_of_all_products_that_a_filter_finds_has_their_variants(shop, owner):
+    sold = factories.make_variant(shop, sku="SOLD")
+    hidden = factories.make_variant(shop, sku="HIDDEN")
+    with shop.scope():
+        update_product(product_id=hidden.product_id, changes={"status": "draft"}, now=timezone.now())
+    sent = {"action": "edit_prices", "_selected_action": [sold.product_id], "select_across": 1, "index": 0}
+
+    answer = owner.post("catalog/product/?status__exact=active", sent)
+
+    page = owner.browser.get(answer["Location"])
+    assert [line["row"].title for line in page.context["rows"]] == ["SOLD"]
+
+
+def test_too_many_products_for_a_grid_are_refused(shop, owner, monkeypatch):
+    monkeypatch.setattr("commerce.backoffice.grids.MAX_IDS", 1)
+    ids = [factories.make_product(shop).pk for _ in range(2)]
+
+    answer = owner.act("catalog/product/", "edit_prices", *ids)
+
+    assert answer["Location"] == "/backoffice/catalog/product/"
+    assert messages_of(answer) == ["Select at most 1 rows."]
 
 
 def test_stock_is_set_at_several_locations_at_once(shop, owner):

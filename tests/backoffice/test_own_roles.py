@@ -1,13 +1,11 @@
 """A shop's own roles, and the limit on giving rights: nobody gives more than they have."""
 
-from itertools import count
-
 import pytest
 from django.contrib import admin
 from django.db import IntegrityError
 
 from accounts.models import ApiKey, StaffInvitation, StaffMembership, StaffRole
-from accounts.operations import UNLIMITED, add_member, change_role, create_role, remove_member
+from accounts.operations import UNLIMITED, add_member, change_role, remove_member
 from accounts.roles import STAFF_SCOPES
 from commerce.backoffice.models import StaffAction
 from commerce.catalog.models import Product
@@ -17,31 +15,13 @@ from commerce.outbox.models import OutboxDispatch
 from discounts.models import Discount
 from emails.models import EmailDelivery
 from tests import factories
-from tests.backoffice.clients import make_staff, make_user
+from tests.backoffice.clients import make_role, make_staff, make_user
 from tests.rows import make_row
 from tests.threads import run_threads
-
-_numbers = count(1)
 
 ROLES = "accounts/staffrole/"
 MEMBERS = "accounts/staffmembership/"
 INVITATIONS = "accounts/staffinvitation/"
-
-
-def make_role(shop, *scopes, name="Own"):
-    with shop.scope():
-        return create_role(grantor=UNLIMITED, fields={"name": name, "scopes": list(scopes)})
-
-
-@pytest.fixture
-def client_with(shop):
-    """A factory of members whose role has just these scopes: `client_with("read_orders")`."""
-
-    def make(*scopes):
-        role = make_role(shop, *scopes, name=f"Own {next(_numbers)}")
-        return make_staff(shop, role=str(role.pk))
-
-    return make
 
 
 def membership_of(shop, client):

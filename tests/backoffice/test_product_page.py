@@ -1,10 +1,12 @@
 """A product's page: its variants with prices in every market and stock at every location, saved together."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import Market
 from commerce.backoffice.models import StaffAction
 from commerce.catalog.models import Product, Variant, VariantPricing
+from commerce.catalog.operations import archive_variant
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from tests import factories
 from tests.backoffice.clients import filled
@@ -202,6 +204,77 @@ def test_support_reads_prices_and_stock(shop, support, main):
     assert "<input" not in text.partition('id="variants-group"')[2].partition("</fieldset>")[0].replace(
         '<input type="hidden"', ""
     )
+
+
+def test_stock_is_neither_shown_to_nor_taken_from_a_member_who_may_not_change_it(
+    shop, client_with, market, main
+):
+    variant = factories.make_variant(shop, price_cents=1990, stock=None)
+    factories.set_stock(shop, variant, 7)
+
+    for scopes in ([], ["read_inventory"]):
+        member = client_with("write_products", *scopes)
+        page = member.get(change(variant))
+        fields = {f"variants-0-prices_{market}": "17.90", f"variants-0-grid_{main}": "9"}
+        answer = member.fill(
+            change(variant), **fields, **new_row(1, sku=f"NEW-{len(scopes)}", **{f"grid_{main}": "3"})
+        )
+
+        assert f"grid_{main}" not in page.text
+        assert answer.status_code == 302
+        with shop.scope():
+            added = Variant.objects.latest("pk")
+        assert (stock_of(shop, variant), stock_of(shop, added)) == ({main: 7}, {})
+        assert prices_of(shop, variant) == [("EUR", 1790)]
+        with shop.scope():
+            added.delete()
+
+
+@pytest.mark.parametrize(("scopes", "is_shown"), [(["read_inventory"], True), ([], False)])
+def test_member_who_may_only_read_products_sees_stock_by_the_scope_of_stock(
+    shop, client_with, main, scopes, is_shown
+):
+    variant = factories.make_variant(shop, price_cents=1990, stock=None)
+    factories.set_stock(shop, variant, 7654)
+
+    text = client_with("read_products", *scopes).get(change(variant)).text
+
+    assert "€19.90" in text
+    assert ("7654" in text, "Stock: " in text) == (is_shown, is_shown)
+
+
+def test_variants_are_shown_on_pages_that_can_be_sent(shop, owner, market, main, settings):
+    product = factories.make_product(shop)
+    for _ in range(100):
+        factories.make_variant(shop, product=product)
+    path = f"catalog/product/{product.pk}/change/"
+
+    pages = [owner.get(path), owner.get(path, **{"variants-page": 2})]
+
+    shown = [[form.instance.pk for form in formset_of(page).forms] for page in pages]
+    with shop.scope():
+        assert shown[0] + shown[1] == list(product.variants.order_by("pk").values_list("pk", flat=True))
+    assert [len(filled(page)) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS * 2 / 3 for page in pages] == [
+        True,
+        True,
+    ]
+
+
+def test_variants_are_saved_from_their_page_wherever_they_are_by_now(shop, owner, market, monkeypatch):
+    monkeypatch.setattr("commerce.catalog.variant_rows.MAX_INPUTS", 39)
+    product = factories.make_product(shop)
+    variants = [factories.make_variant(shop, product=product, price_cents=1990) for _ in range(4)]
+    path = f"catalog/product/{product.pk}/change/"
+    second = owner.get(path, **{"variants-page": 2})
+    sent = filled(second)
+    with shop.scope():
+        archive_variant(variant_id=variants[0].pk, now=timezone.now())
+
+    answer = owner.post(f"{path}?variants-page=2", sent | {f"variants-0-prices_{market}": "15"})
+
+    assert [form.instance.pk for form in formset_of(second).forms] == [variants[2].pk, variants[3].pk]
+    assert answer.status_code == 302
+    assert [prices_of(shop, variant)[0][1] for variant in variants] == [1990, 1990, 1500, 1990]
 
 
 def test_numbers_are_shown_in_the_browsers_locale_and_read_in_it(shop, staff_of, market):

@@ -71,8 +71,8 @@ def test_list_takes_a_fixed_number_of_statements(
         make_version(shop, locale="fr", number=index + 1)
     owner.get(LIST)
 
-    # Session, user, membership, the scope's four, the templates, and the tasks of the sidebar.
-    with django_assert_num_queries(9):
+    # Session, user, membership, time zone, the scope's four, the templates, and the tasks of the sidebar.
+    with django_assert_num_queries(10):
         owner.get(LIST)
 
 
