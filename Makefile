@@ -3,7 +3,7 @@ BIN := .venv/bin
 UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 
 .SILENT:
-.PHONY: run test demo bench manage lint openapi examples embedded dev install
+.PHONY: run test demo bench manage lint openapi examples docs embedded dev install
 
 # Runs everything on this machine until Ctrl-C. DATA_DIR and PORT choose where.
 run: embedded
@@ -43,6 +43,11 @@ openapi: dev
 # Records the examples of the API document anew, from requests to the application. Then `make openapi` puts them in.
 examples: dev
 	RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q -n 0 tests/examples
+
+# Builds the documentation as a site, in .site. Broken links and pages missing from mkdocs.yml fail.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: dev
+	$(BIN)/mkdocs build --quiet
 
 # The environment keeps a copy of the requirements that it was made from, to notice changes. Those for development
 # include the embedded ones, so an environment for development is never downgraded.
