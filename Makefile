@@ -44,7 +44,7 @@ openapi: dev
 examples: dev
 	RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q -n 0 tests/examples
 
-# Builds the documentation as a site, in .site. Broken links and pages missing from mkdocs.yml fail.
+# Builds the documentation as a site, which `make run` serves at /docs/guide/. Broken links and pages missing from mkdocs.yml fail.
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: dev
 	$(BIN)/mkdocs build --quiet

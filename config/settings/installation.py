@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import BASE_URL, DATA_DIR, DEBUG, IS_HTTPS, env
+from .environment import BASE_DIR, BASE_URL, DATA_DIR, DEBUG, IS_HTTPS, env
 
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debugging" if DEBUG else environ.Env.NOTSET).strip()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1"])
@@ -66,6 +66,11 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+
+# The documentation's site, at /docs/guide/ if `make docs` has built it before the web starts.
+_SITE = BASE_DIR / ".site"
+WHITENOISE_ROOT = _SITE if _SITE.is_dir() else None
+WHITENOISE_INDEX_FILE = True
 
 # Where processes store their counts, and the bearer token for reading them from other machines.
 METRICS_DIR = Path(env.str("METRICS_DIR", default=str(DATA_DIR / "metrics")))

@@ -13,12 +13,15 @@ from threading import Thread
 
 import pytest
 from django.conf import settings
+from django.test import Client
 from playwright.sync_api import ConsoleMessage, Request, sync_playwright
 
 from tests.browsers import launch
 
 # What a browser loads by itself; links are followed by people.
 LOADED = re.compile(r"""<(?:script|img|source|iframe|link)\b[^>]*?\b(?:src|href)=["']?([^"'\s>]+)""")
+# Styled in capitals.
+GROUPS = ["STOREFRONT", "ADMIN", "MESSAGES"]
 NOT_PAGES = ("examples/", "site/")
 
 
@@ -36,7 +39,7 @@ def build(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    place = tmp_path_factory.mktemp("guide")
+    place = tmp_path_factory.mktemp("built") / "docs" / "guide"
     done = build(settings.BASE_DIR, "--site-dir", str(place))
     assert done.returncode == 0, done.stderr
     return place
@@ -125,6 +128,18 @@ def test_what_leads_nowhere_fails_the_build(copy, tmp_path, name, text, complain
     assert complaint in done.stderr
 
 
+def test_product_serves_the_site(site, settings):
+    settings.WHITENOISE_ROOT = site.parent.parent
+    client = Client()
+
+    page, moved = client.get("/docs/guide/orders/"), client.get("/docs/guide/orders")
+
+    assert page.status_code == 200
+    assert "<h1" in b"".join(page.streaming_content).decode()
+    assert (moved.status_code, moved["Location"]) == (302, "orders/")
+    assert client.get("/docs/guide/no-such/").status_code == 404
+
+
 def test_reference_shows_every_operation_without_an_error(address):
     problems: list[str] = []
 
@@ -146,5 +161,8 @@ def test_reference_shows_every_operation_without_an_error(address):
         heading = page.get_by_role("heading", name="Complete a checkout").first
         heading.wait_for(state="attached")
         page.get_by_role("heading", name="Create a cart in a market").first.wait_for(state="attached")
+        menu = page.locator(".menu-content").inner_text()
 
     assert problems == []
+    assert [line for line in menu.splitlines() if line in GROUPS] == GROUPS
+    assert {"Carts", "API keys", "Tax rates", "Webhook endpoints", "Events"} <= set(menu.splitlines())
