@@ -181,17 +181,17 @@ class StaffMembershipAdmin(WithRole):
     def end_sessions(
         self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
     ) -> str:
-        operations.end_sessions_of(grantor=grantor_of(request), membership=member)
+        operations.end_sessions_of(grantor=grantor_of(request), membership_id=member.pk)
         return "logged out everywhere"
 
     def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)
 
     def update_for(self, grantor: Grantor, row: StaffMembership, changes: dict[str, Any]) -> StaffMembership:
-        return operations.change_role(grantor=grantor, membership=row, **changes)
+        return operations.change_role(grantor=grantor, membership_id=row.pk, **changes)
 
     def delete_for(self, grantor: Grantor, row: StaffMembership) -> None:
-        operations.remove_member(grantor=grantor, membership=row)
+        operations.remove_member(grantor=grantor, membership_id=row.pk)
 
 
 @admin.register(StaffInvitation)
@@ -228,7 +228,7 @@ class StaffInvitationAdmin(WithRole):
         return operations.invite_member(grantor=grantor, now=timezone.now(), **fields)
 
     def delete_for(self, grantor: Grantor, row: StaffInvitation) -> None:
-        operations.withdraw_invitation(invitation=row)
+        operations.withdraw_invitation(invitation_id=row.pk)
 
     @dialog_action(
         "Send again",
@@ -276,10 +276,10 @@ class StaffRoleAdmin(GrantorsAdmin):
         return operations.create_role(grantor=grantor, fields=fields)
 
     def update_for(self, grantor: Grantor, row: StaffRole, changes: dict[str, Any]) -> StaffRole:
-        return operations.update_role(grantor=grantor, role=row, changes=changes)
+        return operations.update_role(grantor=grantor, role_id=row.pk, changes=changes)
 
     def delete_for(self, grantor: Grantor, row: StaffRole) -> None:
-        operations.delete_role(grantor=grantor, role=row)
+        operations.delete_role(grantor=grantor, role_id=row.pk)
 
 
 def _title_of_row(row: Any) -> str:

@@ -67,9 +67,9 @@ def resend_invitation(*, invitation_id: int, now: datetime) -> StaffInvitation:
     return invitation
 
 
-def withdraw_invitation(*, invitation: StaffInvitation) -> None:
+def withdraw_invitation(*, invitation_id: int) -> None:
     """Withdraw an invitation: its link ends. Repeated, nothing changes."""
-    StaffInvitation.objects.filter(pk=invitation.pk).delete()
+    StaffInvitation.objects.filter(pk=invitation_id).delete()
 
 
 def find_invitation(token: str) -> FoundInvitation | None:
@@ -91,7 +91,7 @@ def accept_invitation(*, token: str, user: User, now: datetime) -> StaffMembersh
     # Locked, so that of two people with the link only one joins, and nobody after it was withdrawn.
     invitations = lock(StaffInvitation.objects.all(), keys_too=True)
     invitation = get_or_not_found(invitations, token_hash=hash_token(token), expires_at__gt=now)
-    withdraw_invitation(invitation=invitation)
+    invitation.delete()
     membership, _ = StaffMembership.objects.get_or_create(
         account_id=current_account_id(), user_id=user.pk, defaults={"role": invitation.role}
     )

@@ -8,6 +8,7 @@ from accounts.roles import BUILT_IN_ROLES, OWNER, holds_all
 from accounts.rules import ROLE
 from commerce.errors import InsufficientScope, ValidationFailed
 from commerce.formats import parse_id
+from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 
 
@@ -57,19 +58,28 @@ def create_role(*, grantor: Grantor, fields: Mapping[str, object]) -> StaffRole:
     return StaffRole.objects.create(**checked)
 
 
-def update_role(*, grantor: Grantor, role: StaffRole, changes: Mapping[str, object]) -> StaffRole:
-    """Change a role, effective from the next request of whoever has it. Raises as `create_role` does."""
+def update_role(*, grantor: Grantor, role_id: int, changes: Mapping[str, object]) -> StaffRole:
+    """Change a role, effective from the next request of whoever has it.
+
+    Raises as `create_role` does, and `NotFound`.
+    """
     checked = ROLE.check(changes, partial=True)
+    role = _lock_role(role_id)
     _require_scopes(grantor, role.scopes)
     _require_scopes(grantor, checked.get("scopes", ()))
     role.save_changes(checked)
     return role
 
 
-def delete_role(*, grantor: Grantor, role: StaffRole) -> None:
-    """Delete a role. Raises `InsufficientScope`, and `RoleInUse` through the references to it."""
+def delete_role(*, grantor: Grantor, role_id: int) -> None:
+    """Delete a role. Raises `NotFound`, `InsufficientScope`, and `RoleInUse` through the references to it."""
+    role = _lock_role(role_id)
     _require_scopes(grantor, role.scopes)
     role.delete()
+
+
+def _lock_role(role_id: int) -> StaffRole:
+    return get_or_not_found(lock(StaffRole.objects.all(), keys_too=True), pk=role_id)
 
 
 def _require_scopes(grantor: Grantor, scopes: object) -> None:

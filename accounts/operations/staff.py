@@ -19,13 +19,13 @@ def add_member(*, account_id: int, user_id: int, role: str) -> StaffMembership:
     return StaffMembership.objects.create(account_id=account_id, user_id=user_id, role=role)
 
 
-def change_role(*, grantor: Grantor, membership: StaffMembership, role: str) -> StaffMembership:
+def change_role(*, grantor: Grantor, membership_id: int, role: str) -> StaffMembership:
     """Change the role, effective from the member's next request.
 
     Raises `ValidationFailed` for an unknown role, `InsufficientScope` if the old or the new role may do more than the
-    grantor, and `LastOwner`.
+    grantor, `LastOwner`, and `NotFound`.
     """
-    _lock_staff(membership)
+    membership = _lock_member(membership_id)
     require_power_over(grantor, membership.role)
     require_power_over(grantor, role)
     if role != OWNER.key:
@@ -35,39 +35,41 @@ def change_role(*, grantor: Grantor, membership: StaffMembership, role: str) -> 
     return membership
 
 
-def remove_member(*, grantor: Grantor, membership: StaffMembership) -> None:
+def remove_member(*, grantor: Grantor, membership_id: int) -> None:
     """Remove a member, effective from their next request. Their sessions end.
 
-    Raises `InsufficientScope` if the member may do more than the grantor, and `LastOwner`.
+    Raises `InsufficientScope` if the member may do more than the grantor, `LastOwner`, and `NotFound`.
     """
-    _lock_staff(membership)
+    membership = _lock_member(membership_id)
     require_power_over(grantor, membership.role)
     _require_another_owner(membership)
     # With an older invitation the member could come back.
     if membership.user.email:
         StaffInvitation.objects.filter(email__iexact=membership.user.email).delete()
-    StaffMembership.objects.filter(pk=membership.pk).delete()
+    membership.delete()
     end_sessions(user=membership.user)
 
 
-def end_sessions_of(*, grantor: Grantor, membership: StaffMembership) -> None:
-    """End all sessions of a member. Raises `InsufficientScope` if the member may do more than the grantor."""
+def end_sessions_of(*, grantor: Grantor, membership_id: int) -> None:
+    """End all sessions of a member.
+
+    Raises `InsufficientScope` if the member may do more than the grantor, and `NotFound`.
+    """
+    membership = _lock_member(membership_id)
     require_power_over(grantor, membership.role)
     end_sessions(user=membership.user)
 
 
-def _lock_staff(membership: StaffMembership) -> None:
-    """Let one transaction at a time take rights in this shop, and read what the one before has left.
+def _lock_member(membership_id: int) -> StaffMembership:
+    """Let one transaction at a time change members of this shop, and return the member with the user.
 
     Raises `NotFound` if the member has been removed.
     """
     # The account stands for all members. If each locked the member it changes, two owners who demote each other would
     # wait for each other.
     lock_account()
-    current = get_or_not_found(
-        StaffMembership.objects.filter(account_id=current_account_id()), pk=membership.pk
-    )
-    membership.role = current.role
+    members = StaffMembership.objects.filter(account_id=current_account_id()).select_related("user")
+    return get_or_not_found(members, pk=membership_id)
 
 
 def _require_another_owner(membership: StaffMembership) -> None:

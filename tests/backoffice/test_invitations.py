@@ -296,7 +296,7 @@ def test_removed_member_has_no_open_invitation_to_come_back_with(shop, staff_of)
     invite(shop, email="BEA@example.com", role="owner")
 
     with shop.scope():
-        remove_member(grantor=UNLIMITED, membership=StaffMembership.objects.get(user=member))
+        remove_member(grantor=UNLIMITED, membership_id=StaffMembership.objects.get(user=member).pk)
 
     assert offers(shop) == []
 

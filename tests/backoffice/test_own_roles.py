@@ -228,11 +228,11 @@ def test_operations_refuse_what_the_pages_do_not_offer(shop, staff_of):
     with shop.scope():
         for role in ("owner", "read_only"):
             with pytest.raises(InsufficientScope):
-                change_role(grantor=grantor, membership=member, role=role)
+                change_role(grantor=grantor, membership_id=member.pk, role=role)
         with pytest.raises(InsufficientScope):
-            remove_member(grantor=grantor, membership=owner)
+            remove_member(grantor=grantor, membership_id=owner.pk)
         with pytest.raises(ValidationFailed):
-            change_role(grantor=UNLIMITED, membership=member, role="999")
+            change_role(grantor=UNLIMITED, membership_id=member.pk, role="999")
 
 
 def test_role_of_another_shop_can_not_be_given(shop, other_shop, owner):
@@ -313,7 +313,7 @@ def test_owners_removed_at_once_by_operations_leave_one(shop):
     def remove(number):
         try:
             with shop.scope():
-                remove_member(grantor=UNLIMITED, membership=rows[number])
+                remove_member(grantor=UNLIMITED, membership_id=rows[number].pk)
         except Refusal as refusal:
             return refusal.code
         return "removed"

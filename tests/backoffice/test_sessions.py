@@ -126,7 +126,7 @@ def test_owner_of_another_shop_ends_no_sessions(shop, other_shop, clients):
 
 def test_sessions_end_with_the_membership(shop, owner, clients):
     with shop.scope():
-        remove_member(grantor=UNLIMITED, membership=StaffMembership.objects.get(user=clients[0].user))
+        remove_member(grantor=UNLIMITED, membership_id=StaffMembership.objects.get(user=clients[0].user).pk)
 
     assert [is_open(client) for client in clients] == [False] * 3
 

@@ -69,7 +69,7 @@ class Command(OperatorCommand):
             if membership is None:
                 add_member(account_id=current_account_id(), user_id=user.pk, role=role)
             elif before != role:
-                change_role(grantor=UNLIMITED, membership=membership, role=role)
+                change_role(grantor=UNLIMITED, membership_id=membership.pk, role=role)
         self._tell(options, "unchanged" if before == role else role)
 
     def _remove(self, options: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ class Command(OperatorCommand):
         with show_refusals(), account_scope(find_account_id(options["account"])):
             membership = _find_membership(user)
             if membership is not None:
-                remove_member(grantor=UNLIMITED, membership=membership)
+                remove_member(grantor=UNLIMITED, membership_id=membership.pk)
         self._tell(options, "unchanged" if membership is None else "removed")
 
     def _reset(self, options: dict[str, Any]) -> None:
