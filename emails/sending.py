@@ -15,8 +15,7 @@ one sends and the other is told to wait. The rendered message is stored with the
 """
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -40,7 +39,7 @@ from commerce.outbox.operations import (
 )
 from commerce.outbox.queries import find_dispatch
 from commerce.outside.deadline import Deadline
-from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.scope import ScopeOpener, current_account_id
 from commerce.waiting import Call, waiting_call
 from emails.errors import (
     EmailKeyGivenUp,
@@ -66,7 +65,6 @@ from emails.sender import ChosenTemplate, Sender, load_sender
 # For renderer and provider together. A worker may take longer, as it blocks no web thread.
 WITHIN_S = 5
 
-Scope = Callable[[], AbstractContextManager[None]]
 
 _UNDER_WAY = {OutboxDispatch.Status.PENDING, OutboxDispatch.Status.PROCESSING}
 
@@ -94,7 +92,7 @@ class _Job:
     health: Health
 
 
-def send_now(*, scope: Scope, idempotency_key: str, fields: SendFields, now: datetime) -> EmailDelivery:
+def send_now(*, scope: ScopeOpener, idempotency_key: str, fields: SendFields, now: datetime) -> EmailDelivery:
     """Send a message to a customer and record it. Called outside of any scope.
 
     Raises `ValidationFailed`, `CustomerRedacted`, `NotificationDisabled`, `TemplateNotFound`, `RendererFailed`,
@@ -174,7 +172,7 @@ def _get_reachable_customer(customer_id: int) -> Customer:
     return customer
 
 
-def _render(job: _Job, scope: Scope) -> Message:
+def _render(job: _Job, scope: ScopeOpener) -> Message:
     try:
         message = job.sender.render(job.request, job.template)
         with scope():
@@ -195,7 +193,7 @@ def _render(job: _Job, scope: Scope) -> Message:
     return message
 
 
-def _hand_off(job: _Job, message: Message, scope: Scope, limit: Deadline) -> str:
+def _hand_off(job: _Job, message: Message, scope: ScopeOpener, limit: Deadline) -> str:
     """Hand the message to the provider and return the provider's id for it. After a failure, the dispatch is let go."""
     failure: Exception
     began = time.monotonic()
@@ -234,12 +232,12 @@ def _note_failure(health: Health, failure: Exception, *, took_s: float) -> None:
         note_refusal(health, took_s=took_s, now=now)
 
 
-def _drop(job: _Job, scope: Scope) -> None:
+def _drop(job: _Job, scope: ScopeOpener) -> None:
     with scope():
         drop_dispatch(dispatch=job.dispatch)
 
 
-def _reschedule(job: _Job, scope: Scope, error: Exception) -> None:
+def _reschedule(job: _Job, scope: ScopeOpener, error: Exception) -> None:
     with scope():
         reschedule_dispatch(
             dispatch=job.dispatch, error=f"{type(error).__name__}: {error}", now=timezone.now()

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from commerce.rest.unknown_fields import add_field_headers
 from commerce.rest.versioning import old_name
 from commerce.rest.views import StorefrontViewSet, SurfaceViewSet, find_accepted_fields, scopes_of
 from commerce.sizes import MAX_BODY_BYTES
-from commerce.tenancy.scope import account_scope, workspace_scope
+from commerce.tenancy.scope import ScopeOpener, account_scope, workspace_scope
 from commerce.versions import version_of_path
 
 logger = logging.getLogger(__name__)
@@ -125,9 +125,7 @@ def _read_content_length(request: HttpRequest) -> int:
         return 0
 
 
-def _choose_scope(
-    grant: Grant, view_class: type[SurfaceViewSet]
-) -> Callable[[], AbstractContextManager[None]]:
+def _choose_scope(grant: Grant, view_class: type[SurfaceViewSet]) -> ScopeOpener:
     """Choose the scope to run the request in. Raises if the grant doesn't allow it."""
     if view_class.binding == "reference":
         # Durable: it raises if a transaction is already open, as an account's scope does.

@@ -1,7 +1,6 @@
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
 from django.http import HttpRequest
+
+from commerce.tenancy.scope import ScopeOpener
 
 from .membership import Membership
 
@@ -11,4 +10,4 @@ class StaffRequest(HttpRequest):
 
     membership: Membership
     # Opens a transaction in the member's account.
-    open_scope: Callable[[], AbstractContextManager[None]]
+    open_scope: ScopeOpener

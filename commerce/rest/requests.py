@@ -1,9 +1,7 @@
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
 from django.http import HttpRequest
 
 from commerce.principal import Principal
+from commerce.tenancy.scope import ScopeOpener
 from commerce.versions import ApiVersion
 
 
@@ -15,6 +13,6 @@ class ApiRequest(HttpRequest):
     rate_limit_headers: dict[str, str]
     principal: Principal
     # Opens a transaction in the scope that the request's key grants.
-    open_scope: Callable[[], AbstractContextManager[None]]
+    open_scope: ScopeOpener
     # For actions that know their own Idempotency-Keys: the SHA-256 of the body that came with the key.
     body_hash: str

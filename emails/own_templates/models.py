@@ -25,7 +25,9 @@ class EmailTemplateVersion(AccountOwned):
     preheader = models.TextField(null=True)
     body_source = models.TextField(help_text="Liquid that becomes MJML; empty for a reset")
     body_text = models.TextField(null=True, help_text="Liquid. Without it, the text is made from the body")
-    warnings = models.JSONField(default=list, help_text="What the MJML compiler had to say when it was saved")
+    warnings = models.JSONField(
+        default=list, help_text="Warnings of the MJML compiler from when it was saved"
+    )
     note = models.CharField(max_length=500, null=True)
     author = models.CharField(max_length=200, help_text="staff:NAME or key:ID")
     created_at = models.DateTimeField()
