@@ -1,3 +1,3 @@
-from . import accounts, keys, markets, staff, users
+from . import accounts, keys, markets, roles, staff, users
 
-__all__ = ["accounts", "keys", "markets", "staff", "users"]
+__all__ = ["accounts", "keys", "markets", "roles", "staff", "users"]
