@@ -38,7 +38,7 @@ _ON_TRIAL = Prepared(
      UNION
     SELECT {_COLUMNS} FROM discounts
      WHERE account_id = %(account_id)s AND status <> 'archived'
-       AND upper(code) = ANY(ARRAY(SELECT upper(typed) FROM unnest(%(codes)s::text[]) AS typed))
+       AND code_key = ANY(ARRAY(SELECT upper(typed) FROM unnest(%(codes)s::text[]) AS typed))
      ORDER BY id
     """,  # noqa: S608  the columns are constant
     reads=True,
@@ -46,7 +46,7 @@ _ON_TRIAL = Prepared(
 # The lock excludes the full lock that `update_discount` takes before it removes a code, but not the counting of uses.
 _BY_CODE = Prepared(f"""
     SELECT {_COLUMNS} FROM discounts
-     WHERE account_id = %(account_id)s AND upper(code) = upper(%(code)s) AND type <> 'gift_card'
+     WHERE account_id = %(account_id)s AND code_key = upper(%(code)s) AND type <> 'gift_card'
      ORDER BY status = 'archived', id DESC LIMIT 1 FOR KEY SHARE
 """)  # noqa: S608  the columns are constant
 

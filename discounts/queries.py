@@ -3,6 +3,7 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from accounts.models import Market
+from commerce.caseless import matches_caseless
 from commerce.catalog.models import Product, Variant
 from commerce.customers.models import Customer, Segment
 from commerce.errors import ValidationFailed
@@ -25,7 +26,7 @@ def discounts(*, code: str | None = None, **filters: str) -> QuerySet[Discount]:
     """Return the account's discounts, including archived ones; codes ignore case."""
     # The effective status of a gift card's discount depends on its voucher.
     found = Discount.objects.select_related("voucher").filter(**filters)
-    return found if code is None else found.filter(code__iexact=normalise_code(code))
+    return found if code is None else found.filter(matches_caseless("code", normalise_code(code)))
 
 
 def get_discount(discount_id: int) -> Discount:

@@ -16,6 +16,13 @@ from commerce.tenancy.statements import Prepared, send
 from .evaluation import Rule, Shopper
 from .models import Discount
 
+
+def _is_theirs(use: str) -> str:
+    # Not a join: with single values each half of the condition searches an index of its own.
+    emails, customer_id = "(SELECT emails FROM person)", "(SELECT id FROM person)"
+    return f"({use}.customer_email = ANY({emails}::text[]) OR {use}.customer_id = {customer_id})"
+
+
 # Shoppers are identified by customer or email: a guest's orders count for the customer with that email. A payment in
 # progress that uses a first-order discount counts as an order.
 _HISTORY = Prepared(
@@ -31,14 +38,14 @@ _HISTORY = Prepared(
         SELECT (SELECT id FROM known) AS id, ARRAY[%(email)s::text, (SELECT normalised_email FROM known)] AS emails
     ), uses AS (
         SELECT r.discount_id, CASE r.kind WHEN 'redeem' THEN 1 ELSE -1 END AS number
-          FROM discount_redemptions r, person
+          FROM discount_redemptions r
          WHERE r.account_id = %(account_id)s AND r.discount_id = ANY(%(discount_ids)s)
-           AND (r.customer_email = ANY(person.emails) OR r.customer_id = person.id)
+           AND {_is_theirs("r")}
          UNION ALL
         SELECT h.discount_id, 1
-          FROM discount_holds h, person
+          FROM discount_holds h
          WHERE h.account_id = %(account_id)s AND h.discount_id = ANY(%(discount_ids)s)
-           AND (h.customer_email = ANY(person.emails) OR h.customer_id = person.id)
+           AND {_is_theirs("h")}
            AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
     ), summed AS (
         SELECT discount_id, sum(number)::int AS number FROM uses GROUP BY discount_id
@@ -46,7 +53,7 @@ _HISTORY = Prepared(
     SELECT EXISTS ({orders_of(account="%(account_id)s", email="%(email)s", customer="person.id")}) OR EXISTS (
                SELECT FROM discount_holds h
                 WHERE h.account_id = %(account_id)s AND h.is_first_order
-                  AND (h.customer_email = ANY(person.emails) OR h.customer_id = person.id)
+                  AND {_is_theirs("h")}
                   AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
            ),
            ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),

@@ -45,7 +45,7 @@ def describe_changes(before: Model | None, after: Model | None, *, part: str = "
     hidden = _SECRETS | _PERSONS.get(row._meta.label_lower, set())
     changes = []
     for field in row._meta.concrete_fields:
-        if field.name in _IGNORED:
+        if field.name in _IGNORED or field.generated:
             continue
         # A column that the page hasn't loaded is none that it changed.
         states = [state for state in (before, after) if state is not None]

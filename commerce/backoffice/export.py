@@ -50,8 +50,12 @@ def _check_size(rows: QuerySet) -> None:
 
 
 def list_columns(model: type[Model]) -> list[str]:
-    """Return the header: every field of the table except the account."""
-    return [field.attname for field in model._meta.concrete_fields if field.name != "account"]
+    """Return the header: every field of the table except the account and what the database derives from others."""
+    return [
+        field.attname
+        for field in model._meta.concrete_fields
+        if field.name != "account" and not field.generated
+    ]
 
 
 def read_cells(row: Model) -> list[str]:

@@ -1,7 +1,7 @@
 from django.db import models
 from django.db.models import F, Func, Q
-from django.db.models.functions import Upper
 
+from commerce.caseless import caseless_key
 from commerce.payments.connectors import has_gateway
 from commerce.prefixes import prefix_index
 from commerce.snapshots import snapshot, snapshots
@@ -106,6 +106,7 @@ class Order(Totals, AccountOwned):
     )
     # As entered at the checkout. The customer's own address may be another, or change later.
     email = models.CharField(max_length=254)
+    email_key = caseless_key("email")
     currency = models.CharField(max_length=3)
     locale = models.CharField(max_length=16)
     shipping_address = models.JSONField()
@@ -186,8 +187,7 @@ class Order(Totals, AccountOwned):
             ),
             models.Index(fields=["account", "market", "id"], name="orders_market"),
             prefix_index("email", name="orders_email_prefix"),
-            # Upper case, since that is what Django's `iexact` compares.
-            models.Index(F("account"), Upper("email"), name="orders_email"),
+            models.Index(fields=["account", "email_key"], name="orders_email_key"),
         ]
 
     def __str__(self) -> str:

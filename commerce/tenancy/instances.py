@@ -195,7 +195,7 @@ def compose_insert(
 
 
 def _is_filled_by_database(field: "Field[Any, Any]") -> bool:
-    return field.has_db_default() and field.default is NOT_PROVIDED
+    return field.generated or (field.has_db_default() and field.default is NOT_PROVIDED)
 
 
 def post_columns(row: AccountOwned, names: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Upper
 
+from commerce.caseless import caseless_key
 from commerce.prefixes import prefix_index
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -60,6 +61,7 @@ class Discount(AccountOwned):
 
     type = models.CharField(max_length=32, choices=type_choices)
     code = models.CharField(max_length=64, null=True, blank=True)
+    code_key = caseless_key("code", null=True)
     title = models.CharField(max_length=200)
     value_mode = models.CharField(max_length=16, choices=ValueMode, null=True, blank=True)
     value_amount = models.BigIntegerField(
@@ -124,7 +126,7 @@ class Discount(AccountOwned):
                 fields=["account"], condition=Q(code__isnull=True, status="active"), name="discounts_in_force"
             ),
             # The unique index lacks archived discounts, which a lookup finds if there is no live one.
-            models.Index(F("account"), Upper("code"), name="discounts_by_code"),
+            models.Index(fields=["account", "code_key"], name="discounts_code_key"),
             prefix_index("code", name="discounts_code_prefix"),
             prefix_index("title", name="discounts_title_prefix"),
         ]

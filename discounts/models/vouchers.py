@@ -1,7 +1,7 @@
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Upper
 
+from commerce.caseless import caseless_key
 from commerce.prefixes import prefix_index
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -24,6 +24,7 @@ class Voucher(AccountOwned):
     # The part of the balance that open checkouts hold for their payment.
     held_cents = models.BigIntegerField(default=0)
     recipient_email = models.CharField(max_length=254, null=True, blank=True)
+    recipient_email_key = caseless_key("recipient_email", null=True)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACTIVE)
     expires_at = models.DateTimeField(null=True, blank=True)
     order = AccountForeignKey("orders.Order", null=True, blank=True, related_name="+")
@@ -51,7 +52,7 @@ class Voucher(AccountOwned):
         indexes = [
             # The sweeper searches it across accounts.
             models.Index(fields=["expires_at"], condition=Q(status="active"), name="vouchers_expiry"),
-            models.Index(F("account"), Upper("recipient_email"), name="vouchers_recipient"),
+            models.Index(fields=["account", "recipient_email_key"], name="vouchers_recipient_key"),
             prefix_index("recipient_email", name="vouchers_recipient_prefix"),
             prefix_index("code", name="vouchers_code_prefix"),
         ]

@@ -2,6 +2,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from commerce.caseless import matches_caseless
 from commerce.queries import get_or_not_found
 from discounts.models import Voucher, VoucherRedemption
 
@@ -25,8 +26,7 @@ def vouchers(
         # A text that can't be a code becomes null, which no gift card has.
         found = found.filter(code=parse_voucher_code(code))
     if recipient_email is not None:
-        # Django compares UPPER of both, which has an index.
-        found = found.filter(recipient_email__iexact=recipient_email)
+        found = found.filter(matches_caseless("recipient_email", recipient_email))
     if currency is not None:
         found = found.filter(currency=currency)
     return found
