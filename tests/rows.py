@@ -61,7 +61,13 @@ def _row_of(model: type[AccountOwned], rows: dict[type[AccountOwned], AccountOwn
 
 
 def _must_be_given(field: models.Field) -> bool:
-    fills_itself = field.has_default() or field.null or field.primary_key or getattr(field, "auto_now", False)
+    fills_itself = (
+        field.generated
+        or field.has_default()
+        or field.null
+        or field.primary_key
+        or getattr(field, "auto_now", False)
+    )
     is_empty_text = isinstance(field, models.CharField | models.TextField) and field.blank
     return not (fills_itself or is_empty_text or getattr(field, "auto_now_add", False))
 

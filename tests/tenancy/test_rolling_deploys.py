@@ -78,7 +78,8 @@ def _hazards_of(operation: Operation, migration: migrations.Migration) -> Iterat
 
 def _needs_value(field: models.Field) -> bool:
     """Whether inserting a row requires the column."""
-    return not field.null and not field.many_to_many and field.db_default is NOT_PROVIDED
+    is_optional = field.null or field.many_to_many or field.generated
+    return not is_optional and field.db_default is NOT_PROVIDED
 
 
 def _field_before(operation: migrations.AlterField, migration: migrations.Migration) -> models.Field:
