@@ -143,7 +143,8 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
                 "fields": (
                     ("title", "type"),
                     ("code", "status"),
-                    ("value_mode", "value_amount", "currency"),
+                    ("value_mode", "currency"),
+                    "value_amount",
                     "bogo_config",
                     "bulk_tiers",
                     "starts_at",
@@ -156,7 +157,8 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
             "For whom",
             {
                 "fields": (
-                    ("minimum_order_subtotal_cents", "usage_limit_total", "usage_limit_per_customer"),
+                    "minimum_order_subtotal_cents",
+                    ("usage_limit_total", "usage_limit_per_customer"),
                     ("customer_eligibility", "first_order_only"),
                     "customer_tags",
                     ("segment_ids", "customer_ids"),
@@ -167,7 +169,7 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
     )
     fieldsets = (
         *add_fieldsets,
-        ("So far", {"fields": (("usage_count", "voucher", "created_at", "archived_at"),)}),
+        ("So far", {"fields": (("usage_count", "voucher"), ("created_at", "archived_at"))}),
     )
 
     # A property, because the types are a setting of the installation.

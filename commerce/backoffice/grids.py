@@ -202,13 +202,13 @@ class GridPage:
         return self._answer(request, "backoffice/grid_preview.html", context)
 
     def _answer(self, request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-        opts = self.admin.opts
+        # The list from which the grid was opened: that of stock shows levels, though its rows are variants.
+        opts = self.guard.opts
         shared = {
             **self.admin.admin_site.each_context(request),
             "title": self.title,
             "help_text": self.help_text,
             "opts": opts,
-            "list_url": reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist"),
         }
         return TemplateResponse(request, template, shared | context)
 

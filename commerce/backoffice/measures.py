@@ -122,10 +122,10 @@ class Percentage:
         return _read(number, 2, locale, too_many=_("Percentages have at most two decimals."))
 
     def render(self, value: int, locale: Locale) -> str:
-        return _drop_zeros(_write(value, 2, locale))
+        return f"{_drop_zeros(_write(value, 2, locale))} %"
 
     def format(self, value: int, locale: Locale) -> str:
-        return f"{self.render(value, locale)} %"
+        return self.render(value, locale)
 
 
 @dataclass(frozen=True, slots=True)

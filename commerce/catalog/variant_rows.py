@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.core.exceptions import PermissionDenied
+from django.db import models
 from django.db.models import Q, QuerySet
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
@@ -27,6 +29,8 @@ from .variant_numbers import Numbers, NumbersForm
 LIVE = Q(archived_at__isnull=True)
 # Inputs of variants on one page. Django refuses forms with more than 1,000 inputs (DATA_UPLOAD_MAX_NUMBER_FIELDS).
 MAX_INPUTS = 900
+# Inputs that need more room than numbers.
+TEXTS = ("sku", "title", "tax_class")
 
 
 class VariantRows(RowsInline):
@@ -61,6 +65,14 @@ class VariantRows(RowsInline):
         # The rest is for variants that are added.
         self.per_page = max(1, self.max_num * 2 // 3)
         return super().get_formset(request, obj, **kwargs)
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name in TEXTS:
+            field.widget.attrs["style"] = "min-width: 8rem"
+        return field
 
     def load_parts(self, row_ids: list[int]) -> None:
         self._prepare_numbers(self.request, None).load(row_ids, is_saving=is_saving(self.request))

@@ -119,7 +119,7 @@ def test_value_of_a_discount_is_read_by_its_mode(shop, owner):
     shown = filled(owner.get(path_of(discount)))
     send(owner, path_of(discount), value_mode="fixed_amount", currency="JPY", value_amount="500")
 
-    assert shown["value_amount"] == "10"
+    assert shown["value_amount"] == "10 %"
     assert stored(shop, discount, "value_amount", "currency") == {"value_amount": 500, "currency": "JPY"}
 
 
