@@ -23,12 +23,10 @@ def change_settings(*, changes: dict[str, object]) -> None:
         for name, value in changes.items()
         if not (value == MASK and name in known and known[name].is_secret)
     }
-    errors = [error for name, value in changes.items() if (error := _find_error(name, value))]
-    if errors:
-        raise ValidationFailed(errors=tuple(errors))
-    own: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-    _require_secrets(changes)
-    AccountSetting.objects.filter(name__in=changes.keys() - own.keys()).delete()
+    checked = _check(changes)
+    own: dict[str, Any] = {name: value for name, value in checked.items() if value is not None}
+    _require_secrets(checked)
+    AccountSetting.objects.filter(name__in=checked.keys() - own.keys()).delete()
     AccountSetting.objects.bulk_create(
         # Ordered by name, so that two changes at once can't deadlock.
         [AccountSetting(name=name, value=own[name]) for name in sorted(own)],
@@ -74,14 +72,21 @@ def _get_used_value(name: str, own: dict[str, Any]) -> Value:
     return known_settings()[name].default if own.get(name) is None else own[name]
 
 
-def _find_error(name: str, value: object) -> FieldError | None:
-    setting = known_settings().get(name)
-    if setting is None:
-        return FieldError(f"settings.{name}", "unknown_setting", "There is no setting with this name.")
-    if value is None:
-        return None
-    try:
-        setting.check_own(value)
-    except InvalidValue as error:
-        return FieldError(f"settings.{name}", error.code, str(error))
-    return None
+def _check(changes: Mapping[str, object]) -> dict[str, Value | None]:
+    """Return the values as they are stored, such as an IBAN without spaces. Raises `ValidationFailed` with all errors."""
+    checked: dict[str, Value | None] = {}
+    errors = []
+    for name, value in changes.items():
+        setting = known_settings().get(name)
+        if setting is None:
+            errors.append(
+                FieldError(f"settings.{name}", "unknown_setting", "There is no setting with this name.")
+            )
+            continue
+        try:
+            checked[name] = None if value is None else setting.check_own(value)
+        except InvalidValue as error:
+            errors.append(FieldError(f"settings.{name}", error.code, str(error)))
+    if errors:
+        raise ValidationFailed(errors=tuple(errors))
+    return checked

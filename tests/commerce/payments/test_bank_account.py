@@ -2,6 +2,7 @@
 
 import pytest
 
+from commerce.configuration.models import AccountSetting
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
 from tests.storefront import checkout_in
@@ -21,6 +22,19 @@ def sell(shop, payment_method):
         dispatches = OutboxDispatch.objects.filter(target__task_name="send_email")
         (payload,) = dispatches.values_list("payload", flat=True)
     return payload["ctx"]["order"]
+
+
+def test_account_is_stored_as_it_is_checked(shop):
+    put(shop, iban=" de89 3704 0044 0532 0130 00", bic="cobadeff")
+
+    with shop.scope():
+        stored = dict(AccountSetting.objects.values_list("name", "value"))
+    shown = shop.admin.get("settings.json").json()["settings"]
+    assert stored == {
+        "commerce.payments.bank_account_bic": "COBADEFF",
+        "commerce.payments.bank_account_iban": IBAN,
+    }
+    assert shown["commerce.payments.bank_account_iban"] == IBAN
 
 
 def test_confirmation_of_a_bank_transfer_names_the_account(shop):
