@@ -53,6 +53,8 @@ urlpatterns = [
     path("docs/", views.Docs.as_view(url="/openapi.json"), name="docs"),
     path("openapi.json", views.openapi),
     path("openapi/<str:name>.json", views.openapi),
+    # Browsers ask for this on pages that name no icon.
+    path("favicon.ico", views.Favicon.as_view()),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),

@@ -7,6 +7,8 @@ import orjson
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
+from django.templatetags.static import static
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,6 +26,15 @@ _DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+class Favicon(RedirectView):
+    """Redirects to the icon, whose address depends on its content."""
+
+    http_method_names = ["get", "head"]
+
+    def get_redirect_url(self, *args: object, **kwargs: object) -> str:
+        return static("backoffice/favicon.svg")
 
 
 class Docs(SpectacularSwaggerSplitView):

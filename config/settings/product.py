@@ -171,6 +171,9 @@ UNFOLD = {
     "SITE_HEADER": "Back office",
     "SITE_URL": None,
     "SITE_SYMBOL": "storefront",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("backoffice/favicon.svg")}
+    ],
     "SHOW_HISTORY": True,
     "STYLES": [lambda request: static("backoffice/backoffice.css")],
     "SCRIPTS": [lambda request: static("backoffice/search.js")],
