@@ -127,11 +127,16 @@ def test_domain_of_another_shops_market_is_taken_all_the_same(shop, make_shop, o
         assert Market.objects.get(handle="at").domain == "shop.example.at"
 
 
-def test_market_is_deactivated(shop, owner):
-    owner.act("accounts/market/", "deactivate", shop.market.pk)
+def test_market_is_deactivated_and_activated_again(shop, owner):
+    page = owner.act("accounts/market/", "deactivate", shop.market.pk)
+    statuses = []
+    for action in ("deactivate", "activate"):
+        owner.act_on_all("accounts/market/", action, shop.market.pk)
+        with shop.scope():
+            statuses.append(Market.objects.get().status)
 
-    with shop.scope():
-        assert Market.objects.get().status == "inactive"
+    assert [outcome.detail for outcome in page.context["accepted"]] == ["DE · EUR"]
+    assert statuses == ["inactive", "active"]
 
 
 def test_key_is_issued_and_its_secret_shown_once(shop, owner):

@@ -55,11 +55,8 @@ class BackOffice(Merchants):
             "product": ("catalog/product/bulk/archive/", self._ids(shop, Product)),
             "variant": ("catalog/variant/bulk/archive/", self._ids(shop, Variant)),
             "discount": ("discounts/discount/bulk/archive/", shop.discount_ids),
+            "market": ("accounts/market/bulk/deactivate/", shop.market_ids),
         }
-        if kind == "market":
-            chosen = [any_of(shop.market_ids, index), any_of(shop.market_ids, index + 1)]
-            self._use(shop, lambda staff: staff.act("accounts/market/", "deactivate", *chosen))
-            return
         path, ids = paths[kind]
         data = {"ids": [any_of(ids, index), any_of(ids, index + 1)]}
         self._use(shop, lambda staff: staff.post(path, data))
