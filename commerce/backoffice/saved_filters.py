@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from commerce.formats import parse_id
 
 from .lists import COUNTED
+from .membership import name_person
 from .models import SavedFilter
 
 MOST_OF_MEMBER = 20
@@ -56,7 +57,7 @@ class SavesFilters:
                 link=f"{address}?{saved.query}",
                 is_active=saved.query == shown,
                 is_shared=saved.is_shared,
-                is_removable=saved.username == request.user.get_username() or may_share,
+                is_removable=saved.username == name_person(request) or may_share,
             )
             for saved in self._find(request)
         ]
@@ -72,7 +73,7 @@ class SavesFilters:
         query = _keep_filters(QueryDict(request.POST.get("query", "")[:5000].replace("\0", "")))
         name = " ".join(request.POST.get("name", "").split())
         is_shared = "is_shared" in request.POST
-        own = self._rows().filter(username=request.user.get_username())
+        own = self._rows().filter(username=name_person(request))
         refusal = ""
         if not name or len(name) > 60 or not name.isprintable():
             refusal = _("Give the filters a name of at most 60 characters.")
@@ -89,7 +90,7 @@ class SavesFilters:
             return query
         saved = SavedFilter(
             page=self.opts.label_lower,
-            username=request.user.get_username(),
+            username=name_person(request),
             name=name,
             query=query,
             is_shared=is_shared,
@@ -106,14 +107,14 @@ class SavesFilters:
 
     def _remove_filters(self, request: HttpRequest) -> str:
         saved = self._find(request).filter(pk=parse_id(request.POST["remove"]) or 0).first()
-        if saved is None or not (saved.username == request.user.get_username() or self._may_share(request)):
+        if saved is None or not (saved.username == name_person(request) or self._may_share(request)):
             raise Http404
         saved.delete()
         messages.success(request, _("The saved filters “%(name)s” are removed.") % {"name": saved.name})
         return ""
 
     def _find(self, request: HttpRequest) -> QuerySet[SavedFilter]:
-        mine_or_shared = Q(username=request.user.get_username()) | Q(is_shared=True)
+        mine_or_shared = Q(username=name_person(request)) | Q(is_shared=True)
         return self._rows().filter(mine_or_shared).order_by("name", "pk")
 
     def _rows(self) -> QuerySet[SavedFilter]:

@@ -1,10 +1,13 @@
 """Filters that members save as tabs above a list."""
 
+import psycopg
 import pytest
 
 from commerce.backoffice.models import SavedFilter
 from commerce.backoffice.saved_filters import MOST_OF_MEMBER
-from tests.backoffice.clients import make_staff, messages_of
+from tests.backoffice.clients import make_operator, make_staff, messages_of
+from tests.commerce.outbox.test_key_spaces import ACCOUNT
+from tests.migrations import migrate, scratch  # noqa: F401  a fixture
 
 LIST = "orders/order/"
 SAVE = "orders/order/saved-filters/"
@@ -154,3 +157,50 @@ def test_empty_list_says_why_it_is_empty(member, path, query, text):
 
     assert text in page
     assert ("Nothing matches" in page) == bool(query)
+
+
+def test_operators_filters_are_saved_without_their_name(shop, operator, member):
+    operator.shop = shop
+    other = make_operator()
+    other.choose(shop)
+    other.shop = shop
+
+    save(operator)
+
+    with shop.scope():
+        assert list(SavedFilter.objects.values_list("username", flat=True)) == ["Operator"]
+    assert tabs_of(operator) == tabs_of(other) == [("Open", OPEN, False)]
+    assert tabs_of(member("owner")) == []
+
+
+USERS = """
+    INSERT INTO users (username, password, is_superuser, first_name, last_name, email, is_staff, is_active,
+        date_joined, has_second_step)
+    VALUES (%s, '!', %s, '', '', '', true, true, now(), false)
+"""
+FILTERS = """
+    INSERT INTO saved_filters (account_id, page, name, query, username, is_shared, created_at)
+    VALUES (1, 'orders.order', %s, %s, %s, false, now())
+"""
+
+
+@pytest.mark.usefixtures("django_db_setup")
+def test_filters_that_were_saved_under_operators_names_lose_them(scratch):  # noqa: F811
+    migrate(scratch, "backoffice", "0002")
+    with psycopg.connect(scratch["superuser"], autocommit=True) as superuser:
+        superuser.execute(ACCOUNT)
+        superuser.cursor().executemany(USERS, [("root", True), ("admin", True), ("ann", False)])
+        saved = [
+            ("Open", "a=1", "ann"),
+            ("Open", "a=2", "root"),
+            ("Open", "a=3", "admin"),
+            ("Paid", "a=4", "admin"),
+        ]
+        superuser.cursor().executemany(FILTERS, saved)
+
+        migrate(scratch)
+
+        rows = superuser.execute("SELECT name, query, username FROM saved_filters ORDER BY id").fetchall()
+        forced = superuser.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'saved_filters'")
+        assert rows == [("Open", "a=1", "ann"), ("Open", "a=2", "Operator"), ("Paid", "a=4", "Operator")]
+        assert forced.fetchall() == [(True,)]
