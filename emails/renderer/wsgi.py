@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from http import HTTPStatus
+from traceback import format_tb
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
@@ -41,8 +42,10 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> list
         return _answer(start_response, 200, "application/json", document, headers=headers)
     except Problem as refusal:
         problem = refusal
-    except Exception:
-        logger.exception("Unhandled error")
+    except Exception as error:  # noqa: BLE001  answered and logged
+        # Without the error's own text, which may quote the data of an email.
+        trace = "".join(format_tb(error.__traceback__))
+        logger.error("Unhandled %s\n%s", type(error).__name__, trace)  # noqa: TRY400
         problem = InternalError()
     # Read the rest of a refused request: closing early would reset the connection before the client reads the answer.
     remaining = _MAX_DRAINED_BYTES
