@@ -25,6 +25,7 @@ UNDOCUMENTED = (
     "backoffice",
     "demo",
     "docs/",
+    "favicon.ico",
     "healthz",
     "metrics",
     "openapi.json",
@@ -95,6 +96,26 @@ def test_operations_have_ids_of_their_own():
 
     assert len(ids) == len(set(ids))
     assert all(operation["security"] for operation in operations())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("get", "admin/{version}/{handle}/orders/{order_id}.json", "admin_orders_retrieve"),
+        ("post", "admin/{version}/{handle}/shipping/zones.json", "admin_shipping_zones_create"),
+        ("post", "admin/{version}/{handle}/outbox_dispatches/{dispatch_id}/retry.json", "admin_outbox_dispatches_retry"),
+        ("post", "admin/{version}/{handle}/email/send.json", "admin_email_send"),
+        ("delete", "admin/{version}/{handle}/discounts/{discount_id}.json", "admin_discounts_delete"),
+        ("patch", "storefront/{version}/carts/{token}/lines/{line_id}.json", "storefront_cart_lines_update"),
+        ("put", "storefront/{version}/carts/{token}/customer.json", "storefront_carts_set_customer"),
+        ("put", "storefront/{version}/checkouts/{token}/vat.json", "storefront_checkouts_set_vat"),
+    ],
+)  # fmt: skip
+def test_id_of_an_operation_names_its_resource_and_action(method, path, name):
+    # Generated clients name their functions after it, so a change breaks the code that calls them.
+    found = document()["paths"]["/" + path.replace("{version}", CURRENT_VERSION)][method]
+
+    assert found["operationId"] == name
 
 
 def test_operation_has_summary_description_and_described_tag():
