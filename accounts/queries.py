@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Q, QuerySet
 
-from accounts.models import Account, ApiKey, Market
+from accounts.models import Account, ApiKey, Market, User
 from commerce.formats import parse_id
 from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id, current_workspace_id
@@ -86,3 +86,11 @@ def account_id_of(handle: str) -> int | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT account_id_of(%s)", [handle])
         return cursor.fetchone()[0]
+
+
+def count_shops(user: User) -> int:
+    """Return how many accounts a person may enter, archived ones too; none if they were deactivated."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM shops_of(%s)", [user.pk])
+        count: int = cursor.fetchone()[0]
+        return count

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
+from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts import operations
@@ -20,6 +21,7 @@ from accounts.roles import title_of
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.forms import RuledModelForm, is_saving
 from commerce.backoffice.membership import get_membership
+from commerce.errors import InsufficientScope
 from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
 
@@ -84,7 +86,7 @@ class StaffMembershipAdmin(WithRole):
     deletable = True
     form = MembershipForm
     list_display = ("username", "full_name", "role_title", "created_at")
-    actions_detail = ("end_sessions",)
+    actions_detail = ("end_sessions", "reset_second_step")
     list_filter = (RoleFilter,)
     search_fields = ("user__username", "user__last_name")
     fields = ("user", "role")
@@ -131,6 +133,30 @@ class StaffMembershipAdmin(WithRole):
     ) -> str:
         operations.end_sessions_of(grantor=grantor_of(request), membership_id=member.pk)
         return "logged out everywhere"
+
+    def has_owner_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return self.has_write_permission(request) and grantor_of(request).is_owner
+
+    @dialog_action(
+        "Reset the second step",
+        description="For a member who has lost the device and the recovery codes: all apps, passkeys and codes are "
+        "removed, and the member is logged out everywhere. The password stays.",
+        submit="Reset",
+        icon="phonelink_erase",
+        variant=ActionVariant.DANGER,
+        permission="owner",
+    )
+    def reset_second_step(
+        self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
+    ) -> str | None:
+        if member.user_id == request.user.pk:
+            # Where the password is asked for: somebody else may sit at the computer.
+            raise InsufficientScope("Change your own devices under “Your log-in”.")
+        had = operations.reset_second_step_of(grantor=grantor_of(request), membership_id=member.pk)
+        if not had:
+            self.message_user(request, _("The member has no second step."))
+            return None
+        return "reset the second step of the log-in"
 
     def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)

@@ -15,7 +15,7 @@ from commerce.backoffice.options import refuse_save_as_new
 
 # Roles come from memberships, so groups have no meaning here.
 admin.site.unregister(Group)
-# They show secrets. People manage their own devices, and operators reset them (`manage.py two_factor`).
+# They show secrets. People manage their own devices; owners and operators reset them (docs/staff.md).
 for _model in (TOTPDevice, StaticDevice, WebAuthnCredential):
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)

@@ -9,7 +9,7 @@ from .invitations import (
 from .keys import OPERATOR, OWNER, IssuedKey, Issuer, issue_key, revoke_key, rotate_key
 from .markets import create_market, deactivate_market, update_market
 from .roles import UNLIMITED, Grantor, create_role, delete_role, update_role
-from .staff import add_member, change_role, end_sessions_of, remove_member
+from .staff import add_member, change_role, end_sessions_of, remove_member, reset_second_step_of
 from .workspaces import bootstrap_workspace
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "issue_key",
     "remove_member",
     "resend_invitation",
+    "reset_second_step_of",
     "revoke_key",
     "rotate_key",
     "set_suspended",

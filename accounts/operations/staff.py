@@ -4,7 +4,10 @@ from accounts.errors import LastOwner
 from accounts.models import StaffInvitation, StaffMembership
 from accounts.operations.roles import UNLIMITED, Grantor, require_power_over
 from accounts.operations.sessions import end_sessions
+from accounts.operations.two_factor import reset_second_step
+from accounts.queries import count_shops
 from accounts.roles import OWNER
+from commerce.errors import InsufficientScope
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
@@ -58,6 +61,24 @@ def end_sessions_of(*, grantor: Grantor, membership_id: int) -> None:
     membership = _lock_member(membership_id)
     require_power_over(grantor, membership.role)
     end_sessions(user=membership.user)
+
+
+def reset_second_step_of(*, grantor: Grantor, membership_id: int) -> bool:
+    """Remove the apps, passkeys and recovery codes of a member who has lost them. Return whether there were any.
+
+    Their sessions end, as the lost device may be logged in. Raises `InsufficientScope` if the grantor is no owner, or
+    the member may also enter other shops, is an operator or was deactivated; and `NotFound`.
+    """
+    membership = _lock_member(membership_id)
+    if not grantor.is_owner:
+        raise InsufficientScope("Only an owner may reset the second step of a member.")
+    # An operator may enter every shop, even if there is only one.
+    if membership.user.is_superuser or count_shops(membership.user) != 1:
+        raise InsufficientScope("Only an operator may reset the second step of this member.")
+    had = reset_second_step(user=membership.user)
+    if had:
+        end_sessions(user=membership.user)
+    return had
 
 
 def _lock_member(membership_id: int) -> StaffMembership:
