@@ -77,7 +77,7 @@ class AccountsViewSet(AdminViewSet):
         """Archive a shop.
 
         Its keys stop working, its open checkouts end, and payments that arrive later are refunded. Nothing is
-        deleted: its orders and refunds stay reachable with workspace keys while money of them is outstanding.
+        deleted: its orders and refunds stay reachable with workspace keys while money is outstanding.
         Repeated, nothing changes.
         """
         account_id = queries.get_account(id_or_handle).pk

@@ -51,12 +51,14 @@ class AccountOutput(Output):
     workspace_id = serializers.UUIDField(help_text="The workspace that owns the shop.")
     handle = serializers.CharField(help_text="Unique on the whole platform, and part of the shop's URLs.")
     name = serializers.CharField(help_text="The shop's name, which customers see.")
-    default_currency = serializers.CharField(help_text="Of amounts that belong to no market.")
+    default_currency = serializers.CharField(help_text="The currency of amounts that belong to no market.")
     default_locale = serializers.CharField(help_text="The language of emails to customers who have none.")
     default_timezone = serializers.CharField(
         help_text="The shop's time zone, a name of the tz database such as `Europe/Berlin`."
     )
-    country_code = serializers.CharField(allow_null=True, help_text="Where the seller is established.")
+    country_code = serializers.CharField(
+        allow_null=True, help_text="The country in which the seller is established."
+    )
     vat_number = serializers.CharField(
         allow_null=True,
         help_text="The seller's VAT number with its country's prefix. Without one, nothing is sold by reverse charge.",
@@ -93,9 +95,9 @@ class MarketOutput(Output):
     id = fields.IdField()
     handle = serializers.CharField(help_text="Unique in the shop.")
     name = serializers.CharField(help_text="What staff call it.")
-    currency = serializers.CharField(help_text="Of all prices in it.")
+    currency = serializers.CharField(help_text="The currency of all prices in it.")
     locale = serializers.CharField(help_text="The language of carts, checkouts and emails in it.")
-    country_code = serializers.CharField(help_text="Whose taxes are charged.")
+    country_code = serializers.CharField(help_text="The country whose taxes are charged.")
     domain = serializers.CharField(
         allow_null=True, help_text="The storefront's host name, if the market has one of its own."
     )

@@ -88,7 +88,8 @@ class ShippingInput(Input):
 
 class CodeInput(Input):
     code = fields.TextField(
-        max_length=64, help_text="As the shopper typed it: case doesn't count, nor do hyphens of a gift card."
+        max_length=64,
+        help_text="As the shopper typed it: case is ignored, and so are hyphens in a gift card's code.",
     )
 
 

@@ -41,7 +41,7 @@ _PAYMENT = envelope(
 )
 
 
-# Of every step: it comes too late, or totals would exceed what a number in JSON can hold.
+# Every step is refused if it comes too late, or if totals would exceed what a number in JSON can hold.
 _STEP = (errors.InvalidPhase, errors.CheckoutExpired, errors.AmountTooLarge)
 _CODE = (
     discount_errors.DiscountNotFound,
@@ -69,9 +69,9 @@ also_refuses(CartsViewSet.merge, errors.CheckoutInPayment)
 
 class CheckoutsViewSet(StorefrontViewSet):
     """A checkout turns a cart into an order. It freezes the cart's lines and prices, holds their stock, and goes through
-    its phases: `pending`, `address`, `shipping`, `payment`, `processing`, `completed`. A payment that failed makes it
-    `failed`, from where another payment method leads on. Left alone for an hour, it is `abandoned`, and its stock is
-    free again.
+    its phases: `pending`, `address`, `shipping`, `payment`, `processing`, `completed`. A failed payment makes it
+    `failed`; it goes on once a payment method is chosen again. After an hour without a change it is `abandoned`, and
+    its stock is free again.
 
     Each step may be repeated in its own phase, and is refused in any other with `invalid_phase`, which names the
     phases that allow it. To start over, create another checkout from the same cart.
@@ -190,7 +190,7 @@ class CheckoutsViewSet(StorefrontViewSet):
     def remove_code(self, request: Request, token: str, code: str) -> Response:
         """Remove a code.
 
-        A discount's or a gift card's. Automatic discounts that it kept away come back.
+        A discount's or a gift card's. Automatic discounts that it excluded apply again.
         """
         return _answer(operations.remove_code(token=token, code=code, now=timezone.now()))
 

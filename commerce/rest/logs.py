@@ -19,7 +19,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _running: ContextVar[Mapping[str, object] | None] = ContextVar("running", default=None)
 
 MASK = "***"
-# An address of a person, in any text. Looser than the standard: rather mask too much.
+# A person's email address in any text. Looser than the standard, since masking too much does no harm.
 _EMAIL = re.compile(r"[^\s@<>\"'(),;:=\[\]{}]+@[^\s@<>\"'(),;:=\[\]{}]+")
 # PostgreSQL's details repeat the values of rows: `Key (email)=(...) already exists`, `Failing row contains (...)`.
 # They end where the next part of the error begins, or with the text of the error.
@@ -95,7 +95,7 @@ def _format_alone(error: BaseException) -> str:
 def _read_text(error: BaseException) -> str:
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001  an error of somebody else's class, which can't say what it is
+    except Exception:  # noqa: BLE001  a library's error whose `__str__` fails
         return MASK
     text = _DETAIL.sub(MASK, text)
     return (

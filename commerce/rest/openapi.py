@@ -17,7 +17,7 @@ from .openapi_links import add_links
 from .openapi_parts import ANSWER_HEADERS, FURTHER_HEADERS, PARAMETERS, PROBLEM, SECURITY_SCHEMES
 from .views import SurfaceViewSet, scopes_of
 
-# What ids of operations call the actions of DRF.
+# The names of DRF's actions in ids of operations.
 _ACTIONS = {
     "list": "list",
     "create": "create",
@@ -29,7 +29,7 @@ _ACTIONS = {
 
 _WEBHOOKS = "Events that other services send to us. They carry a signature instead of a key."
 
-_EVENTS = "What webhook endpoints of a shop are sent, as a POST to their URL."
+_EVENTS = "Messages to a shop's webhook endpoints, each a POST to the endpoint's URL."
 
 
 class SurfaceSchema(AutoSchema):
@@ -84,7 +84,7 @@ class SurfaceSchema(AutoSchema):
         area = _tag_of(self.path).partition(": ")[2].replace("-", "_")
         resource = _name_resource(type(self.view), area)
         action = _name_action(self._action or self.method.lower(), self.method)
-        # Of a resource that can only be acted upon: `admin_email_send`, not `admin_email_send_send`.
+        # A resource may be named like its only action: `admin_email_send`, not `admin_email_send_send`.
         name = resource if resource.endswith(f"_{action}") else f"{resource}_{action}"
         return f"{self.view.surface}_{name}"
 
@@ -151,14 +151,14 @@ def _read_docstring(view: object, action: str) -> tuple[str, str]:
 
 
 def _name_action(action: str, method: str) -> str:
-    """Of DRF's `destroy`: "delete". Of a PUT of a part, such as `address`: "set_address"."""
+    """Name an action in the operation's id: DRF's `destroy` is "delete", a PUT of `address` is "set_address"."""
     if action in _ACTIONS:
         return _ACTIONS[action]
     return action if method != "PUT" or action.startswith("set_") else f"set_{action}"
 
 
 def _name_resource(view: type[SurfaceViewSet], area: str) -> str:
-    """The resource of a view, with the area that it belongs to: of `ZonesViewSet`, "shipping_zones"."""
+    """Name a view's resource, with its area: "shipping_zones" for `ZonesViewSet`."""
     name = view.__name__.removesuffix("ViewSet").removeprefix("Storefront")
     snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     singular = area.removesuffix("s")
@@ -168,7 +168,7 @@ def _name_resource(view: type[SurfaceViewSet], area: str) -> str:
 
 
 def _tag_of(path: str) -> str:
-    # Of `/admin/<version>/{handle}/orders.json`: the surface and the resource.
+    # The surface and the resource: "admin: orders" for `/admin/<version>/{handle}/orders.json`.
     parts = [part for part in path.split("/") if part and not part.startswith("{")]
     return f"{parts[0]}: {parts[2].removesuffix('.json')}" if len(parts) > 2 else "webhooks"
 
@@ -223,7 +223,7 @@ def add_components(result: dict[str, Any], generator: Any, request: object, publ
 
 
 def _drop_marks(node: object) -> None:
-    """Remove what drf-spectacular marks enums with for its own later steps."""
+    """Remove the marks that drf-spectacular puts on enums for its own later steps."""
     if isinstance(node, dict):
         node.pop("x-spec-enum-id", None)
     parts = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()

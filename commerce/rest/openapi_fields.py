@@ -34,7 +34,7 @@ class DecimalStringSchema(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: object, direction: str) -> Schema:
         if direction == "response":
             return {"type": "string", "pattern": self.answer_pattern}
-        # Of the same range as the integer, as nearly as a pattern can say it.
+        # About the range of the integer, as far as a pattern can express it.
         digits = "[1-9][0-9]{0,15}" if self.target.min_value > 0 else "[0-9]{1,16}"
         sign = "-?" if self.target.min_value < 0 else ""
         return {"oneOf": [_describe_integer(self.target), {"type": "string", "pattern": f"^{sign}{digits}$"}]}
@@ -79,7 +79,7 @@ _MEANINGS = {
     "handle": "A name for use in URLs and imports, unique among its kind.",
     "name": "A name for people.",
 }
-# Units and codes by the end of a field's name, added to every description that doesn't have them.
+# Units and codes by the suffix of a field's name, added to every description that doesn't have them.
 _UNITS = {
     "_cents": "In cents.",
     "_bp": "In basis points: 1000 is 10 %.",
@@ -115,7 +115,7 @@ def _read_text(field: serializers.Field) -> str:
 
 
 def _describe_reference(name: str) -> str:
-    """Of `market_id`: "Id of the market."."""
+    """Describe a reference by its name: "Id of the market." for `market_id`."""
     if name.endswith("_ids"):
         return f"Ids of {_words(name.removesuffix('_ids'))}s."
     return f"Id of the {_words(name.removesuffix('_id'))}." if name.endswith("_id") else ""

@@ -1,4 +1,4 @@
-"""Links between the operations of the OpenAPI document: from what one answers to what may be asked next."""
+"""Links between the operations of the OpenAPI document: from an answer to the requests that may follow."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ Schema = dict[str, Any]
 
 # Where `SurfaceSchema` keeps an action's own links until all operations are known.
 MARK = "x-leads-to"
-# The field of a resource with which a parameter of its address is filled, if it isn't the id.
+# The field of a resource that fills a parameter of its address, if it isn't the id.
 _FIELDS = {"token": "token", "id_or_handle": "handle"}
 
 
@@ -26,7 +26,7 @@ class Link:
 
 
 def add_links(paths: Mapping[str, Mapping[str, Schema]], schemas: Mapping[str, Schema]) -> None:
-    """Add the links that actions declare, and from what creates a resource to what can be done with it."""
+    """Add the links that actions declare, and those from creating a resource to the other operations on it."""
     addresses = {
         operation["operationId"]: path for path, methods in paths.items() for operation in methods.values()
     }
@@ -51,7 +51,7 @@ def _name_resource(operation: Schema, schemas: Mapping[str, Schema]) -> str:
 
 
 def _find_uses(path: str, name: str, addresses: Mapping[str, str]) -> Iterable[Link]:
-    """Of `POST carts.json`: a link to each operation below `carts/{token}` that needs nothing else."""
+    """For `POST carts.json`, yield a link to each operation below `carts/{token}` that needs nothing else."""
     below = path.removesuffix(".json") + "/{"
     for target, address in addresses.items():
         if name and address.startswith(below):

@@ -13,26 +13,26 @@ def _text(description: str, **more: object) -> Schema:
 _EXTRAS: Schema = {
     "current_version": {
         "type": "integer",
-        "description": "Of `version_conflict`: the version that is stored now.",
+        "description": "For `version_conflict`: the version that is stored now.",
     },
-    "phase": _text("Of refused steps and failed payments: the checkout's phase."),
+    "phase": _text("For refused steps and failed payments: the checkout's phase."),
     "allowed": {
         "type": "array",
         "items": {"type": "string"},
-        "description": "Of `invalid_phase`: the phases in which the step may be sent.",
+        "description": "For `invalid_phase`: the phases in which the step may be sent.",
     },
-    "required_scope": _text("Of `insufficient_scope`: the scope that the key lacks."),
+    "required_scope": _text("For `insufficient_scope`: the scope that the key lacks."),
     "items": {
         "type": "array",
         "items": {"type": "object"},
-        "description": "Of `insufficient_inventory`: `variant_id`, `requested` and `available` of each variant.",
+        "description": "For `insufficient_inventory`: `variant_id`, `requested` and `available` of each variant.",
     },
-    "balance_cents": _text("Of `insufficient_balance`: the gift card's balance in cents."),
-    "available_cents": _text("Of `insufficient_balance`: what isn't held by checkouts, in cents."),
+    "balance_cents": _text("For `insufficient_balance`: the gift card's balance in cents."),
+    "available_cents": _text("For `insufficient_balance`: what isn't held by checkouts, in cents."),
     "supported": {
         "type": "array",
         "items": {"type": "string"},
-        "description": "Of `unsupported_api_version`: the versions that exist.",
+        "description": "For `unsupported_api_version`: the versions that exist.",
     },
 }
 PROBLEM: Schema = {
@@ -42,7 +42,7 @@ PROBLEM: Schema = {
     "properties": {
         "type": _text("`urn:problem:` and the code."),
         "title": _text("What the code means."),
-        "status": {"type": "integer", "description": "The HTTP status, once more."},
+        "status": {"type": "integer", "description": "The HTTP status of the answer."},
         "detail": _text("What is wrong with this request, for people."),
         "code": _text("Stable, in snake_case: what programs should compare."),
         "request_id": {
@@ -88,7 +88,7 @@ SECURITY_SCHEMES: Schema = {
         "type": "apiKey",
         "in": "header",
         "name": "Stripe-Signature",
-        "description": "As Stripe signs its events.",
+        "description": "Stripe's signature of the event.",
     },
 }
 _IDEMPOTENCY = (
@@ -130,13 +130,13 @@ ANSWER_HEADERS: Schema = {
     },
     "Preference-Applied": {
         "schema": {"type": "string"},
-        "description": "`handling=strict` where that was asked for, and the request was read.",
+        "description": "`handling=strict` if the request asked for it and was read.",
     },
     "RateLimit-Limit": {
         "schema": {"type": "integer"},
-        "description": "Requests a minute: of the nearest limit.",
+        "description": "Requests allowed in a minute, by the limit that has the fewest left.",
     },
-    "RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "What is left of them."},
+    "RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in this minute."},
     "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds until the minute is over."},
 }
 FURTHER_HEADERS: Schema = {

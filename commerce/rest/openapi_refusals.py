@@ -38,7 +38,7 @@ _ANY_BODY: tuple[type[Refusal], ...] = (
     common.ValidationFailed,
     common.TooLarge,
 )
-# Of inbound webhooks, which have no key, no limits, and take any Accept header.
+# Inbound webhooks have no key and no limits, and take any Accept header.
 WEBHOOK_REFUSALS: tuple[type[Refusal], ...] = (
     common.MalformedRequest,
     errors.BodyTooSlow,

@@ -21,13 +21,13 @@ PAGE_PARAMETERS: Parameters = [
     OpenApiParameter(
         "limit",
         {"type": "integer", "minimum": 1, "maximum": MAX_CURSOR, "default": DEFAULT_LIMIT},
-        description=f"How many at most. More than {MAX_LIMIT} is taken as {MAX_LIMIT}. A page of large rows has fewer: "
+        description=f"The most rows of the page. More than {MAX_LIMIT} counts as {MAX_LIMIT}. A page of large rows has fewer: "
         "only a `next_cursor_id` of null means that there are no more.",
     ),
     OpenApiParameter(
         "cursor_id",
         {"type": "integer", "minimum": 1, "maximum": MAX_CURSOR},
-        description="Begins after this row: the `next_cursor_id` of the page before.",
+        description="The page begins after this row: the `next_cursor_id` of the previous page.",
     ),
 ]
 

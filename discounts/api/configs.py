@@ -17,14 +17,14 @@ from discounts.registry import mechanics_with_shared_column, type_choices
 # What parts of these names mean in every mechanic.
 _TEXTS = {
     "buy": "What must be bought.",
-    "get": "What is reduced then: the cheapest units, and none that were counted as bought.",
+    "get": "What is reduced then: the cheapest units, except those that count as bought.",
     "quantity": "Number of units.",
-    "product_ids": "Units of these products; with no `variant_ids` either, of any product.",
+    "product_ids": "Units of these products; of any product if `variant_ids` is empty too.",
     "variant_ids": "Units of these variants.",
     "max_applications": "How often it applies to one order; null for any number.",
-    "scope": "Whether a `line`'s units are counted, or those of the whole `order`.",
+    "scope": "Whether units are counted for each `line`, or for the whole `order`.",
     "tiers": "The highest tier that is reached applies to all units.",
-    "min_quantity": "The number of units from which on it applies.",
+    "min_quantity": "The lowest number of units for which it applies.",
     "value_mode": "`percentage`, `fixed_amount`, `set_price` or `free`, of each unit.",
     "value_amount": "Basis points for `percentage`, otherwise cents; null for `free`.",
 }

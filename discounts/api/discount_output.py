@@ -18,7 +18,7 @@ class DiscountOutput(WithConfig, Output):
     )
     code = serializers.CharField(
         allow_null=True,
-        help_text="What shoppers enter; case doesn't count. Null for discounts that apply by themselves.",
+        help_text="What shoppers enter; case is ignored. Null for discounts that apply by themselves.",
     )
     title = serializers.CharField(help_text="What customers see.")
     value_mode = serializers.ChoiceField(
@@ -29,7 +29,9 @@ class DiscountOutput(WithConfig, Output):
     value_amount = serializers.IntegerField(
         allow_null=True, help_text="Basis points for `percentage`, otherwise cents."
     )
-    currency = serializers.CharField(allow_null=True, help_text="Of its amounts: it applies to no other.")
+    currency = serializers.CharField(
+        allow_null=True, help_text="The currency of its amounts. It applies to no other currency."
+    )
     applies_to = serializers.ChoiceField(
         Discount.AppliesTo.choices,
         help_text="`order`, `line_items` (those of `product_ids` and `variant_ids`) or `shipping`.",
@@ -38,7 +40,7 @@ class DiscountOutput(WithConfig, Output):
     variant_ids = IdsOutput(help_text="With `line_items`: the variants.")
     market_ids = IdsOutput(help_text="The markets in which it applies; empty means all.")
     stackable = serializers.BooleanField(help_text="Whether it applies together with other codes.")
-    minimum_order_subtotal_cents = fields.CentsField(help_text="The subtotal from which on it applies.")
+    minimum_order_subtotal_cents = fields.CentsField(help_text="The lowest subtotal for which it applies.")
     customer_eligibility = serializers.ChoiceField(
         Discount.Eligibility.choices,
         help_text="Who may use it: `all`, those with one of `customer_tags` (`tagged`), of `segment_ids` (`segments`), of `customer_ids` (`specific`), or who haven't ordered yet (`first_order`).",
@@ -57,10 +59,10 @@ class DiscountOutput(WithConfig, Output):
     starts_at = TimestampField(allow_null=True, help_text="When it begins; null for at once.")
     ends_at = TimestampField(allow_null=True, help_text="When it ends; null for never.")
     bogo_config = make_config_output(BOGO)(
-        allow_null=True, help_text="Of `buy_x_get_y`: what must be bought, and what is given."
+        allow_null=True, help_text="For `buy_x_get_y`: what must be bought, and what is given."
     )
     bulk_tiers = make_config_output(BULK_TIERS)(
-        allow_null=True, help_text="Of `bulk_pricing`: from which quantity on which price."
+        allow_null=True, help_text="For `bulk_pricing`: the prices by quantity."
     )
     voucher_id = fields.IdField(
         allow_null=True, help_text="The gift card issued for a discount of type `gift_card`."

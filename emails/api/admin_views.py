@@ -28,7 +28,7 @@ class DeliveriesViewSet(AdminViewSet):
     def list(self, request: Request) -> Response:
         """List emails.
 
-        Without what they say. Newest first.
+        Without their contents. Newest first.
         """
         deliveries = queries.deliveries(**self.valid_query(shapes.DeliveryFilters))
         page = newest_first(deliveries, self.cursor)
@@ -42,7 +42,7 @@ class DeliveriesViewSet(AdminViewSet):
     def retrieve(self, request: Request, delivery_id: int) -> Response:
         """Show an email.
 
-        With `include_body=true` also what it says. For an email with a gift card's code, that takes the scope
+        With `include_body=true`, its contents too. For an email with a gift card's code, this needs the scope
         `read_vouchers`.
         """
         include_body = self.valid_query(shapes.BodyOption)["include_body"]

@@ -29,12 +29,12 @@ class SenderDomainOutput(Output):
     failure_code = serializers.ChoiceField(
         SenderDomain.Failure.choices,
         allow_null=True,
-        help_text="Why it isn't verified: `record_not_found`, or `dns_unavailable` if DNS gave no answer; null if it is, or if nobody has looked yet.",
+        help_text="Why it isn't verified: `record_not_found`, or `dns_unavailable` if DNS gave no answer; null if it is verified, or wasn't checked yet.",
     )
     verified_at = TimestampField(allow_null=True, help_text="When the record was found.")
-    checked_at = TimestampField(allow_null=True, help_text="When it was last looked for.")
+    checked_at = TimestampField(allow_null=True, help_text="When the record was last looked for.")
     missing_since = TimestampField(
-        allow_null=True, help_text="Since when a record that was found before is missing."
+        allow_null=True, help_text="Since when a record that was found earlier has been missing."
     )
 
 

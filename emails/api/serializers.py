@@ -24,7 +24,7 @@ class SendInput(Input):
     described_by = "DeliveryOutput"
 
     template_key = fields.TextField(max_length=100)
-    customer_id = fields.IdField(help_text="Whom to send it to.")
+    customer_id = fields.IdField(help_text="The customer to send it to.")
     ctx = fields.ObjectField(
         required=False,
         max_bytes=MAX_CTX_BYTES,
@@ -48,14 +48,16 @@ class BodyOption(Input):
     include_body = fields.QueryBooleanField(
         required=False,
         default=False,
-        help_text="Adds `html`, `text` and `ctx`. Of `voucher.issued`, which has a gift card's code, this takes the scope `read_vouchers`.",
+        help_text="Adds `html`, `text` and `ctx`. For `voucher.issued`, which contains a gift card's code, this needs the scope `read_vouchers`.",
     )
 
 
 class DeliveryOutput(Output):
     id = fields.IdField()
     template_key = serializers.CharField(help_text="The email, such as `order.confirmation`.")
-    customer_id = fields.IdField(allow_null=True, help_text="Whom it was sent to; null if not to a customer.")
+    customer_id = fields.IdField(
+        allow_null=True, help_text="The customer; null if it was sent to somebody else."
+    )
     to_email = serializers.CharField(help_text="The recipient's address.")
     locale = serializers.CharField(help_text="The language that it was written in.")
     subject = serializers.CharField(
@@ -69,7 +71,7 @@ class DeliveryOutput(Output):
     reference_id = fields.IdField(allow_null=True, help_text="The id of that thing.")
     status = serializers.ChoiceField(
         EmailDelivery.Status.choices,
-        help_text="The furthest that is known: `sent`, `delivered`, `opened`, `clicked` or `bounced`.",
+        help_text="The furthest state that is known: `sent`, `delivered`, `opened`, `clicked` or `bounced`.",
     )
     queued_at = TimestampField(help_text="When it was asked for.")
     sent_at = TimestampField(help_text="When the provider took it.")

@@ -95,7 +95,7 @@ class RateOutput(Output):
     id = fields.IdField()
     method_id = fields.IdField()
     price_cents = fields.CentsField(help_text="What it costs; 0 is free.")
-    currency = serializers.CharField(help_text="Of all its amounts.")
+    currency = serializers.CharField(help_text="The currency of all its amounts.")
     display_name = serializers.CharField(
         allow_null=True, help_text="What customers see instead of the method's name."
     )
@@ -162,11 +162,13 @@ class QuoteInput(Input):
     weight_grams = fields.IntegerField(help_text="The parcel's weight.")
     quantity = fields.IntegerField(required=False, min_value=1, help_text="Number of units; 1 unless given.")
     subtotal_cents = fields.CentsField(help_text="What the goods cost, before discounts.")
-    currency = fields.CurrencyField(help_text="Of the subtotal. Only rates in this currency are quoted.")
+    currency = fields.CurrencyField(
+        help_text="The currency of the subtotal. Only rates in this currency are quoted."
+    )
     market_id = fields.IdField(
         required=False,
         allow_null=True,
-        help_text="Only zones of this market and of all. Without it, the zones of every market.",
+        help_text="Only zones of this market and those for all markets. Without it, the zones of every market.",
     )
 
 

@@ -144,7 +144,7 @@ class SegmentsViewSet(AdminViewSet):
     def retrieve(self, request: Request, segment_id: int) -> Response:
         """Show a segment.
 
-        With its filter. Who belongs to it is decided whenever a discount asks.
+        With its filter. Its members are determined each time a discount is checked.
         """
         return Response({"segment": _shape_segment(queries.get_segment(segment_id))})
 
@@ -168,7 +168,7 @@ class SegmentsViewSet(AdminViewSet):
     def destroy(self, request: Request, segment_id: int) -> Response:
         """Delete a segment.
 
-        Discounts that name it then fit nobody through it.
+        Its members can then no longer use the discounts that are limited to it.
         """
         operations.delete_segment(segment_id=segment_id)
         return Response(status=204)

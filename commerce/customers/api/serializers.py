@@ -19,7 +19,7 @@ class CustomerInput(Input):
 
 class CustomerFilter(Input):
     email = fields.EmailField(
-        required=False, help_text="Only the customer with this address; case doesn't count."
+        required=False, help_text="Only the customer with this address; case is ignored."
     )
 
 

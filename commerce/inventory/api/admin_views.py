@@ -60,7 +60,7 @@ class LocationsViewSet(AdminViewSet):
     def update(self, request: Request, location_id: int) -> Response:
         """Change a location.
 
-        Only the fields that are sent change. Checkouts that began keep the stock that they hold at it.
+        Only the fields that are sent change. Open checkouts keep the stock that they hold there.
         """
         queries.get_location(location_id)
         changes = self.valid(shapes.LocationInput, partial=True)

@@ -15,8 +15,8 @@ _ORDER = one("order", AdminOrderOutput)
 
 
 class OrdersViewSet(AdminViewSet):
-    """An order is what a completed checkout leaves: its lines, prices, addresses and totals never change. It is `open`
-    until it is paid and shipped (`closed`), or `cancelled`.
+    """A completed checkout becomes an order. Its lines, prices, addresses and totals never change. It is `open` until it
+    is paid and shipped (`closed`), or `cancelled`.
     """
 
     area = "orders"

@@ -15,7 +15,7 @@ class LineOutput(Output):
     variant_id = fields.IdField()
     product_id = fields.IdField()
     sku = serializers.CharField(help_text="The variant's SKU.")
-    title = serializers.CharField(help_text="Of the product and the variant.")
+    title = serializers.CharField(help_text="The titles of the product and the variant.")
     quantity = serializers.IntegerField(help_text="Number of units.")
     custom_attributes = serializers.DictField(help_text="What the shopper added to this line.")
     tax_rate_bp = serializers.IntegerField(help_text="The tax rate that applies to it.")
@@ -43,7 +43,7 @@ class TotalsOutput(Output):
     cod_fee_tax_cents = fields.CentsField(help_text="The tax of that fee.")
     tax_cents = fields.CentsField(help_text="All tax: of lines after discounts, of shipping, and of the fee.")
     total_cents = fields.CentsField(help_text="What the order costs, tax included.")
-    gift_card_cents = fields.CentsField(help_text="What gift cards pay of it.")
+    gift_card_cents = fields.CentsField(help_text="The part that gift cards pay.")
     amount_due_cents = fields.CentsField(help_text="What is left to be paid.")
     line_count = serializers.IntegerField(help_text="Number of lines.")
     item_count = serializers.IntegerField(help_text="Number of units of all lines.")
@@ -91,7 +91,7 @@ class AddressOutput(Output):
     city = serializers.CharField(required=False, help_text="City. Required.")
     zip = serializers.CharField(required=False, help_text="Postcode.")
     province_code = serializers.CharField(required=False, help_text="Province or state, such as `CA`.")
-    country_code = serializers.CharField(required=False, help_text="Required.")
+    country_code = serializers.CharField(required=False, help_text="The country. Required.")
     phone = serializers.CharField(required=False, help_text="Phone number, for the carrier.")
 
 
@@ -111,7 +111,7 @@ class ShippingSnapshotOutput(Output):
     cod_fee_cents = fields.CentsField(help_text="The fee for cash on delivery.")
     rate_id = fields.IdField()
     price_cents = fields.CentsField(help_text="What shipping costs, before discounts.")
-    currency = serializers.CharField(help_text="Of both amounts.")
+    currency = serializers.CharField(help_text="The currency of both amounts.")
     is_free = serializers.BooleanField(help_text="Whether the price is 0.")
     display_name = serializers.CharField(help_text="The rate's name, or the method's if the rate has none.")
 
@@ -139,7 +139,7 @@ class OrderFilter(Input):
     fulfillment_status = serializers.ChoiceField(Order.FulfillmentStatus.choices, required=False)
     customer_id = fields.IdField(required=False, help_text="Only orders of this customer.")
     email = fields.TextField(
-        required=False, max_length=254, help_text="Only orders with this address; case doesn't count."
+        required=False, max_length=254, help_text="Only orders with this address; case is ignored."
     )
     number = fields.IdField(required=False, help_text="Only the order with this number.")
     market_id = fields.IdField(required=False)

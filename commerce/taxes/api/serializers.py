@@ -17,7 +17,7 @@ class TaxRateInput(Input):
 
 class TaxRateOutput(Output):
     id = fields.IdField()
-    country_code = serializers.CharField(help_text="Where it is charged.")
+    country_code = serializers.CharField(help_text="The country in which it is charged.")
     tax_class = serializers.CharField(help_text="Which variants it is for, such as `standard` or `reduced`.")
     rate_bp = serializers.IntegerField(help_text="The rate.")
     name = serializers.CharField(help_text="What people call it, such as `MwSt.`.")
