@@ -76,6 +76,17 @@ for (const grid of document.querySelectorAll("[data-grid]")) {
         tell();
     });
 
+    // Another page of the list, or a search, would lose what was typed.
+    let isSent = false;
+    grid.addEventListener("submit", () => {
+        isSent = true;
+    });
+    window.addEventListener("beforeunload", (event) => {
+        if (!isSent && inputs.some((input) => input.hasAttribute("data-changed"))) {
+            event.preventDefault();
+        }
+    });
+
     if (count) {
         // A form that was refused comes back as it was sent.
         inputs.forEach(mark);
