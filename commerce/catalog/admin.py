@@ -203,7 +203,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
     def open_prices(self, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse(PRICES))
 
-    @action(description=_("Edit prices to compare with"), permissions=["view"], icon="sell")
+    @action(description=_("Edit compare-at prices"), permissions=["view"], icon="sell")
     def open_compared_prices(self, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse(COMPARED_PRICES))
 
@@ -215,7 +215,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
     def edit_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
         return open_grid(request, queryset, PRICES)
 
-    @admin.action(description=_("Edit prices to compare with of the selected variants"), permissions=["view"])
+    @admin.action(description=_("Edit compare-at prices of the selected variants"), permissions=["view"])
     def edit_compared_prices(self, request: HttpRequest, queryset: QuerySet[Variant]) -> HttpResponse:
         return open_grid(request, queryset, COMPARED_PRICES)
 

@@ -19,7 +19,7 @@ from .models import Product, Variant, VariantPricing
 # By name, because accounts imports the catalog.
 Market: Any = VariantPricing._meta.get_field("market").related_model
 
-# The filter of the list of variants that leaves out those that are archived.
+# The filter of the list of variants that leaves out archived ones.
 ONLY_LIVE = MappingProxyType({"archived_at__isempty": "1"})
 
 
@@ -90,8 +90,10 @@ class PriceGrid(GridPage):
 
 class ComparedPriceGrid(PriceGrid):
     name = "compared-prices"
-    title = _("Prices to compare with")
-    help_text = _("What each price is compared with, such as the price before a sale. Empty for none.")
+    title = _("Compare-at prices")
+    help_text = _(
+        "The price that customers see beside the current one, such as before a sale. Empty for none."
+    )
     amount = "compare_at_price_cents"
     may_be_emptied = True
 

@@ -25,10 +25,10 @@ MAX_SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of numbers: the grid that loads and saves them, and what its columns are called beside others."""
+    """A kind of numbers: the grid that loads and saves them. `prefix` begins the titles of its columns."""
 
     grid: type[GridPage]
-    # Whose scopes a member needs.
+    # The area of scopes that a member needs.
     area: str
     prefix: StrOrPromise = ""
     # What saving needs besides the number, such as a reason.

@@ -90,7 +90,7 @@ class VariantRows(RowsInline):
 
     @display(description=gettext_lazy("More"))
     def more(self, variant: Variant) -> SafeString | str:
-        """Link the variant's page, where prices can have a currency of their own and one to compare with."""
+        """Link the variant's page, where prices can have their own currency and a compare-at price."""
         if variant.pk is None:
             return "-"
         link = reverse("admin:catalog_variant_change", args=[variant.pk])

@@ -20,7 +20,7 @@ class PricingInput(Input):
 
     currency = fields.CurrencyField(
         required=False,
-        help_text="The market's unless given. A variant with another can't be added to carts of the market.",
+        help_text="The market's currency unless given. A variant with another currency can't be added to carts of the market.",
     )
     price_cents = fields.CentsField(max_value=MAX_PRICE_CENTS)
     compare_at_price_cents = fields.CentsField(required=False, allow_null=True, max_value=MAX_PRICE_CENTS)
@@ -101,8 +101,10 @@ class VariantOutput(Output):
     id = fields.IdField()
     product_id = fields.IdField()
     sku = serializers.CharField(help_text="Stock keeping unit: unique among the shop's live variants.")
-    title = serializers.CharField(help_text="What tells it from the product's other variants, such as `L`.")
-    weight_grams = serializers.IntegerField(help_text="Of one unit.")
+    title = serializers.CharField(
+        help_text="What distinguishes it from the product's other variants, such as `L`."
+    )
+    weight_grams = serializers.IntegerField(help_text="The weight of one unit.")
     tax_class = serializers.CharField(help_text="Which of a country's tax rates applies, such as `standard`.")
     track_inventory = serializers.BooleanField(help_text="Whether its stock is counted.")
     allow_backorder = serializers.BooleanField(help_text="Whether it can be sold without stock.")
@@ -129,8 +131,8 @@ class ProductOutput(Output):
 class OfferedVariantOutput(Output):
     id = fields.IdField()
     sku = serializers.CharField(help_text="Stock keeping unit.")
-    title = serializers.CharField(help_text="What tells it from the product's other variants.")
-    weight_grams = serializers.IntegerField(help_text="Of one unit.")
+    title = serializers.CharField(help_text="What distinguishes it from the product's other variants.")
+    weight_grams = serializers.IntegerField(help_text="The weight of one unit.")
     pricing = MarketPriceOutput(
         many=True, help_text="Its prices: in one market if one was asked for, else in all."
     )
