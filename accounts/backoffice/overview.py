@@ -37,7 +37,7 @@ _ORDERS = "orders.order"
 
 @dataclass(slots=True)
 class Total:
-    """Orders and what they come to, in cents by currency."""
+    """A number of orders, and their totals in cents by currency."""
 
     orders: int = 0
     cents: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -106,7 +106,7 @@ def _load_sales(window: Window, currency: str) -> dict[str, Any]:
     currencies = sorted({*now.cents, *then.cents, currency}, key=lambda one: (one != currency, one))
     return {
         "figures": [*_make_figures(period, now, then, currencies)],
-        "charts": [*_draw(before, period, by_day, currencies)],
+        "charts": [*_draw_charts(before, period, by_day, currencies)],
         "days": [_make_day(day, by_day[day]) for day in reversed(period.list_days())],
         "markets": _list_markets(period, by_market),
         "latest_orders": Order.objects.order_by("-pk")[:_SHOWN_ORDERS],
@@ -119,7 +119,7 @@ def _make_figures(period: Period, now: Total, then: Total, currencies: Sequence[
         text=f"{now.orders:,}",
         count=now.orders,
         page=_ORDERS,
-        query=_sold(period),
+        query=_filter_sold(period),
         before=f"{then.orders:,}",
     )
     for currency in currencies:
@@ -130,12 +130,12 @@ def _make_figures(period: Period, now: Total, then: Total, currencies: Sequence[
             text=format_money(cents, currency),
             count=orders,
             page=_ORDERS,
-            query=_sold(period, currency__exact=currency),
+            query=_filter_sold(period, currency__exact=currency),
             before=format_money(cents_before, currency),
             note=_("Average order %(amount)s, before %(amount_before)s")
             % {
-                "amount": _average(cents, orders, currency),
-                "amount_before": _average(cents_before, orders_before, currency),
+                "amount": _format_average(cents, orders, currency),
+                "amount_before": _format_average(cents_before, orders_before, currency),
             },
         )
     if now.refunded_orders or then.refunded_orders:
@@ -144,16 +144,16 @@ def _make_figures(period: Period, now: Total, then: Total, currencies: Sequence[
             text=_write_amounts(now.refunded_cents),
             count=now.refunded_orders,
             page=_ORDERS,
-            query=_sold(period) | {"work": "returned"},
+            query=_filter_sold(period) | {"work": "returned"},
             before=_write_amounts(then.refunded_cents),
         )
 
 
-def _average(cents: int, orders: int, currency: str) -> str:
+def _format_average(cents: int, orders: int, currency: str) -> str:
     return format_money(round(cents / orders), currency) if orders else "-"
 
 
-def _draw(
+def _draw_charts(
     before: Period, period: Period, by_day: Mapping[date, Total], currencies: Sequence[str]
 ) -> Iterator[Chart]:
     yield build_chart(
@@ -174,7 +174,7 @@ def _draw(
 
 
 def _make_day(day: date, total: Total) -> Row:
-    link = link_to_list(_ORDERS, _sold(Period(day, day)))
+    link = link_to_list(_ORDERS, _filter_sold(Period(day, day)))
     return Row(day.isoformat(), total.orders, _write_amounts(total.cents), link)
 
 
@@ -183,12 +183,12 @@ def _list_markets(period: Period, by_market: Mapping[int, Total]) -> list[Row]:
     rows = []
     for pk, name in Market.objects.order_by("name").values_list("pk", "name"):
         total = by_market.get(pk) or Total()
-        link = link_to_list(_ORDERS, _sold(period, market__id__exact=pk))
+        link = link_to_list(_ORDERS, _filter_sold(period, market__id__exact=pk))
         rows.append(Row(name, total.orders, _write_amounts(total.cents), link))
     return sorted(rows, key=lambda row: -row.orders)
 
 
-def _sold(period: Period, **more: str | int) -> dict[str, str | int]:
+def _filter_sold(period: Period, **more: str | int) -> dict[str, str | int]:
     """The filters of the orders that count as sales of a period."""
     return {"work": "sold", period_parameter("placed_at"): str(period)} | more
 
