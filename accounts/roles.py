@@ -34,7 +34,7 @@ BUILT_IN_ROLES = {role.key: role for role in (OWNER, MANAGER, SUPPORT, READ_ONLY
 
 
 def holds(held: frozenset[str], scope: str) -> bool:
-    """Whether these scopes include one: `write_x` includes `read_x`. Unlike a key's, no scopes are none."""
+    """Whether these scopes include one: `write_x` includes `read_x`. Unlike for a key, an empty set allows nothing."""
     return scope in held or scope.replace("read_", "write_", 1) in held
 
 

@@ -102,7 +102,7 @@ def _make_basket(tried: TriedCart, *, shipping_cents: int | None) -> Basket:
 
 
 def _word_amounts(detail: str, currency: str) -> str:
-    """Return the API's reason with its cents as amounts."""
+    """Return the API's reason with amounts in place of cents."""
     return _CENTS.sub(lambda found: format_money(int(found[1]), currency), detail)
 
 

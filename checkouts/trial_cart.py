@@ -1,4 +1,4 @@
-"""What discounts are tried on: a cart of the shop, picked or named by its token, or products and quantities as typed."""
+"""The cart on which discounts are tried: one of the shop's, chosen or named by its token, or typed products."""
 
 import re
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ class CartForm(forms.Form):
     def _read_products(self, cleaned: dict[str, object]) -> None:
         market = cleaned.get("market")
         if not isinstance(market, Market):
-            self.add_error("market", _("Choose the market whose prices count."))
+            self.add_error("market", _("Choose the market whose prices apply."))
             return
         try:
             wanted = _parse_products(str(cleaned["products"]))

@@ -1,6 +1,6 @@
-"""Finds rows by a text whatever its case, by an index.
+"""Finds rows by a text, ignoring case, with an index.
 
-`upper()` isn't leakproof, so on a table with a policy a condition on it searches no index (see `commerce.prefixes`).
+`upper()` isn't leakproof, so on a table with a policy a condition on it uses no index (see `commerce.prefixes`).
 A column that the database fills with the text in upper case can be compared by `=`, which is leakproof.
 """
 

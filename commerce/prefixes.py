@@ -1,8 +1,8 @@
 """Searches for the beginning of a text that use an index.
 
-A table's policy comes before all other conditions, unless these can't reveal anything about a row that the policy hides:
-PostgreSQL calls such operators leakproof. `LIKE` and `upper()` aren't, so on a table with a policy they never search an
-index. `^@` is: with an index by `varchar_pattern_ops` it finds a beginning whatever the database's collation.
+PostgreSQL checks a table's policy before all other conditions, except those that can't reveal anything about hidden
+rows: their operators are called leakproof. `LIKE` and `upper()` aren't leakproof, so on a table with a policy they never
+use an index. `^@` is: with an index by `varchar_pattern_ops` it finds a beginning whatever the database's collation.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField, Index, Lookup, Model, Q, QuerySet, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-# Rows found through one field. More would help nobody: who sees that many types one more letter.
+# The most rows found through one field. Nobody reads more: it is quicker to type another letter.
 MOST_FOUND = 1000
 
 
@@ -47,10 +47,10 @@ def matches_prefix(field: str, text: str) -> Q:
 
 
 def find_by_prefix(rows: QuerySet, fields: Iterable[str], text: str) -> QuerySet:
-    """Return the rows of which one of the fields begins with the text.
+    """Return the rows in which one of the fields begins with the text.
 
-    Fields of other tables are given by their path, such as `variant__sku`. Each field is searched by an index of its
-    own, as a condition on several tables would search none.
+    Fields of other tables are given by their path, such as `variant__sku`. Each field is searched with its own
+    index: a condition on several tables would use none.
     """
     model: type[Model] = rows.model
     parts = [_find_by_field(model, field, text) for field in fields]

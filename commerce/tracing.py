@@ -14,5 +14,5 @@ def record_with(recorder: Recorder) -> None:
 
 
 def span(name: str, **attributes: object) -> AbstractContextManager[None]:
-    """What happens inside is a span. Attributes must not be personal data."""
+    """Record what happens inside as a span. Attributes must not be personal data."""
     return _recorders[0](name, attributes) if _recorders else nullcontext()

@@ -24,6 +24,6 @@ def send_password_reset(*, email: str, request_id: str, **kwargs: object) -> Non
             to_email=user.email,
             subject=_("Choose a new password for the back office"),
             text=render_to_string("backoffice/emails/password_reset.txt", context),
-            # A retry sends nothing to those who have got it.
+            # A retry sends nothing to those who already have it.
             idempotency_key=f"password_reset/{request_id}/{user.pk}",
         )

@@ -1,4 +1,4 @@
-"""Whether a session has taken the steps of the log-in that its person needs, asked before every page."""
+"""Checks before every page whether the session has passed all steps of the log-in that its person needs."""
 
 from functools import wraps
 from typing import Any
@@ -24,10 +24,10 @@ def find_missing_step(request: HttpRequest) -> str | None:
 
 
 def ask_for_missing_step(view: Any, *, except_for: str = "") -> Any:
-    """Send whoever has to pass a page first to it. `except_for` names the page that this view belongs to."""
+    """Redirect people to the step that they have to pass first. `except_for` names the view's own page."""
 
     @wraps(view)
-    def asked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def check_first(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         note_use(request)
         missing = find_missing_step(request)
         if missing is None or missing == except_for:
@@ -36,4 +36,4 @@ def ask_for_missing_step(view: Any, *, except_for: str = "") -> Any:
         target = request.get_full_path() if request.method == "GET" else reverse("admin:index")
         return redirect(f"{reverse(missing)}?{urlencode({'next': target})}")
 
-    return asked
+    return check_first

@@ -1,4 +1,4 @@
-"""The sidebar: the day's tasks, then the pages that the member may see, by the work that they are for."""
+"""The sidebar: the day's tasks, then the pages that the member may see, grouped by kind of work."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

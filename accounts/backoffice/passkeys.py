@@ -20,7 +20,7 @@ class NotConfirmed(OTPWebAuthnApiError):
 
 
 def are_possible() -> bool:
-    """Whether browsers allow passkeys here: they need TLS, or this very machine."""
+    """Whether browsers allow passkeys here: they need TLS, or an address of the same machine."""
     return bool(settings.OTP_WEBAUTHN_ALLOWED_ORIGINS)
 
 

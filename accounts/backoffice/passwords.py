@@ -62,7 +62,7 @@ class AskPage(_Page, views.PasswordResetView):
     template_name = _TEMPLATE
     form_class = ResetForm
     title = gettext_lazy("Forgotten your password?")
-    lead = gettext_lazy("We send a link for choosing a new one to the address of your log-in.")
+    lead = gettext_lazy("We email you a link for choosing a new password, to the address of your log-in.")
     button = gettext_lazy("Send the link")
     success_url = reverse_lazy("admin:password_reset_done")
 
@@ -90,7 +90,7 @@ class AskPage(_Page, views.PasswordResetView):
 
 class SentPage(_Page, views.PasswordResetDoneView):
     template_name = _TEMPLATE
-    title = gettext_lazy("Look into your mailbox")
+    title = gettext_lazy("Check your mailbox")
     lead = gettext_lazy(
         "If the address has a log-in, a message with a link is on its way. It can take a few minutes. "
         "Otherwise nothing was sent: perhaps your log-in has another address."

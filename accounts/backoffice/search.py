@@ -1,4 +1,4 @@
-"""The search box of all pages: finds rows by what staff know of them, and pages by name."""
+"""The search box of all pages. Finds rows by number, name, email or code, and pages by name."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from commerce.backoffice.figures import list_tasks, may_view
 
 from .navigation import list_pages
 
-# Of each kind. Whoever wants more opens its list.
+# The most rows of each kind. Its list shows more.
 _MOST = 5
 _SHORTEST = 2
 _LONGEST = 200

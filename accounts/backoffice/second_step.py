@@ -79,7 +79,7 @@ def _try_code(request: HttpRequest, user: User, form: CodeForm) -> int:
         form.add_error("code", _("This code is wrong, has been used or has expired. Wait for the next one."))
         return 0
     undo_attempt(counters)
-    # Another key for the session: what was known of it before it could do more is worth nothing.
+    # The session gets a new key, so that a key stolen before the second step is useless.
     request.session.cycle_key()
     keep_verified(request, device)
     return 0

@@ -59,7 +59,7 @@ class AppCodeForm(forms.Form):
 
 @dataclass(slots=True)
 class _Answer:
-    """What an action leads to: a form with errors, codes to show once, or, without either, the page anew."""
+    """What an action leads to: a form with errors, codes to show once, or, without either, a reload of the page."""
 
     form: forms.Form | None = None
     codes: list[str] | None = None
@@ -117,7 +117,7 @@ def _change_devices(request: HttpRequest, user: User, action: str) -> _Answer:
         device_id = parse_id(request.POST.get("device", ""))
         kind = action.removeprefix("remove_")
         if device_id is not None and two_factor.remove_device(user=user, kind=kind, device_id=device_id):
-            messages.success(request, _("It is removed."))
+            messages.success(request, _("The device is removed."))
     return _Answer()
 
 

@@ -25,7 +25,7 @@ from commerce.tenancy.scope import current_account_id
 
 SEND_INVITATION = "send_staff_invitation"
 LIFETIME = timedelta(days=7)
-# Each is an email to an address that somebody has typed.
+# Limits, since each invitation is an email to an address that somebody has typed.
 _PER_ACCOUNT = Limit(100, 24 * 3600)
 _PER_ADDRESS = Limit(5, 3600)
 

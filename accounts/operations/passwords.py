@@ -16,7 +16,7 @@ from accounts.models import User
 from commerce.attempts import Counter, Limit, begin_attempt, digest
 
 SEND_PASSWORD_RESET = "emails.tasks.send_password_reset"  # noqa: S105  a task
-# A lost mailbox is searched by few people, and each message costs a recipient attention.
+# Few people need more than these, and every unwanted message bothers its recipient.
 _PER_EMAIL = Limit(3, 3600)
 _PER_ADDRESS = Limit(20, 3600)
 

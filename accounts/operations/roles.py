@@ -14,7 +14,7 @@ from commerce.tenancy.locks import lock
 
 @dataclass(frozen=True, slots=True)
 class Grantor:
-    """Who gives or takes rights. Owners and operators make others owners, who may do whatever a later release adds."""
+    """Who gives or takes rights. Only owners and operators make others owners, who also get what later releases add."""
 
     scopes: frozenset[str]
     is_owner: bool = False

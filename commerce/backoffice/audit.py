@@ -9,10 +9,9 @@ from django.db.models import Field, Model
 
 # Fields that every change sets, or that tell nothing about the row.
 _IGNORED = {"id", "account", "created_at", "updated_at", "version"}
-# The log is append-only, so what could never be erased from it isn't written to it. Of these fields it says that they
-# changed, but not how.
+# The log is append-only, so nothing can be erased from it. Of these fields it records only that they changed.
 _SECRETS = {"secret", "secret_hash", "previous_secret", "password", "value", "token"}
-# The same is true of all that is known of a person.
+# The same applies to personal data.
 _PERSONS = {
     "customers.customer": {"email", "normalised_email", "first_name", "last_name", "phone", "tags"},
     "discounts.voucher": {"code", "recipient_email"},
@@ -47,7 +46,7 @@ def describe_changes(before: Model | None, after: Model | None, *, part: str = "
     for field in row._meta.concrete_fields:
         if field.name in _IGNORED or field.generated:
             continue
-        # A column that the page hasn't loaded is none that it changed.
+        # The page can't have changed a column that it hasn't loaded.
         states = [state for state in (before, after) if state is not None]
         if any(field.attname not in state.__dict__ for state in states):
             continue
@@ -61,7 +60,7 @@ def describe_changes(before: Model | None, after: Model | None, *, part: str = "
 def describe_settings(
     names: Iterable[str], before: dict[str, object], after: dict[str, object], *, secrets: Collection[str]
 ) -> list[Change]:
-    """Compare settings; of secrets it is said only whether they are set."""
+    """Compare settings. Of secrets, record only whether they are set."""
     changes = []
     for name in names:
         old, new = _to_text(before.get(name)), _to_text(after.get(name))

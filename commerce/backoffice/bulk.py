@@ -36,7 +36,7 @@ from .models import StaffAction
 from .options import AccountModelAdmin
 from .scopes import get_scope_opener, opens_own_scopes
 
-# Rows of one action.
+# The most rows of one action.
 MAX_ROWS = 200
 
 
@@ -70,7 +70,7 @@ class BulkAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What an action did to a row, or would do. `reason` says why nothing."""
+    """What an action did to a row, or would do. If it leaves the row as it is, `reason` says why."""
 
     row_id: int
     name: str

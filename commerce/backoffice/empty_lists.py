@@ -13,7 +13,7 @@ _TEXTS: dict[str, str | Promise] = {
     "carts.cart": _("A cart appears here as soon as a visitor puts something into it in the storefront."),
     "catalog.product": _("Add the first product, then its variants with prices and stock."),
     "catalog.variant": _("Variants are what customers buy, such as a size or a colour. Add a product first."),
-    "checkouts.checkout": _("A checkout appears here when a customer goes from the cart to the till."),
+    "checkouts.checkout": _("A checkout appears here when a customer starts to check out a cart."),
     "customers.customer": _("Customers appear here with their first order, or are added by hand."),
     "customers.segment": _("A segment is a group of customers by a rule, such as those with three orders."),
     "discounts.discount": _("Discounts lower prices by a code, automatically, by quantity, or on shipping."),
@@ -37,7 +37,7 @@ _TEXTS: dict[str, str | Promise] = {
     "taxes.taxrate": _("Tax rates by country and class. Without one, no tax is charged."),
     "webhooks.webhookdelivery": _("Each message that is sent to a webhook is listed here."),
     "webhooks.webhookendpoint": _(
-        "A webhook sends this shop's events to your own server. Create one by the API."
+        "A webhook sends this shop's events to your own server. Create one with the API."
     ),
 }
 

@@ -24,7 +24,7 @@ MOST_IN_NAVIGATION = 99
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The days that the overview shows, in the shop's time zone, and those before, with which it compares them."""
+    """The days that the overview shows, in the shop's time zone. It compares them with as many days before."""
 
     now: datetime
     zone: ZoneInfo
@@ -60,10 +60,8 @@ class Figure:
 class Task:
     """Rows that wait for a member: `condition` finds them on the list of `page` that the filters in `query` show.
 
-    Tasks are shown by `position`, the lowest first.
-
-    `is_alarming` if there should be none, and `is_counted_everywhere` if an index finds them, so that the navigation
-    may count them on each page.
+    Tasks are shown by `position`, the lowest first. `is_alarming` means that there should be none.
+    `is_counted_everywhere` means that an index finds them, so that the navigation can count them on every page.
     """
 
     title: str | Promise
@@ -171,7 +169,7 @@ def _count_task(request: HttpRequest, task: Task) -> CountedTask:
 
 
 def _find_rows(request: HttpRequest, task: Task) -> QuerySet:
-    # The list's own rows, of which a member may see fewer.
+    # The rows as the list shows them: a member may not see all of them.
     return _admin_of(task.page).get_queryset(request).filter(task.condition)
 
 

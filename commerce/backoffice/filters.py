@@ -18,7 +18,7 @@ from .days import PRESETS, load_shop_zone, parse_period
 class PeriodFilter(admin.FieldListFilter):
     """Days of the shop: today, the last 7, 30 or 90, a single day, or from one day to another.
 
-    Unlike Django's filter by date, it counts days in the shop's time zone, and a saved "last 7 days" moves on.
+    Unlike Django's filter by date, it counts days in the shop's time zone, and a saved "last 7 days" always ends today.
     """
 
     @property

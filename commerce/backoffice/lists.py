@@ -10,14 +10,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.views import ChangeList
 
-# Rows that a list counts and leads to page by page. Beyond, only filters and the search help.
+# The most rows that a list counts and pages through. Filters and the search find the others.
 MOST_COUNTED = 10_000
 # In a list's address: the number of rows must be exact, as in links from the overview.
 COUNTED = "counted"
 
 
 class BoundedPaginator(Paginator):
-    """Counts no more rows than anybody would turn pages for, unless the address asks for an exact number."""
+    """Counts at most `MOST_COUNTED` rows, unless the address asks for an exact number."""
 
     template_name = "backoffice/pagination.html"
 

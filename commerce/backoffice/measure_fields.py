@@ -51,8 +51,8 @@ def title_measure(column: models.Field) -> str:
 class MeasureField(forms.Field):
     """An input for an integer that is written as a measure, such as cents as "12.50".
 
-    A form whose measures depend on other fields sets `measure`, by which the sent text is read, and `shown`, by which
-    the page wrote the value that it showed.
+    A form whose measures depend on other fields sets `measure`, which reads the sent text, and `shown`, which wrote the
+    value on the page.
     """
 
     widget = UnfoldAdminTextInputWidget

@@ -191,7 +191,7 @@ def _read(number: str, digits: int, locale: Locale, *, too_many: str) -> int:
         raise NotReadable(_("Enter a number."))
     sign, number = (-1, number[1:]) if number[0] == "-" else (1, number.lstrip("+"))
     whole, decimals = _split(number, digits, locale)
-    # Nothing is nothing, with any decimals: a page may show 0.00 before a currency without decimals is chosen.
+    # Zero may have any number of decimals: a page may show 0.00 before a currency without decimals is chosen.
     if not int(whole + decimals):
         return 0
     # Trailing zeros are refused as well: "1.000" typed for EUR may be a thousand.
@@ -220,7 +220,7 @@ def _is_thousands(number: str, digits: int, locale: Locale) -> bool:
     # People also write a point where their locale has a comma: "12.50" is clear in every locale.
     if sign == _clean(get_decimal_symbol(locale)) or not _has_groups(number):
         return False
-    # "1.250" with three decimals could be either, as it could in a locale that uses this sign for nothing.
+    # "1.250" is ambiguous if the currency has three decimals, or if the locale doesn't use this sign in numbers.
     if digits >= 3 or sign != _clean(get_group_symbol(locale)):
         raise NotReadable(_("This could be two numbers. Write it without a separator of thousands."))
     return True
@@ -241,5 +241,5 @@ def _write(value: int, digits: int, locale: Locale) -> str:
 
 
 def _drop_zeros(number: str) -> str:
-    """Leave out zeros at the end of the decimals, which the number has."""
+    """Remove trailing zeros from a number that has decimals."""
     return number.rstrip("0").rstrip(".,")

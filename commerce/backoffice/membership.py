@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from commerce.errors import InsufficientScope
 
-# How a shop's staff sees an operator, whose own name is none of their business.
+# The name under which a shop's staff sees operators. Their own names stay private.
 OPERATOR_NAME = "Operator"
 
 
@@ -27,7 +27,7 @@ class Membership:
     is_operator: bool = False
 
     def may(self, scope: str) -> bool:
-        """Whether the member holds a scope: `write_x` includes `read_x`. No scopes are none, unlike a key's."""
+        """Whether the member holds a scope: `write_x` includes `read_x`. Unlike for a key, no scopes allow nothing."""
         return self.is_operator or scope in self.scopes or scope.replace("read_", "write_", 1) in self.scopes
 
     def may_view(self, area: str) -> bool:
@@ -58,6 +58,6 @@ def may(request: HttpRequest, scope: str) -> bool:
 
 
 def require(request: HttpRequest, scope: str) -> None:
-    """Raise `InsufficientScope` unless the request's member holds a scope that one row needs besides its page's."""
+    """Raise `InsufficientScope` unless the request's member holds a scope. For rows that need more than their page."""
     if not may(request, scope):
         raise InsufficientScope(f"Your role in this shop lacks the scope {scope}.", required_scope=scope)

@@ -38,7 +38,7 @@ class StaffAction(AccountOwned):
 
 
 class SavedFilter(AccountOwned):
-    """Filters and a search of a list under a name, as a tab above it: of one member, or of the whole shop."""
+    """Filters of a list under a name, shown as a tab above it: for one member, or for the whole shop."""
 
     page = models.CharField(max_length=100, help_text="The model of the list: orders.order")
     name = models.CharField(max_length=60)

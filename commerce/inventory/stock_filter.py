@@ -7,10 +7,10 @@ from django.utils.translation import gettext_lazy
 from commerce.backoffice.figures import Task, register_task
 from commerce.backoffice.filters import ChoiceFilter
 
-# Units that can still be sold; the brim of what counts as low.
+# Stock is low if at most this many units can still be sold.
 LOW_UNITS = 5
 
-# Of live variants that aren't sold beyond the stock. Reserved and committed units are on hand, but can't be sold.
+# Only live variants that aren't sold beyond the stock. Reserved and committed units are on hand, but can't be sold.
 _SOLD_FROM_STOCK = Q(allow_backorder=False, variant__archived_at__isnull=True, variant__track_inventory=True)
 SOLD_OUT = _SOLD_FROM_STOCK & Q(on_hand__lte=F("reserved") + F("committed"))
 RUNNING_LOW = _SOLD_FROM_STOCK & Q(on_hand__lte=F("reserved") + F("committed") + LOW_UNITS)

@@ -86,7 +86,7 @@ class StockGrid(GridPage):
     def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
         delta = (change.value or 0) - (change.cell.value or 0)
         if delta == 0:
-            # A level with no units is as good as none.
+            # Without a level there are 0 units, so 0 needs no new level.
             return
         operations.adjust_level(
             variant_id=change.cell.row_id,

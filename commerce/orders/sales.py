@@ -8,8 +8,8 @@ from django.db import connection
 
 from commerce.tenancy.scope import current_account_id
 
-# An index-only scan: orders_sales covers every column. Cancelled orders are no sales, while returned ones stay sales,
-# and their refunds are shown beside them.
+# An index-only scan: orders_sales covers every column. Cancelled orders don't count. Refunded ones do, and
+# their refunds are shown separately.
 _SALES = """
     SELECT width_bucket(placed_at, %s::timestamptz[]) AS day, market_id, currency,
            count(*), sum(total_cents)::bigint,

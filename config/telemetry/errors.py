@@ -17,7 +17,7 @@ class SentryHandler(logging.Handler):
     """Imports Sentry's library with the first error, since threads don't survive the fork of the programs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # What sends traces and errors logs itself when it can't.
+        # The libraries that send traces and errors log their own failures, which must not be sent again.
         if record.name.startswith(("sentry_sdk", "urllib3", "opentelemetry")):
             return
         try:

@@ -36,7 +36,7 @@ def _make_tracer(_pid: int) -> Tracer:
 
 @contextmanager
 def record(name: str, attributes: Mapping[str, object]) -> Iterator[None]:
-    """The recorder of `commerce.tracing`."""
+    """Record a span for `commerce.tracing`."""
     with open_span(name, kind=SpanKind.CONSUMER) as span:
         for key, value in attributes.items():
             if value is not None:
@@ -46,8 +46,8 @@ def record(name: str, attributes: Mapping[str, object]) -> Iterator[None]:
 
 @contextmanager
 def open_span(name: str, *, kind: SpanKind) -> Iterator[Span]:
-    """A span of its own trace, the outer one of all statements that are sent inside. Of errors it has the type."""
-    # Errors are noted without their texts, which may have personal data.
+    """Begin a trace with this span. The statements that are sent inside become its children."""
+    # Errors are noted by their type, without their texts, which may contain personal data.
     with get_tracer().start_as_current_span(
         name, kind=kind, record_exception=False, set_status_on_exception=False
     ) as span:

@@ -94,7 +94,7 @@ class Skeleton:
 
     def _write(self, element: Element, parent: str = "") -> Iterator[str]:
         name = element.name
-        # mrml takes no `mj-raw` where only some elements may be, but comments, which also stay in their place.
+        # Where only some elements are allowed, mrml accepts comments, which stay in their place, but no `mj-raw`.
         if name == COMMENT or (name == "mj-raw" and parent in _CHILDREN):
             yield f"<!--{self._mark(element.content)}-->"
             return

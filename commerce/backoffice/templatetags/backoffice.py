@@ -16,7 +16,7 @@ register.simple_tag(render_changes, name="changes")
 
 @register.filter
 def admin_address(opts: Any, name: str) -> str:
-    """Return the name of an address of a model's pages, such as that of its saved filters."""
+    """Return the URL name of one of a model's pages, such as that of its saved filters."""
     return f"admin:{opts.app_label}_{opts.model_name}_{name}"
 
 

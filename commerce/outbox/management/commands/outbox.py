@@ -24,8 +24,8 @@ class Command(OperatorCommand):
     examples = {
         "outbox status": "count the dispatches of all accounts by task and status",
         "outbox list 17 --status dead --json": "list the dead dispatches of account 17 for a script",
-        "outbox retry 17": "start all dead dispatches of account 17 anew; repeated, there are none left",
-        "outbox retry 17 4711 4712": "start these two anew",
+        "outbox retry 17": "restart all dead dispatches of account 17; repeated, there are none left",
+        "outbox retry 17 4711 4712": "restart these two",
         "outbox tail 17": "show what ends from now on, until Control-C",
     }
 
