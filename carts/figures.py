@@ -39,7 +39,7 @@ def _make_figures(window: Window) -> Iterator[Figure]:
 
 
 def _count(window: Window, period: Period) -> tuple[int, int]:
-    """Count the carts created in a period, and those of them that became orders, by an index each."""
+    """Count the carts created in a period, and how many of them became orders, each with an index."""
     first, end = period.bounds(window.zone)
     carts = Cart.objects.filter(created_at__gte=first, created_at__lt=end)
     created = carts.aggregate(number=Count("pk"))["number"]

@@ -37,7 +37,7 @@ def _make_figures(window: Window) -> Iterator[Figure]:
 
 
 def _count(window: Window, period: Period) -> tuple[int, int]:
-    """Count the emails sent in a period, and those of them that bounced since, from an index alone."""
+    """Count the emails sent in a period, and how many of them bounced, by an index-only scan."""
     first, end = period.bounds(window.zone)
     sent = EmailDelivery.objects.filter(sent_at__gte=first, sent_at__lt=end)
     counts = sent.aggregate(sent=Count("sent_at"), bounced=Count("bounced_at"))

@@ -52,7 +52,7 @@ def note_loss(account_id: int, source: TemplateSource) -> None:
     """
     logger.warning("Account %s: the template %s ended a renderer", account_id, source.template_key)
     account_key = _build_account_key(account_id)
-    # By its content: once the merchant has changed the template, it starts anew.
+    # By its content: once the merchant has changed the template, it starts over.
     template_key = f"{account_key}:{digest(repr(source))}"
     try:
         with client().pipeline() as pipe:

@@ -26,7 +26,7 @@ from commerce.backoffice.options import EditableAdmin, copy_row
 
 
 class GrantorsAdmin(EditableAdmin):
-    """Pages whose operations ask who gives or takes rights."""
+    """Pages whose operations need to know who gives or takes rights."""
 
     area = STAFF_AREA
 

@@ -114,7 +114,7 @@ class CartOutput(Output):
         help_text="`active`, `merged` into another cart, `converted` to an order, or `expired`.",
     )
     line_items = CartLineOutput(many=True, help_text="What is in the cart.")
-    totals = CartTotalsOutput(help_text="Computed anew for each answer.")
+    totals = CartTotalsOutput(help_text="Computed for each answer.")
     expires_at = TimestampField(help_text="When the cart expires unless it changes before.")
     created_at = TimestampField()
     updated_at = TimestampField()

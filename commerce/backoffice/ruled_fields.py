@@ -24,7 +24,7 @@ class RuledFields:
     model: type[models.Model]
     rules: Fields | None = None
     find_measure: FindMeasure = staticmethod(find_measure)
-    # Columns with a measure besides those whose names tell it.
+    # Further columns with a measure, whose names don't show it.
     measured: Sequence[str] = ()
     together: Sequence[set[str]] = ()
 
@@ -49,7 +49,7 @@ class RuledFields:
         if not self._is_measured(db_field.name):
             return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
         return MeasureField(
-            # Until the form finds that of its row.
+            # A placeholder. The form finds the measure of its row.
             measure=Count(),
             required=not db_field.blank,
             label=title_measure(db_field),
@@ -80,7 +80,7 @@ class RuledFields:
         is_column = isinstance(field, str) and field in {each.name for each in self.model._meta.fields}
         if not is_column or not self._is_measured(field):
             return field
-        # The same function each time: Django compares the fields that can only be read with those of the page.
+        # Must be the same function each time, because Django compares read-only fields with the page's.
         return measure_column(self.model, field, self.find_measure)
 
 

@@ -45,7 +45,7 @@ register_variant_numbers(Kind(grid=PriceGrid, area="products"))
 
 
 class OffersStock:
-    """For model admins whose members may not see stock: its actions have the permission "stock"."""
+    """For model admins: only members who may see stock get the actions with the permission "stock"."""
 
     def has_stock_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return may(request, "read_inventory")

@@ -71,7 +71,7 @@ class Numbers:
 
     def __init__(self, model_admin: Any, *, may_use: Callable[[str], bool]) -> None:
         self.kinds = [_Loaded(kind, model_admin) for kind in _kinds if may_use(kind.area)]
-        # Made once: Django compares the fields that can only be read with those of the page.
+        # Made once, because Django compares read-only fields with the page's.
         self._columns = [
             self._make_column(name, each.title(column))
             for each in self.kinds

@@ -95,7 +95,7 @@ _TOKENS = ("carts", "checkouts", "orders")
 
 
 def describe_field(field: serializers.Field) -> str:
-    """A field's text with its unit: its own, that of the shape which describes it, or what its name means everywhere."""
+    """Describe a field with its unit: by its own text, by `described_by`, or by what its name means everywhere."""
     name = field.field_name or ""
     text = _read_text(field) or _MEANINGS.get(name) or _describe_reference(name)
     if not text:

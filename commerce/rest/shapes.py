@@ -17,8 +17,7 @@ class TimestampField(serializers.DateTimeField):
 
 
 class Shape(serializers.Serializer):
-    # Another shape, perhaps by its name in the same module, whose texts describe the fields of the same names that have no
-    # `help_text` of their own.
+    # Another shape, or its name in the same module. Fields without a `help_text` take that of its field with their name.
     described_by: ClassVar["type[Shape] | str | None"] = None
 
 

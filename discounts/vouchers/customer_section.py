@@ -14,8 +14,8 @@ _PAGE = "discounts.voucher"
 
 @register_section(_PAGE)
 def _make_gift_cards(customer: Customer) -> Section:
-    # Nobody's gift cards are those of a customer whose address was erased. As typed and normalised, which an index
-    # finds; `upper()` searches none on a table with a policy.
+    # A customer whose address was erased has none. Addresses are compared as typed and as normalised, which uses an
+    # index; `upper()` would use none on a table with a policy.
     addresses = {customer.email, customer.normalised_email} - {None, ""}
     received = Q(recipient_email__in=addresses)
     found = list(Voucher.objects.filter(received).order_by("-pk")[:MOST_ROWS]) if addresses else []
