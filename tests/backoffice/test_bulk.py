@@ -202,7 +202,7 @@ def test_support_can_neither_open_nor_confirm_an_action(shop, support):
 
 
 @pytest.mark.parametrize("ids", ["", "x", "1,,x", "9" * 30])
-def test_ids_that_are_none_are_left_out(owner, ids):
+def test_texts_that_are_no_ids_are_left_out(owner, ids):
     answer = owner.post(f"{PRODUCTS}bulk/archive/", {"ids": ids})
 
     assert (answer.status_code, answer.context["accepted"]) == (200, [])

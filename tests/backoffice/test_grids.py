@@ -81,7 +81,7 @@ def test_prices_are_changed_after_a_preview(shop, owner, japan):
     }
 
 
-def test_price_keeps_what_it_is_compared_with(shop, owner):
+def test_price_keeps_its_compare_at_price(shop, owner):
     mug = factories.make_variant(shop, price_cents=1990)
     with shop.scope():
         VariantPricing.objects.update(compare_at_price_cents=2990)

@@ -214,7 +214,7 @@ def test_overview_of_another_shop_counts_none_of_this_one(busy, other_shop, staf
     assert not list(page.context["latest_orders"])
 
 
-def test_chosen_days_that_are_not_offered_are_thirty(shop, owner):
+def test_unknown_number_of_days_shows_thirty(shop, owner):
     page = owner.get(days="1000000")
 
     assert len(page.context["days"]) == 30
@@ -283,7 +283,7 @@ def test_period_is_read_from_text(text, period):
 
 
 @pytest.mark.parametrize("value", ["x", "2026-13-01", "9" * 30, "\0", "0000-00-00..9999-99-99"])
-def test_list_refuses_days_that_are_none(shop, owner, value):
+def test_list_refuses_text_that_is_no_period(shop, owner, value):
     answer = owner.get("orders/order/", placed_at_days=value)
 
     assert (answer.status_code, answer["Location"]) == (302, "/backoffice/orders/order/?e=1")

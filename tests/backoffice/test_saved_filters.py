@@ -39,7 +39,7 @@ def member(shop):
     return make
 
 
-def test_saved_filters_are_a_tab_of_the_member_alone(member):
+def test_saved_filters_are_a_tab_only_for_the_member(member):
     ann, bob = member(), member()
 
     answer = save(ann, query="q=ann@example.com&status__exact=open&p=3&market__id__exact=7&counted=1")
@@ -139,7 +139,7 @@ def test_filters_of_another_shop_are_neither_shown_nor_removed(shop, other_shop,
         assert SavedFilter.objects.exists()
 
 
-def test_address_answers_posts_alone(member):
+def test_address_answers_only_posts(member):
     assert member().get(SAVE).status_code == 404
 
 

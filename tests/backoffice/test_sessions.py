@@ -36,7 +36,7 @@ def clients(shop):
     return [first, *(StaffClient(first.user, headers={"User-Agent": FIREFOX}) for _ in range(2))]
 
 
-def test_person_sees_own_sessions_alone(shop, clients):
+def test_person_sees_only_own_sessions(shop, clients):
     other = make_staff(shop)
     for client in (*clients, other):
         client.get("account/")

@@ -63,7 +63,7 @@ def test_line_takes_the_mode_of_the_price_that_it_copies(taxed_shop):
 
 
 @pytest.mark.parametrize("how", ["added again", "quantity"])
-def test_change_of_a_line_prices_it_anew_in_todays_mode(taxed_shop, how):
+def test_change_of_a_line_prices_it_again_in_todays_mode(taxed_shop, how):
     mug = factories.make_variant(taxed_shop, price_cents=1190)
     token = cart_with(taxed_shop, (mug, 1))
     (line,) = cart(taxed_shop, token)["line_items"]

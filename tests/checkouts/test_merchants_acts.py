@@ -168,7 +168,7 @@ def test_checkout_that_nobody_pays_is_abandoned_and_gives_all_back(world, act):
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_payment_that_failed_can_be_tried_anew_or_is_refused_with_a_reason(world, act):
+def test_payment_that_failed_can_be_tried_again_or_is_refused_with_a_reason(world, act):
     world.till.start()
     ACTS[act](world)
     failed = world.till.confirm({"cancel": True}).json()["checkout"]

@@ -121,8 +121,8 @@ def test_targets_checkout_ends_as_well_when_its_cart_gets_lines(shop):
 
     assert answer.status_code == 200
     assert (phase(shop, checkout), reserved(shop)) == ("abandoned", 0)
-    anew = shop.storefront.post("checkouts.json", {"cart_token": checkout["cart_token"], "email": EMAIL})
-    assert [line["quantity"] for line in anew.json()["checkout"]["line_items"]] == [3]
+    second = shop.storefront.post("checkouts.json", {"cart_token": checkout["cart_token"], "email": EMAIL})
+    assert [line["quantity"] for line in second.json()["checkout"]["line_items"]] == [3]
 
 
 def test_targets_checkout_goes_on_when_the_source_was_empty(shop):
@@ -148,12 +148,12 @@ def test_repeated_merge_leaves_the_targets_new_checkout_alone(shop):
     mug = factories.make_variant(shop)
     target, source = cart_with(shop, (mug, 1)), cart_with(shop, (mug, 2))
     merge(shop, target, source)
-    anew = shop.storefront.post("checkouts.json", {"cart_token": target, "email": EMAIL}).json()["checkout"]
+    second = shop.storefront.post("checkouts.json", {"cart_token": target, "email": EMAIL}).json()["checkout"]
 
     answer = merge(shop, target, source)
 
     assert answer.status_code == 200
-    assert (phase(shop, anew), reserved(shop)) == ("pending", 3)
+    assert (phase(shop, second), reserved(shop)) == ("pending", 3)
 
 
 def test_lines_added_during_a_checkout_are_not_sold_with_it_and_can_still_be_read(shop):

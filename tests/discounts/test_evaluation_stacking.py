@@ -147,7 +147,7 @@ def test_code_that_may_not_apply_displaces_nothing():
     assert reasons(evaluation) == {1: None, 3: "discount_expired"}
 
 
-def test_codes_that_no_longer_stack_are_combined_anew():
+def test_codes_that_no_longer_stack_are_combined_again():
     was_stackable = code(3, 3000)
 
     evaluation = evaluated(HUNDRED_EUROS, entered=[A, was_stackable])

@@ -55,7 +55,7 @@ def _qualify(key: str, owner: str) -> str:
 
 
 def _find_owner(key: str, value: dict[str, Any], owner: str) -> str:
-    """Whose id a field is: of a cursor, the list's beside it; of a reference, that of the type beside it."""
+    """The kind of thing whose id a field is. For a cursor the list beside it tells, for a reference the type beside it."""
     if key == "next_cursor_id":
         return next(name for name, part in value.items() if isinstance(part, list))
     return str(value.get("reference_type", owner)) if key == "reference_id" else owner
@@ -69,7 +69,7 @@ class Mask:
         self._counts: dict[str, int] = defaultdict(int)
 
     def hide(self, value: Any, name: str = "", inside: str = "") -> Any:
-        """The value without what changes. `name` is its field's, `inside` that of the object around it."""
+        """The value without what changes. `name` is the name of its field, `inside` that of the object around it."""
         if isinstance(value, dict):
             owner = name or inside
             return {

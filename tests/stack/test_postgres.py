@@ -84,7 +84,7 @@ def test_lock_file_that_names_another_program_does_not_hinder_the_start(
     assert _postmaster(cluster) != os.getpid()
 
 
-def test_half_made_data_directory_is_made_anew(place: Path):
+def test_incomplete_data_directory_is_replaced(place: Path):
     cluster = Cluster(data_dir=place / "postgres", port=find_free_port(), password="secret")
     partial = cluster.data_dir.with_name("postgres.partial")
     partial.mkdir()

@@ -76,7 +76,7 @@ def test_behind_a_pooler_each_transaction_sets_them():
     assert found == ["5min", "10min", "10s", "1min", "30s"]
 
 
-def test_behind_a_pooler_the_clock_of_a_transaction_is_set_anew():
+def test_behind_a_pooler_the_clock_of_a_transaction_is_reset():
     found = read_timeouts("-c", SLEEP, DATABASE_BEHIND_POOLER="true", DATABASE_TRANSACTION_TIMEOUT_S="1")
 
     assert " ".join(found).startswith("terminating connection due to transaction timeout")

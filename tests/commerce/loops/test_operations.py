@@ -83,7 +83,7 @@ def test_row_that_fails_again_waits_twice_as_long_up_to_six_hours(shop):
     assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]
 
 
-def test_row_that_was_handled_starts_anew(shop, other_shop):
+def test_row_that_was_handled_starts_over(shop, other_shop):
     for owner in (shop, other_shop):
         for number in (1, 2):
             postpone("example", account_id=owner.id, row_id=number, error=ValueError())

@@ -37,7 +37,7 @@ def test_status_counts_by_account_task_and_status(shop, other_shop, capsys):
     assert run(capsys, "status", "--account", shop.id) == of_shop
 
 
-def test_retry_starts_the_dispatches_named_anew(shop, capsys):
+def test_retry_restarts_the_named_dispatches(shop, capsys):
     make_dispatch(shop, status="dead", attempts=5)
     chosen = make_dispatch(shop, status="dead", attempts=5)
 
@@ -46,7 +46,7 @@ def test_retry_starts_the_dispatches_named_anew(shop, capsys):
     assert statuses(shop) == [("dead", 5), ("pending", 0)]
 
 
-def test_retry_without_ids_starts_every_dead_dispatch_anew(shop, other_shop, capsys):
+def test_retry_without_ids_restarts_every_dead_dispatch(shop, other_shop, capsys):
     for status in ("dead", "cancelled", "dead"):
         make_dispatch(shop, status=status)
     make_dispatch(other_shop, status="dead")

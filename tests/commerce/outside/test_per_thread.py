@@ -40,7 +40,7 @@ def test_longest_unused_session_is_dropped():
     assert session_with("a") is not first
 
 
-def test_cleared_sessions_are_made_anew():
+def test_cleared_sessions_are_made_again():
     before = session_with("a")
     session_with.clear()
 
