@@ -16,11 +16,11 @@ from commerce.tenancy.models import AccountOwned
 _ROLE = rf"^({'|'.join(BUILT_IN_ROLES)}|[1-9][0-9]{{0,17}})$"
 
 
-def _role_field() -> models.CharField:
+def _make_role_field() -> models.CharField:
     return models.CharField(max_length=18)
 
 
-def _own_role_field() -> models.GeneratedField:
+def _make_own_role_field() -> models.GeneratedField:
     """The id of the shop's own role, on which a migration puts a reference to `staff_roles`."""
     return models.GeneratedField(
         expression=models.Case(
@@ -59,8 +59,8 @@ class StaffMembership(models.Model):
     # The index of `staff_memberships_once` begins with it.
     account = models.ForeignKey("accounts.Account", models.CASCADE, related_name="+", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    role = _role_field()
-    own_role_id = _own_role_field()
+    role = _make_role_field()
+    own_role_id = _make_own_role_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -80,8 +80,8 @@ class StaffInvitation(AccountOwned):
     # Of an older release, which invited by username.
     username = models.CharField(max_length=150, null=True, editable=False)
     email = models.EmailField(null=True)
-    role = _role_field()
-    own_role_id = _own_role_field()
+    role = _make_role_field()
+    own_role_id = _make_own_role_field()
     invited_by = models.CharField(max_length=150, db_default="", blank=True)
     # The SHA-256 of the token in the link that was sent last.
     token_hash = models.BinaryField(max_length=32, null=True)

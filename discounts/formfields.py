@@ -53,7 +53,7 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     )
 
 
-def _path_of_mode(path: Path) -> Path:
+def _find_mode_path(path: Path) -> Path:
     """Return the place of the mode that says what the value at `path` counts."""
     return (*path[:-1], "value_mode")
 
@@ -153,7 +153,7 @@ class ConfigWidget(forms.MultiWidget):
         value = _read_at(config, path)
         if value is None or not (isinstance(part, Number) and part.is_value):
             return _format_value(part, value)
-        measure = choose_measure(_read_at(config, _path_of_mode(path)), self.find_currency)
+        measure = choose_measure(_read_at(config, _find_mode_path(path)), self.find_currency)
         return measure.render(value, current_locale())
 
 
@@ -205,7 +205,7 @@ class ConfigField(forms.MultiValueField):
         given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
         for path, part in self.paths:
             if isinstance(part, Number) and part.is_value and given.get(path) not in _EMPTY:
-                given[path] = self._read_value(part, given[path], given.get(_path_of_mode(path)))
+                given[path] = self._read_value(part, given[path], given.get(_find_mode_path(path)))
         # A preselected choice doesn't show that somebody has filled anything in.
         is_filled_in = any(
             given.get(path) not in _EMPTY

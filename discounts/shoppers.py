@@ -17,7 +17,7 @@ from .evaluation import Rule, Shopper
 from .models import Discount
 
 
-def _is_theirs(use: str) -> str:
+def _write_shopper_condition(use: str) -> str:
     # Not a join: with single values each half of the condition searches an index of its own.
     emails, customer_id = "(SELECT emails FROM person)", "(SELECT id FROM person)"
     return f"({use}.customer_email = ANY({emails}::text[]) OR {use}.customer_id = {customer_id})"
@@ -40,12 +40,12 @@ _HISTORY = Prepared(
         SELECT r.discount_id, CASE r.kind WHEN 'redeem' THEN 1 ELSE -1 END AS number
           FROM discount_redemptions r
          WHERE r.account_id = %(account_id)s AND r.discount_id = ANY(%(discount_ids)s)
-           AND {_is_theirs("r")}
+           AND {_write_shopper_condition("r")}
          UNION ALL
         SELECT h.discount_id, 1
           FROM discount_holds h
          WHERE h.account_id = %(account_id)s AND h.discount_id = ANY(%(discount_ids)s)
-           AND {_is_theirs("h")}
+           AND {_write_shopper_condition("h")}
            AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
     ), summed AS (
         SELECT discount_id, sum(number)::int AS number FROM uses GROUP BY discount_id
@@ -53,7 +53,7 @@ _HISTORY = Prepared(
     SELECT EXISTS ({orders_of(account="%(account_id)s", email="%(email)s", customer="person.id")}) OR EXISTS (
                SELECT FROM discount_holds h
                 WHERE h.account_id = %(account_id)s AND h.is_first_order
-                  AND {_is_theirs("h")}
+                  AND {_write_shopper_condition("h")}
                   AND h.checkout_id IS DISTINCT FROM %(checkout_id)s::bigint
            ),
            ARRAY(SELECT discount_id FROM summed ORDER BY discount_id),

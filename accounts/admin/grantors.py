@@ -11,7 +11,7 @@ from accounts.roles import BUILT_IN_ROLES, OWNER, holds_all
 from commerce.backoffice.membership import OPERATOR_NAME, get_membership
 
 
-def grantor_of(request: HttpRequest) -> Grantor:
+def get_grantor(request: HttpRequest) -> Grantor:
     """Return what the request's member may give; nothing on pages without an account."""
     member = get_membership(request)
     if member is None:
@@ -28,7 +28,7 @@ def list_roles() -> list[tuple[str, str]]:
 
 def list_grantable_roles(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the roles that the member may give, with their titles."""
-    grantor = grantor_of(request)
+    grantor = get_grantor(request)
     return [
         (key, title)
         for key, title, scopes in _iterate_roles()

@@ -18,7 +18,7 @@ from unfold.widgets import (
 )
 
 from accounts import operations, queries
-from accounts.admin.grantors import grantor_of
+from accounts.admin.grantors import get_grantor
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
 from commerce.backoffice.dialogs import dialog_action, show_secret
@@ -127,7 +127,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 def _issuer_of(request: HttpRequest) -> operations.Issuer:
     """A member issues keys with their own scopes at most; an owner's or an operator's may do anything."""
-    grantor = grantor_of(request)
+    grantor = get_grantor(request)
     if grantor.is_owner:
         return operations.OWNER
     return operations.Issuer("admin", scopes=grantor.scopes & frozenset(SCOPES))

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectMultipleWidget
 
 from accounts import operations
-from accounts.admin.grantors import grantor_of
+from accounts.admin.grantors import get_grantor
 from accounts.models import StaffRole
 from accounts.operations import Grantor
 from accounts.roles import STAFF_AREA, STAFF_SCOPES, holds_all
@@ -40,7 +40,7 @@ class GrantorsAdmin(EditableAdmin):
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        grantor = grantor_of(request)
+        grantor = get_grantor(request)
         if not change:
             saved = self.create_for(grantor, read_all_values(form))
         elif changes := read_changed_values(form):
@@ -52,10 +52,10 @@ class GrantorsAdmin(EditableAdmin):
         copy_row(saved, obj)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        self.delete_for(grantor_of(request), obj)
+        self.delete_for(get_grantor(request), obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        grantor = grantor_of(request)
+        grantor = get_grantor(request)
         for row in list(queryset.order_by("pk")):
             # Django asks for the list as a whole, whereas some members are out of reach.
             if not self.has_delete_permission(request, row):
@@ -103,4 +103,4 @@ class StaffRoleAdmin(GrantorsAdmin):
 
 
 def _may_give(request: HttpRequest, obj: Model | None) -> bool:
-    return not isinstance(obj, StaffRole) or holds_all(grantor_of(request).scopes, obj.scopes)
+    return not isinstance(obj, StaffRole) or holds_all(get_grantor(request).scopes, obj.scopes)

@@ -13,7 +13,7 @@ from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts import operations
-from accounts.admin.grantors import grantor_of, list_grantable_roles, list_roles
+from accounts.admin.grantors import get_grantor, list_grantable_roles, list_roles
 from accounts.admin.roles import GrantorsAdmin
 from accounts.models import StaffInvitation, StaffMembership, StaffRole, User
 from accounts.operations import Grantor
@@ -41,7 +41,7 @@ class MembershipForm(RuledModelForm):
     user = StaffUserField(label=_("Username"), max_length=150, widget=UnfoldAdminTextInputWidget)
 
     def format_stored_value(self, name: str) -> str:
-        return _title_of_row(self.row) if name == "role" else super().format_stored_value(name)
+        return _get_role_title(self.row) if name == "role" else super().format_stored_value(name)
 
 
 class RoleFilter(admin.SimpleListFilter):
@@ -78,7 +78,7 @@ class WithRole(GrantorsAdmin):
 
     @display(description=_("Role"), ordering="role")
     def role_title(self, row: Model) -> str:
-        return _title_of_row(row)
+        return _get_role_title(row)
 
 
 @admin.register(StaffMembership)
@@ -131,11 +131,11 @@ class StaffMembershipAdmin(WithRole):
     def end_sessions(
         self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
     ) -> str:
-        operations.end_sessions_of(grantor=grantor_of(request), membership_id=member.pk)
+        operations.end_sessions_of(grantor=get_grantor(request), membership_id=member.pk)
         return "logged out everywhere"
 
     def has_owner_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return self.has_write_permission(request) and grantor_of(request).is_owner
+        return self.has_write_permission(request) and get_grantor(request).is_owner
 
     @dialog_action(
         "Reset the second step",
@@ -152,7 +152,7 @@ class StaffMembershipAdmin(WithRole):
         if member.user_id == request.user.pk:
             # Where the password is asked for: somebody else may sit at the computer.
             raise InsufficientScope("Change your own devices under “Your log-in”.")
-        had = operations.reset_second_step_of(grantor=grantor_of(request), membership_id=member.pk)
+        had = operations.reset_second_step_of(grantor=get_grantor(request), membership_id=member.pk)
         if not had:
             self.message_user(request, _("The member has no second step."))
             return None
@@ -217,7 +217,7 @@ class StaffInvitationAdmin(WithRole):
         return "The invitation is on its way."
 
 
-def _title_of_row(row: Any) -> str:
+def _get_role_title(row: Any) -> str:
     return title_of(row.role, own_name=row.own_role_name)
 
 

@@ -184,7 +184,7 @@ def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[st
         "code_form": form if isinstance(form, AppCodeForm) else AppCodeForm(),
         "begun": begun,
         "qr_code": segno.make(begun.config_url).svg_data_uri(scale=5, border=2) if begun else "",
-        "secret": _group(begun.bin_key) if begun else "",
+        "secret": _write_in_groups(begun.bin_key) if begun else "",
         "apps": two_factor.list_apps(user),
         "passkeys": two_factor.list_passkeys(user),
         "passkeys_are_possible": are_possible(),
@@ -196,7 +196,7 @@ def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[st
     }
 
 
-def _group(key: bytes) -> str:
+def _write_in_groups(key: bytes) -> str:
     """Write a secret as people type it into an app that can't read the picture: base 32 in groups of four."""
     text = b32encode(key).decode()
     return " ".join(text[start : start + 4] for start in range(0, len(text), 4))

@@ -152,7 +152,7 @@ def count_tasks_for_navigation(request: HttpRequest) -> dict[str, int]:
 
 def may_view(request: HttpRequest, page: str) -> bool:
     """Whether the member may see the list of a model."""
-    return _admin_of(page).has_view_permission(request)
+    return _get_admin(page).has_view_permission(request)
 
 
 def link_to_list(page: str, query: Mapping[str, str | int], *, is_counted: bool = True) -> str:
@@ -170,8 +170,8 @@ def _count_task(request: HttpRequest, task: Task) -> CountedTask:
 
 def _find_rows(request: HttpRequest, task: Task) -> QuerySet:
     # The rows as the list shows them: a member may not see all of them.
-    return _admin_of(task.page).get_queryset(request).filter(task.condition)
+    return _get_admin(task.page).get_queryset(request).filter(task.condition)
 
 
-def _admin_of(page: str) -> ModelAdmin:
+def _get_admin(page: str) -> ModelAdmin:
     return admin.site._registry[apps.get_model(page)]  # noqa: SLF001  Django's own templates read it

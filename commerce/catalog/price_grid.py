@@ -40,7 +40,7 @@ class PriceGrid(GridPage):
         variants = Variant.objects.select_related("product").in_bulk(row_ids)
         self.prices = {
             (price.variant_id, price.market_id): price
-            for price in VariantPricing.objects.filter(variant__in=variants, market__in=_ids(columns))
+            for price in VariantPricing.objects.filter(variant__in=variants, market__in=_list_ids(columns))
         }
         return [
             Row(
@@ -74,7 +74,7 @@ class PriceGrid(GridPage):
         products = Product.objects.filter(pk__in=Variant.objects.filter(pk__in=row_ids).values("product"))
         lock_now(products)
         list(lock(Variant.objects.filter(pk__in=row_ids).order_by("pk")).values_list("pk"))
-        lock_now(VariantPricing.objects.filter(variant__in=row_ids, market__in=_ids(columns)))
+        lock_now(VariantPricing.objects.filter(variant__in=row_ids, market__in=_list_ids(columns)))
 
     def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
         row_id, market_id = change.cell.row_id, change.cell.column_id
@@ -98,5 +98,5 @@ class ComparedPriceGrid(PriceGrid):
     may_be_emptied = True
 
 
-def _ids(columns: list[Column]) -> list[int]:
+def _list_ids(columns: list[Column]) -> list[int]:
     return [column.id for column in columns]

@@ -58,7 +58,7 @@ class StockGrid(GridPage):
 
     def load(self, row_ids: list[int], columns: list[Column]) -> list[Row]:
         variants = Variant.objects.select_related("product").in_bulk(row_ids)
-        found = InventoryLevel.objects.filter(variant__in=variants, location__in=_ids(columns))
+        found = InventoryLevel.objects.filter(variant__in=variants, location__in=_list_ids(columns))
         levels = {(level.variant_id, level.location_id): level for level in found}
         return [
             Row(
@@ -81,7 +81,7 @@ class StockGrid(GridPage):
     def lock(self, row_ids: list[int], columns: list[Column]) -> None:
         # A level that is added copies its variant's rule, so variants come first.
         lock_now(Variant.objects.filter(pk__in=row_ids))
-        lock_levels(Q(variant__in=row_ids, location__in=_ids(columns)))
+        lock_levels(Q(variant__in=row_ids, location__in=_list_ids(columns)))
 
     def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
         delta = (change.value or 0) - (change.cell.value or 0)
@@ -113,5 +113,5 @@ def _make_cell(variant_id: int, location_id: int, level: InventoryLevel | None) 
     )
 
 
-def _ids(columns: list[Column]) -> list[int]:
+def _list_ids(columns: list[Column]) -> list[int]:
     return [column.id for column in columns]

@@ -81,7 +81,7 @@ class SurfaceSchema(AutoSchema):
         """An id such as `storefront_carts_create`, from which generated clients name their functions."""
         if not isinstance(self.view, SurfaceViewSet):
             return super().get_operation_id()
-        area = _tag_of(self.path).partition(": ")[2].replace("-", "_")
+        area = _find_tag(self.path).partition(": ")[2].replace("-", "_")
         resource = _name_resource(type(self.view), area)
         action = _name_action(self._action or self.method.lower(), self.method)
         # A resource may be named like its only action: `admin_email_send`, not `admin_email_send_send`.
@@ -93,7 +93,7 @@ class SurfaceSchema(AutoSchema):
         return False
 
     def get_tags(self) -> list[str]:
-        return [_tag_of(self.path)]
+        return [_find_tag(self.path)]
 
     def get_summary(self) -> str | None:
         """The first sentence of the action's docstring."""
@@ -167,7 +167,7 @@ def _name_resource(view: type[SurfaceViewSet], area: str) -> str:
     return snake if singular in snake else f"{singular}_{snake}"
 
 
-def _tag_of(path: str) -> str:
+def _find_tag(path: str) -> str:
     # The surface and the resource: "admin: orders" for `/admin/<version>/{handle}/orders.json`.
     parts = [part for part in path.split("/") if part and not part.startswith("{")]
     return f"{parts[0]}: {parts[2].removesuffix('.json')}" if len(parts) > 2 else "webhooks"
@@ -214,7 +214,7 @@ def add_components(result: dict[str, Any], generator: Any, request: object, publ
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["parameters"] = PARAMETERS
     components["headers"] = ANSWER_HEADERS | FURTHER_HEADERS
-    components["responses"], components["examples"] = openapi_refusals.shared_parts(result["paths"])
+    components["responses"], components["examples"] = openapi_refusals.make_shared_parts(result["paths"])
     add_links(result["paths"], components["schemas"])
     add_examples(operation for methods in result["paths"].values() for operation in methods.values())
     result["tags"] = _describe_tags(generator.endpoints)
@@ -235,7 +235,7 @@ def _describe_tags(endpoints: Iterable[tuple[str, str, str, Any]]) -> list[dict[
     """The tags in the order of their names, each described by the docstrings of its views."""
     texts: dict[str, dict[str, None]] = {"webhooks": {_WEBHOOKS: None}, "events": {_EVENTS: None}}
     for path, _, _, callback in endpoints:
-        found = texts.setdefault(_tag_of(path), {})
+        found = texts.setdefault(_find_tag(path), {})
         if documented := callback.cls.__dict__.get("__doc__"):
             found[inspect.cleandoc(documented)] = None
     return [{"name": name, "description": "\n\n".join(texts[name])} for name in sorted(texts)]

@@ -117,11 +117,11 @@ def _read_text(field: serializers.Field) -> str:
 def _describe_reference(name: str) -> str:
     """Describe a reference by its name: "Id of the market." for `market_id`."""
     if name.endswith("_ids"):
-        return f"Ids of {_words(name.removesuffix('_ids'))}s."
-    return f"Id of the {_words(name.removesuffix('_id'))}." if name.endswith("_id") else ""
+        return f"Ids of {_write_words(name.removesuffix('_ids'))}s."
+    return f"Id of the {_write_words(name.removesuffix('_id'))}." if name.endswith("_id") else ""
 
 
-def _words(name: str) -> str:
+def _write_words(name: str) -> str:
     return name.replace("_", " ")
 
 

@@ -55,7 +55,7 @@ def _find_uses(path: str, name: str, addresses: Mapping[str, str]) -> Iterable[L
     below = path.removesuffix(".json") + "/{"
     for target, address in addresses.items():
         if name and address.startswith(below):
-            own = set(_parameters(address)) - set(_parameters(path))
+            own = set(_list_parameters(address)) - set(_list_parameters(path))
             parameter = own.pop() if len(own) == 1 else ""
             if parameter in _FIELDS or (parameter and name.endswith(parameter.removesuffix("_id"))):
                 yield Link(target, {parameter: f"{name}/{_FIELDS.get(parameter, 'id')}"})
@@ -63,7 +63,9 @@ def _find_uses(path: str, name: str, addresses: Mapping[str, str]) -> Iterable[L
 
 def _describe(link: Link, path: str, address: str) -> Schema:
     shared = [
-        name for name in _parameters(address) if name in _parameters(path) and name not in link.parameters
+        name
+        for name in _list_parameters(address)
+        if name in _list_parameters(path) and name not in link.parameters
     ]
     parameters = {name: f"$request.path.{name}" for name in shared}
     parameters |= {name: f"$response.body#/{place}" for name, place in link.parameters.items()}
@@ -73,5 +75,5 @@ def _describe(link: Link, path: str, address: str) -> Schema:
     return described
 
 
-def _parameters(path: str) -> list[str]:
+def _list_parameters(path: str) -> list[str]:
     return re.findall(r"\{(\w+)\}", path)

@@ -88,7 +88,7 @@ def describe_refusals(found: Iterable[type[Refusal]]) -> dict[str, Schema]:
     by_status: dict[int, set[str]] = defaultdict(set)
     by_status[HTTPStatus.INTERNAL_SERVER_ERROR].add(_INTERNAL_ERROR)
     for refusal in found:
-        by_status[refusal.status].add(_name_of(refusal))
+        by_status[refusal.status].add(_find_name(refusal))
     return {
         str(int(status)): {"$ref": f"{_RESPONSES}{_SEPARATOR.join(sorted(names))}"}
         for status, names in sorted(by_status.items())
@@ -96,7 +96,7 @@ def describe_refusals(found: Iterable[type[Refusal]]) -> dict[str, Schema]:
 
 
 def _make_response(names: Sequence[str]) -> Schema:
-    kinds = [_kinds_by_name()[name] for name in names if name != _INTERNAL_ERROR]
+    kinds = [_map_names()[name] for name in names if name != _INTERNAL_ERROR]
     lines = [f"* `{kind.code}`: {kind.title}." for kind in kinds] or [
         f"* `{_INTERNAL_ERROR}`: Internal error."
     ]
@@ -114,7 +114,7 @@ def _make_response(names: Sequence[str]) -> Schema:
     return response
 
 
-def shared_parts(paths: Schema) -> tuple[Schema, Schema]:
+def make_shared_parts(paths: Schema) -> tuple[Schema, Schema]:
     """The responses and the examples of problems that the paths refer to."""
     referred = orjson.dumps(paths, default=str).decode()
     found = sorted(set(re.findall(rf'"{_RESPONSES}([^"]+)"', referred)))
@@ -125,7 +125,7 @@ def shared_parts(paths: Schema) -> tuple[Schema, Schema]:
 
 def _make_example(name: str) -> Schema:
     """A problem document without members of its own."""
-    kind = _kinds_by_name().get(name)
+    kind = _map_names().get(name)
     status, code, title = (kind.status, kind.code, kind.title) if kind else (500, name, "Internal error")
     value = {
         "type": f"urn:problem:{code}",
@@ -139,10 +139,10 @@ def _make_example(name: str) -> Schema:
 
 
 @cache
-def _kinds_by_name() -> dict[str, type[Refusal]]:
+def _map_names() -> dict[str, type[Refusal]]:
     """Every refusal by the name of its example: its code, with its app where several refusals share a code."""
     named: dict[str, type[Refusal]] = {}
-    for kind in sorted(all_refusals(), key=_order):
+    for kind in sorted(all_refusals(), key=_make_sort_key):
         is_taken = kind.code in named
         # Refusals that differ only in their constraints look the same.
         if not is_taken or all(not _look_alike(kind, other) for other in named.values()):
@@ -150,7 +150,7 @@ def _kinds_by_name() -> dict[str, type[Refusal]]:
     return named
 
 
-def _order(kind: type[Refusal]) -> tuple[str, bool, str]:
+def _make_sort_key(kind: type[Refusal]) -> tuple[str, bool, str]:
     # The common refusals first, which get the plain names.
     return kind.code, kind.__module__ != common.__name__, kind.__module__
 
@@ -159,5 +159,5 @@ def _look_alike(one: type[Refusal], other: type[Refusal]) -> bool:
     return (one.code, one.title) == (other.code, other.title)
 
 
-def _name_of(refusal: type[Refusal]) -> str:
-    return next(name for name, kind in _kinds_by_name().items() if _look_alike(kind, refusal))
+def _find_name(refusal: type[Refusal]) -> str:
+    return next(name for name, kind in _map_names().items() if _look_alike(kind, refusal))
