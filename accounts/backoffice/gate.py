@@ -1,5 +1,6 @@
 """Checks before every page whether the session has passed all steps of the log-in that its person needs."""
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -12,6 +13,8 @@ from django.utils.http import urlencode
 from accounts.models import User
 from accounts.sessions import note_use
 
+View = Callable[..., HttpResponse]
+
 
 def find_missing_step(request: HttpRequest) -> str | None:
     """Return the name of the page that somebody who is logged in has to pass first; None if there is none."""
@@ -23,7 +26,7 @@ def find_missing_step(request: HttpRequest) -> str | None:
     return "admin:security" if settings.STAFF_TWO_FACTOR == "required" else None
 
 
-def ask_for_missing_step(view: Any, *, except_for: str = "") -> Any:
+def ask_for_missing_step(view: View, *, except_for: str = "") -> View:
     """Redirect people to the step that they have to pass first. `except_for` names the view's own page."""
 
     @wraps(view)

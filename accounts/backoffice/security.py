@@ -3,7 +3,7 @@
 import time
 from base64 import b32encode
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import segno
 from django import forms
@@ -171,7 +171,7 @@ def _confirm_app(request: HttpRequest, user: User) -> _Answer:
     return _Answer(codes=two_factor.make_recovery_codes(user=user))
 
 
-def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[str, Any]:
+def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[str, object]:
     begun = two_factor.find_unconfirmed_app(user)
     form = answer.form
     return {

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -72,8 +72,8 @@ def name_days(number: int) -> str:
 class ChoiceFilter(admin.SimpleListFilter):
     """Filters a list by named conditions, which `list_conditions` returns."""
 
-    def list_conditions(self) -> dict[str, tuple[str, Any]]:
-        """Return the title and the condition (a `Q`) by value."""
+    def list_conditions(self) -> dict[str, tuple[str, Q]]:
+        """Return the title and the condition by value."""
         raise NotImplementedError
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:

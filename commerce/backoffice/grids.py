@@ -201,7 +201,7 @@ class GridPage:
         context = {"changes": changes, "sent": sent, "shown": sign_shown_values({_PAGE: shown})}
         return self._answer(request, "backoffice/grid_preview.html", context)
 
-    def _answer(self, request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    def _answer(self, request: HttpRequest, template: str, context: Mapping[str, object]) -> HttpResponse:
         # The list from which the grid was opened: that of stock shows levels, though its rows are variants.
         opts = self.guard.opts
         shared = {
@@ -210,7 +210,7 @@ class GridPage:
             "help_text": self.help_text,
             "opts": opts,
         }
-        return TemplateResponse(request, template, shared | context)
+        return TemplateResponse(request, template, {**shared, **context})
 
 
 class _Refused(Exception):
