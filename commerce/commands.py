@@ -1,4 +1,4 @@
-"""What the commands of operators share: help with examples, and output that a script can read."""
+"""What operators' commands share: help with examples, and output for scripts."""
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping

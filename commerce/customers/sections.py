@@ -1,4 +1,4 @@
-"""Parts of a customer's page in the back office, contributed by apps that know something of the customer."""
+"""Parts of a customer's page in the back office, which other apps contribute."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -62,7 +62,7 @@ _RELEASE = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the record of a request is stored under, and how.
+    """Under which key the record of a request is stored, and how.
 
     Fields named in `hidden` are secrets that are shown once: they are stored and replayed as null. `token_field` is the
     field of the body that holds a shopper's token, if any: requests that differ in blanks around it are the same.

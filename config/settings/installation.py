@@ -25,7 +25,7 @@ STAFF_TWO_FACTOR = env.str("STAFF_TWO_FACTOR", default="optional")
 if STAFF_TWO_FACTOR not in {"optional", "required"}:
     raise ImproperlyConfigured("STAFF_TWO_FACTOR must be optional or required.")
 _address = urlsplit(BASE_URL)
-# The name of the key in authenticator apps.
+# The name that authenticator apps show beside the code.
 OTP_TOTP_ISSUER = _address.hostname or "Back office"
 # Passkeys belong to the host name: browsers offer them nowhere else, and only with TLS or on the same machine.
 _is_this_machine = _address.hostname in {"127.0.0.1", "localhost"}
