@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -40,7 +41,13 @@ class IssueForm(BaseDialogForm):
         choices=[(scope, scope) for scope in SCOPES],
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),
     )
-    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
+    expires_at = forms.SplitDateTimeField(
+        required=False,
+        widget=UnfoldAdminSplitDateTimeVerticalWidget(
+            date_attrs={"aria-label": gettext_lazy("Expires on (date)")},
+            time_attrs={"aria-label": gettext_lazy("Expires at (time)")},
+        ),
+    )
 
 
 class RotationForm(BaseDialogForm):

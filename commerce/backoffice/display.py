@@ -106,7 +106,8 @@ def address_column(field: str, title: str) -> Callable[[Any], str]:
 def render_preformatted(text: str | None) -> str:
     """Show a text with its line breaks, wrapping long lines."""
     style = "max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere"
-    return format_html('<pre style="{}">{}</pre>', style, text) if text else "-"
+    # Scrolled by keyboard, too.
+    return format_html('<pre tabindex="0" style="{}">{}</pre>', style, text) if text else "-"
 
 
 def text_column(field: str, title: str) -> Callable[[object], str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.db.models import Model, QuerySet
 from django.forms import BaseInlineFormSet, ModelForm
 from django.http import HttpRequest
@@ -61,6 +62,12 @@ class RowsFormSet(PaginationInlineFormSet):
 
     def add_fields(self, form: RuledModelForm, index: int | None) -> None:
         super().add_fields(form, index)
+        for name, field in form.fields.items():
+            # Django wraps the inputs of references, and shares the wrapper's attributes among all forms.
+            is_wrapped = isinstance(field.widget, RelatedFieldWidgetWrapper)
+            widget = field.widget.widget if is_wrapped else field.widget
+            # The table's heading is no label of the input for a screen reader.
+            widget.attrs.setdefault("aria-label", form[name].label)
         is_shown = self.is_bound and index is not None and index < self.initial_form_count()
         # The row was deleted meanwhile. Django would skip its form without any message.
         if is_shown and form.instance.pk is None:

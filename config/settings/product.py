@@ -176,6 +176,9 @@ UNFOLD = {
     ],
     "SHOW_HISTORY": True,
     "STYLES": [lambda request: static("backoffice/backoffice.css")],
-    "SCRIPTS": [lambda request: static("backoffice/search.js")],
+    "SCRIPTS": [
+        lambda request: static("backoffice/search.js"),
+        lambda request: static("backoffice/keyboard.js"),
+    ],
     "ENVIRONMENT": "accounts.backoffice.notices.warn_operator",
 }

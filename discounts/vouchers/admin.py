@@ -98,7 +98,13 @@ class IssueForm(BaseDialogForm):
     send_email = forms.BooleanField(
         label="Send it to the recipient", required=False, widget=UnfoldBooleanWidget
     )
-    expires_at = forms.SplitDateTimeField(required=False, widget=UnfoldAdminSplitDateTimeVerticalWidget)
+    expires_at = forms.SplitDateTimeField(
+        required=False,
+        widget=UnfoldAdminSplitDateTimeVerticalWidget(
+            date_attrs={"aria-label": _("Expires on (date)")},
+            time_attrs={"aria-label": _("Expires at (time)")},
+        ),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -56,6 +56,8 @@ document.addEventListener("DOMContentLoaded", () => {
     shown = number;
     list.innerHTML = html;
     const found = options();
+    // A list box must have options.
+    list.setAttribute("role", found.length > 0 ? "listbox" : "group");
     box.setAttribute("aria-expanded", String(found.length > 0));
     note.textContent = found.length === 1 ? note.dataset.one : note.dataset.many.replace("%n", found.length);
     choose(found[0]);
