@@ -6,8 +6,9 @@ from django.http import HttpRequest
 
 from commerce.errors import InsufficientScope
 
-# The name under which a shop's staff sees operators. Their own names stay private.
-OPERATOR_NAME = "Operator"
+# The name under which a shop's staff sees operators. Their own names stay private. The space makes it a name that no
+# member can choose.
+OPERATOR_NAME = "An operator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,7 @@ def test_operators_changes_are_logged_without_their_name(shop, operator):
     operator.post(PRICES, sent_by(operator.get(PRICES), **{cell(mug, shop.market): "18"}) | {"save": "1"})
 
     with shop.scope():
-        assert [action.username for action in StaffAction.objects.all()] == ["Operator"]
+        assert [action.username for action in StaffAction.objects.all()] == ["An operator"]
 
 
 def test_archived_variants_are_left_out(shop, owner, monkeypatch):

@@ -3,10 +3,12 @@
 from io import StringIO
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import StaffInvitation, StaffMembership, User
+from commerce.backoffice.membership import OPERATOR_NAME
 from commerce.backoffice.models import StaffAction
 from commerce.catalog.models import Product
 from tests import factories
@@ -24,13 +26,13 @@ def test_what_an_operator_does_is_in_the_shops_log(shop, operator, owner):
 
     operator.fill(path, title="Cup")
 
-    assert actions_of(shop) == [("Operator", "changed", "catalog.product")]
+    assert actions_of(shop) == [("An operator", "changed", "catalog.product")]
     with shop.scope():
         assert Product.objects.get().title == "Cup"
     history = owner.get(f"catalog/product/{product.pk}/history/").content.decode()
     log = owner.get("backoffice/staffaction/").content.decode()
-    assert "Operator" in history
-    assert "Operator" in log
+    assert "An operator" in history
+    assert "An operator" in log
     assert operator.user.username not in history + log
 
 
@@ -40,14 +42,14 @@ def test_operator_who_is_a_member_too_acts_as_operator(shop, owner):
 
     owner.fill(f"catalog/product/{product.pk}/change/", title="Cup")
 
-    assert actions_of(shop)[0][0] == "Operator"
+    assert actions_of(shop)[0][0] == "An operator"
 
 
 def test_invitation_by_an_operator_names_none(shop, operator):
     operator.fill("accounts/staffinvitation/add/", email="bea@example.com", role="owner")
 
     with shop.scope():
-        assert StaffInvitation.objects.get().invited_by == "Operator"
+        assert StaffInvitation.objects.get().invited_by == "An operator"
 
 
 def test_operator_is_told_and_members_are_not(shop, operator, owner):
@@ -73,7 +75,7 @@ def test_reset_of_the_second_step_is_in_the_log_of_each_shop(shop, other_shop, m
         f"{member.user.username}: unchanged",
     ]
     assert not TOTPDevice.objects.exists()
-    entry = ("Operator", "changed", "accounts.staffmembership")
+    entry = ("An operator", "changed", "accounts.staffmembership")
     assert [actions_of(one) for one in (shop, other_shop, third)] == [[entry], [entry], []]
 
 
@@ -88,3 +90,8 @@ def test_devices_of_others_stay():
 
     assert [device.user for device in TOTPDevice.objects.all()] == [bea]
     assert StaffMembership.objects.count() == 0
+
+
+def test_nobody_can_choose_the_name_that_stands_for_operators():
+    with pytest.raises(ValidationError):
+        User.username_validator(OPERATOR_NAME)

@@ -168,7 +168,7 @@ def test_operators_filters_are_saved_without_their_name(shop, operator, member):
     save(operator)
 
     with shop.scope():
-        assert list(SavedFilter.objects.values_list("username", flat=True)) == ["Operator"]
+        assert list(SavedFilter.objects.values_list("username", flat=True)) == ["An operator"]
     assert tabs_of(operator) == tabs_of(other) == [("Open", OPEN, False)]
     assert tabs_of(member("owner")) == []
 
@@ -202,5 +202,5 @@ def test_filters_that_were_saved_under_operators_names_lose_them(scratch):  # no
 
         rows = superuser.execute("SELECT name, query, username FROM saved_filters ORDER BY id").fetchall()
         forced = superuser.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'saved_filters'")
-        assert rows == [("Open", "a=1", "ann"), ("Open", "a=2", "Operator"), ("Paid", "a=4", "Operator")]
+        assert rows == [("Open", "a=1", "ann"), ("Open", "a=2", "An operator"), ("Paid", "a=4", "Operator")]
         assert forced.fetchall() == [(True,)]
