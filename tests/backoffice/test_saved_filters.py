@@ -202,5 +202,9 @@ def test_filters_that_were_saved_under_operators_names_lose_them(scratch):  # no
 
         rows = superuser.execute("SELECT name, query, username FROM saved_filters ORDER BY id").fetchall()
         forced = superuser.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'saved_filters'")
-        assert rows == [("Open", "a=1", "ann"), ("Open", "a=2", "An operator"), ("Paid", "a=4", "Operator")]
+        assert rows == [
+            ("Open", "a=1", "ann"),
+            ("Open", "a=2", "An operator"),
+            ("Paid", "a=4", "An operator"),
+        ]
         assert forced.fetchall() == [(True,)]
