@@ -145,7 +145,7 @@ def test_longer_text_of_others_is_shown_line_by_line_below_the_field(shop, owner
     again = owner.post(path_of(product), filled(refused))
 
     shown = theirs.replace("<", "&lt;").replace(">", "&gt;")
-    said = "somebody else changed “Description” to the text below. Check and save again.<pre style="
+    said = "somebody else changed “Description” to the text below. Check and save again.<pre tabindex="
     (error,) = errors_of(refused)["description"]
     assert said in error
     assert error.endswith(f">{shown}</pre>")

@@ -90,6 +90,7 @@ def test_most_bytes_knows_a_field_without_a_bound():
 PASSKEY = "within the body of a request by somebody who is logged in"
 BY_FIELD = "bounded by the field of the request"
 COPY = "a copy of what is bounded where it was written"
+KEY = "another column in upper case, which has the same number of characters"
 OURS = "written by the product, from what is bounded"
 # Columns without a limit by type or constraint, and what limits them instead.
 BOUNDED_OTHERWISE = {
@@ -108,6 +109,7 @@ BOUNDED_OTHERWISE = {
     "customers.notification_preferences": "known keys alone are kept",
     "customers.tags": BY_FIELD,
     "discounts.bogo_config": BY_FIELD,
+    "discounts.code_key": KEY,
     "discounts.bulk_tiers": BY_FIELD,
     "discounts.config": BY_FIELD,
     "discounts.customer_ids": BY_FIELD,
@@ -159,11 +161,13 @@ BOUNDED_OTHERWISE = {
     "segments.filter": BY_FIELD,
     "shipping_methods.carrier_config": BY_FIELD,
     "shipping_zones.country_codes": BY_FIELD,
+    "orders.email_key": KEY,
     "shipping_zones.zip_patterns": BY_FIELD,
     "staff_actions.changes": OURS,
     "staff_actions.summary": OURS,
     "test_card_payments.cancel_url": COPY,
     "test_card_payments.return_url": COPY,
+    "vouchers.recipient_email_key": KEY,
     "vouchers.revocation_reason": BY_FIELD,
     "webhook_deliveries.error": OURS,
     "webhook_deliveries.response_excerpt": "the first KiB of an answer",
