@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from commerce.principal import AREAS, SCOPES
+from commerce.principal import AREAS, SCOPES, includes
 
 # Members, roles, invitations and the log of what staff did. No key manages these.
 STAFF_AREA = "staff"
@@ -33,13 +33,9 @@ READ_ONLY = BuiltInRole("read_only", _("Read-only"), _READING)
 BUILT_IN_ROLES = {role.key: role for role in (OWNER, MANAGER, SUPPORT, READ_ONLY)}
 
 
-def holds(held: frozenset[str], scope: str) -> bool:
-    """Whether these scopes include one: `write_x` includes `read_x`. Unlike for a key, an empty set allows nothing."""
-    return scope in held or scope.replace("read_", "write_", 1) in held
-
-
 def holds_all(held: frozenset[str], wanted: Iterable[str]) -> bool:
-    return all(holds(held, scope) for scope in wanted)
+    """Whether scopes include others. Unlike for a key, an empty set allows nothing."""
+    return all(includes(held, scope) for scope in wanted)
 
 
 def scopes_of(role: str, *, own_scopes: Iterable[str] | None) -> frozenset[str]:

@@ -45,11 +45,14 @@ class Principal:
         return covers(self.scopes, frozenset({scope}))
 
 
+def includes(held: frozenset[str], scope: str) -> bool:
+    """Whether scopes include one: `write_x` includes `read_x`."""
+    return scope in held or scope.replace("read_", "write_", 1) in held
+
+
 def covers(held: frozenset[str], wanted: frozenset[str]) -> bool:
-    """Whether a key's scopes include others. A key without scopes holds all of them; `write_x` includes `read_x`."""
+    """Whether a key's scopes include others. A key without scopes holds all of them."""
     if not held:
         return True
     # Likewise, wanting none means wanting all, which only a key without scopes covers.
-    return bool(wanted) and all(
-        scope in held or scope.replace("read_", "write_", 1) in held for scope in wanted
-    )
+    return bool(wanted) and all(includes(held, scope) for scope in wanted)

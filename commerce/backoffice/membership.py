@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from commerce.errors import InsufficientScope
+from commerce.principal import includes
 
 # The name under which a shop's staff sees operators. Their own names stay private. The space makes it a name that no
 # member can choose.
@@ -28,8 +29,8 @@ class Membership:
     is_operator: bool = False
 
     def may(self, scope: str) -> bool:
-        """Whether the member holds a scope: `write_x` includes `read_x`. Unlike for a key, no scopes allow nothing."""
-        return self.is_operator or scope in self.scopes or scope.replace("read_", "write_", 1) in self.scopes
+        """Whether the member holds a scope. Unlike for a key, no scopes allow nothing."""
+        return self.is_operator or includes(self.scopes, scope)
 
     def may_view(self, area: str) -> bool:
         """Whether the member may look at an area of scopes. What belongs to none is for operators alone."""
