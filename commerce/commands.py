@@ -1,11 +1,14 @@
-"""What operators' commands share: help with examples, and output for scripts."""
+"""What operators' commands share: help with examples, output for scripts, and files with a progress bar."""
 
+import io
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
 
 import orjson
-from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
+from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
+from tqdm import tqdm
 
 from commerce.formats import as_text
 
@@ -43,3 +46,28 @@ def add_json_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="write a JSON object for each row, one on each line, for scripts"
     )
+
+
+class ProgressReader(io.RawIOBase):
+    """Reads a file, and advances a progress bar by bytes: the number of lines isn't known before the end."""
+
+    def __init__(self, file: BinaryIO, bar: tqdm) -> None:
+        self._file = file
+        self._bar = bar
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        # `readinto1` returns what a pipe has, instead of waiting until the buffer is full.
+        count = self._file.readinto1(buffer)  # type: ignore[attr-defined]
+        self._bar.update(count)
+        return count
+
+
+def open_file(name: str) -> BinaryIO:
+    """Open a file that an argument names. Raises `CommandError`."""
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise CommandError(f"{name} can't be read: {error.strerror}.") from None

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from commerce.commands import OperatorCommand, add_json_option
+from commerce.commands import OperatorCommand, ProgressReader, add_json_option, open_file
 from commerce.errors import ValidationFailed
 from commerce.rules import token
 from shipping.pickup_feeds.errors import FeedRefused
@@ -86,23 +86,6 @@ def _count(summary: Summary) -> dict[str, object]:
     return {name: getattr(summary, name) for name in names}
 
 
-class _ProgressReader(io.RawIOBase):
-    """Reads a file, and advances a progress bar by bytes: the number of lines isn't known before the end."""
-
-    def __init__(self, file: BinaryIO, bar: tqdm) -> None:
-        self._file = file
-        self._bar = bar
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        # `readinto1` returns what a pipe has, instead of waiting until the buffer is full.
-        count = self._file.readinto1(buffer)  # type: ignore[attr-defined]
-        self._bar.update(count)
-        return count
-
-
 def _parse_carrier(text: str) -> str:
     try:
         return token(text)
@@ -117,17 +100,10 @@ def _open_source(name: str, format_name: str | None, files: ExitStack, bar: tqdm
     if name == STDIN:
         return Source("standard input", _read_lines(sys.stdin.buffer, found, bar))
     # Opened before anything is read, so that a wrong name is noticed at once.
-    file = files.enter_context(_open_file(name))
+    file = files.enter_context(open_file(name))
     bar.total = (bar.total or 0) + Path(name).stat().st_size
     return Source(name, _read_lines(file, found, bar))
 
 
-def _open_file(name: str) -> BinaryIO:
-    try:
-        return Path(name).open("rb")
-    except OSError as error:
-        raise CommandError(f"{name} can't be read: {error.strerror}.") from None
-
-
 def _read_lines(file: BinaryIO, format_name: str, bar: tqdm) -> Iterator[Line]:
-    return read_feed(io.BufferedReader(_ProgressReader(file, bar), 1 << 16), format_name=format_name)
+    return read_feed(io.BufferedReader(ProgressReader(file, bar), 1 << 16), format_name=format_name)
