@@ -1,4 +1,4 @@
-"""Every shell block of the README and of docs/first-shop.md, pasted into a shell beside a running stack."""
+"""Every shell block of the README and of the guides for new shops, pasted into a shell beside a running stack."""
 
 import os
 import re
@@ -87,3 +87,40 @@ def test_first_shop_leads_to_an_order_and_its_email(stack: Stack):
         "Your order 1001 at Tea Traders",
     ]  # fmt: skip
     assert "Tea Traders" in Path(email).read_text()
+
+
+def test_move_from_shopify_leads_to_a_shop_with_its_products(stack: Stack):
+    shown = paste(read_blocks("docs/move-from-shopify.md"), stack)
+
+    notebooks = [("FW-A5-BLAU", "1890"), ("FW-A6-BLAU", "1290"), ("FW-A5-ROT", "1890")]
+    tried, rest = shown[:5], shown[5:]
+    file = "docs/moving/shopify-products.csv"
+    assert tried[:3] == [
+        "paper",
+        "1900",
+        f"{file}: Shopify's products: would be added 4, changed 0, unchanged 0, refused 0, skipped 2",
+    ]
+    assert tried[3].startswith(f"{file}: columns that have no place here: Vendor (6), ")
+    assert tried[4] == "Lager Leipzig"
+    assert [line for line in rest if "columns" not in line] == [
+        f"{file}: Shopify's products: added 4, changed 0, unchanged 0, refused 0, skipped 2",
+        "docs/moving/shopify-inventory.csv: Shopify's stock: added 3, changed 0, unchanged 0, refused 0, skipped 1",
+        "docs/moving/shopify-customers.csv: Shopify's customers: added 2, changed 0, unchanged 0, refused 0, skipped 1",
+        f"{file}: Shopify's products: added 0, changed 0, unchanged 4, refused 0, skipped 2",
+        str([("briefpapier-probe", "0"), ("00417", "6400"), *notebooks]),
+        "2500",
+    ]
+
+
+def test_move_from_woocommerce_leads_to_a_shop_with_its_products(stack: Stack):
+    shown = paste(read_blocks("docs/move-from-woocommerce.md"), stack)
+
+    file, people = "docs/moving/woocommerce-products.csv", "docs/moving/woocommerce-customers.csv"
+    assert [line for line in shown if "columns" not in line] == [
+        "candles", "2100", "1200",
+        f"{file}: WooCommerce's products: would be added 3, changed 0, unchanged 0, refused 0, skipped 1",
+        f"{file}: WooCommerce's products: added 3, changed 0, unchanged 0, refused 0, skipped 1",
+        f"{people}: WooCommerce's customers: added 2, changed 0, unchanged 0, refused 0, skipped 0",
+        f"{file}: WooCommerce's products: added 0, changed 0, unchanged 3, refused 0, skipped 1",
+        "[('SV-LEV-120', '32900'), ('SV-LEV-220', '54950'), ('SV-CAJ', '14900')]",
+    ]  # fmt: skip
