@@ -3,7 +3,7 @@ BIN := .venv/bin
 UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 
 .SILENT:
-.PHONY: run test demo bench manage lint openapi examples docs embedded dev install
+.PHONY: run test demo bench manage lint openapi messages examples docs embedded dev install
 
 # Runs everything on this machine until Ctrl-C. DATA_DIR and PORT choose where.
 run: embedded
@@ -39,6 +39,14 @@ openapi: export REDIS_URL := redis://localhost
 openapi: dev
 	$(BIN)/python manage.py spectacular --format openapi-json --file docs/openapi.json
 	$(BIN)/python manage.py error_codes > docs/errors.md
+
+# Collects the texts of the back office for translators, and compiles the translations (docs/backoffice.md).
+messages: export SECRET_KEY := lint
+messages: export DATABASE_URL := postgres://commerce_app@localhost/commerce
+messages: export DATABASE_OWNER_URL := postgres://commerce_owner@localhost/commerce
+messages: export REDIS_URL := redis://localhost
+messages: dev
+	$(BIN)/python manage.py messages
 
 # Records the examples of the API document anew, from requests to the application. Then `make openapi` puts them in.
 examples: dev

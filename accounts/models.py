@@ -27,6 +27,9 @@ class User(AbstractUser):
     # Whether they have an app or a passkey for the second step of the log-in. See accounts/operations/two_factor.py.
     has_second_step = models.BooleanField(default=False, db_default=False, editable=False)
 
+    # The language of the back office, such as `de`; empty for the browser's.
+    language = models.CharField(max_length=16, blank=True, default="", db_default="", editable=False)
+
     class Meta(AbstractUser.Meta):
         db_table = "users"
 

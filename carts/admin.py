@@ -3,6 +3,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from commerce.backoffice.display import label_column, money_column, rate_column
@@ -17,13 +18,13 @@ from .models import Cart, CartLineItem
 
 class CartLineRows(ReadOnlyRows):
     model = CartLineItem
-    verbose_name_plural = "Lines"
+    verbose_name_plural = gettext_lazy("Lines")
     hide_title = True
     fields = (
         "variant",
         "quantity",
-        money_column("unit_price_cents", "Unit price", currency="cart.currency"),
-        rate_column("tax_rate_bp", "Tax"),
+        money_column("unit_price_cents", gettext_lazy("Unit price"), currency="cart.currency"),
+        rate_column("tax_rate_bp", gettext_lazy("Tax")),
         "price_includes_tax",
         "custom_attributes",
     )
@@ -42,7 +43,7 @@ class CartAdmin(ReadOnlyAdmin):
         "updated_at",
         "customer",
         "market",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "line_count",
         "item_count",
     )
@@ -51,7 +52,7 @@ class CartAdmin(ReadOnlyAdmin):
     list_select_related = ("market", "customer")
     searches_beginnings = True
     search_fields = ("token", "customer__normalised_email")
-    search_help_text = "Cart token or the beginning of the customer's email"
+    search_help_text = gettext_lazy("Cart token or the beginning of the customer's email")
     inlines = (CartLineRows,)
     fieldsets = (
         (
@@ -78,10 +79,10 @@ class CartAdmin(ReadOnlyAdmin):
             .annotate(lines=sum_up(lines, "cart"), items=sum_up(lines, "cart", Sum("quantity")))
         )
 
-    @display(description="Lines", ordering="lines")
+    @display(description=gettext_lazy("Lines"), ordering="lines")
     def line_count(self, cart: Any) -> int:
         return cart.lines
 
-    @display(description="Items", ordering="items")
+    @display(description=gettext_lazy("Items"), ordering="items")
     def item_count(self, cart: Any) -> int:
         return cart.items

@@ -25,6 +25,7 @@ from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Call, Prepared, Result, send
 from commerce.tokens import generate_token
+from commerce.wording import Wording
 
 # From the latest change on.
 LIFETIME = timedelta(days=30)
@@ -222,7 +223,10 @@ def check_limits(loaded: LoadedCart, *, field: str) -> LoadedCart:
     if len(loaded.lines) > MAX_LINES:
         raise CartLimitExceeded(max_lines=MAX_LINES, max_quantity=MAX_QUANTITY)
     if sum(len(line.custom_attributes.encode()) for line, _ in loaded.lines) > MAX_ATTRIBUTES_BYTES:
-        detail = f"The custom attributes of a cart's lines may take at most {MAX_ATTRIBUTES_BYTES} bytes."
+        detail = Wording(
+            "The custom attributes of a cart's lines may take at most %(bytes)s bytes.",
+            bytes=MAX_ATTRIBUTES_BYTES,
+        )
         raise TooLarge.of(field, TooLarge.code, detail)
     return loaded
 

@@ -9,6 +9,7 @@ from carts.errors import CurrencyMismatch, PricingNotFound, VariantNotFound
 from commerce.errors import NotFound
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Call, Prepared, Result, send
+from commerce.wording import Wording
 
 from .totals import LinePrice, price_line
 
@@ -157,7 +158,11 @@ def read_offer(found: Result) -> Offer:
     # The market's currency may have changed since the cart was created. A price can't be converted.
     if price_currency != cart_currency:
         raise CurrencyMismatch(
-            f"The variant is priced in {price_currency}, the cart is in {cart_currency}.",
+            Wording(
+                "The variant is priced in %(currency)s, the cart is in %(cart_currency)s.",
+                currency=price_currency,
+                cart_currency=cart_currency,
+            ),
             cart_currency=cart_currency,
             pricing_currency=price_currency,
         )

@@ -1,6 +1,7 @@
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from commerce.backoffice.display import address_column, label_column, money_column
@@ -17,7 +18,7 @@ from .models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
 
 class CheckoutLineRows(ReadOnlyRows):
     model = CheckoutLineItem
-    verbose_name_plural = "Lines"
+    verbose_name_plural = gettext_lazy("Lines")
     hide_title = True
     ordering = ("position",)
     fields = line_fields("checkout.currency")
@@ -33,7 +34,7 @@ class PaymentAttemptRows(ReadOnlyRows):
         "created_at",
         "payment_method",
         "status",
-        money_column("amount_cents", "Amount"),
+        money_column("amount_cents", gettext_lazy("Amount")),
         "provider_reference",
         "failure_code",
         "confirmed_at",
@@ -51,9 +52,9 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
         "created_at",
         "email",
         "market",
-        label_column("phase", "Phase"),
+        label_column("phase", gettext_lazy("Phase")),
         "payment_method",
-        money_column("total_cents", "Total"),
+        money_column("total_cents", gettext_lazy("Total")),
         "order",
     )
     list_filter = (ProgressFilter, "phase", "market", ("created_at", PeriodFilter))
@@ -61,7 +62,7 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
     list_select_related = ("market", "order")
     searches_beginnings = True
     search_fields = ("token", "email")
-    search_help_text = "Token or beginning of the email"
+    search_help_text = gettext_lazy("Token or beginning of the email")
     inlines = (CheckoutLineRows, PaymentAttemptRows)
     fieldsets = (
         (
@@ -78,13 +79,13 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
             },
         ),
         (
-            "Delivery and payment",
+            gettext_lazy("Delivery and payment"),
             {
                 "fields": (
                     (
-                        address_column("shipping_address", "Shipping address"),
-                        address_column("billing_address", "Billing address"),
-                        address_column("pickup_point", "Pickup point"),
+                        address_column("shipping_address", gettext_lazy("Shipping address")),
+                        address_column("billing_address", gettext_lazy("Billing address")),
+                        address_column("pickup_point", gettext_lazy("Pickup point")),
                     ),
                     ("shipping_method_name", "payment_method", "ready_to_complete"),
                 )
@@ -92,7 +93,7 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
         ),
         TOTALS,
         (
-            "Discounts, VAT and origin",
+            gettext_lazy("Discounts, VAT and origin"),
             {
                 "classes": ("collapse",),
                 "fields": ("discount_codes", "automatic_discounts", "vat", "utm", "referrer"),
@@ -100,6 +101,6 @@ class CheckoutAdmin(DiscountTrial, ReadOnlyAdmin):
         ),
     )
 
-    @display(description="Shipping method")
+    @display(description=gettext_lazy("Shipping method"))
     def shipping_method_name(self, checkout: Checkout) -> str:
         return checkout.shipping_method.name if checkout.shipping_method else "-"

@@ -1,6 +1,5 @@
 """The back office page where staff try discounts on a cart: what each takes off, or why it takes nothing off."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,12 +7,16 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from commerce.backoffice.display import format_money
 from commerce.backoffice.membership import may
 from commerce.backoffice.tables import build_table, link_page
+from commerce.backoffice.wordings import translate
+from commerce.wording import Cents
 from discounts.evaluation import Basket, Rule, Verdict, evaluate
 from discounts.in_force import load_rules_on_trial
 from discounts.rules import is_same_code
@@ -21,15 +24,18 @@ from discounts.shoppers import load_shopper
 
 from .trial_cart import CartForm, TriedCart
 
-_CENTS = re.compile(r"\b(\d+) cents\b")
-
 
 class DiscountTrial(ModelAdmin):
     """Adds the page, and a button above the list that opens it, to the admin of checkouts."""
 
     actions_list = ("try_discounts",)
 
-    @action(description="Try discounts", permissions=["view"], icon="percent", url_path="try-discounts")
+    @action(
+        description=gettext_lazy("Try discounts"),
+        permissions=["view"],
+        icon="percent",
+        url_path="try-discounts",
+    )
     def try_discounts(self, request: HttpRequest) -> HttpResponse:
         # The page is below the checkouts, and shows discounts as well.
         if not may(request, "read_discounts"):
@@ -39,10 +45,10 @@ class DiscountTrial(ModelAdmin):
         form = CartForm(request.GET if is_sent else None, initial=request.GET.dict())
         context = {
             **self.admin_site.each_context(request),
-            "title": "Try discounts on a cart",
+            "title": _("Try discounts on a cart"),
             "opts": self.opts,
             "form": form,
-            "button_text": "Try",
+            "button_text": _("Try"),
             "tables": _make_tables(form.cleaned_data) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
@@ -64,13 +70,13 @@ def _make_tables(sent: Mapping[str, Any]) -> list[dict[str, object]]:
     amounts = (basket.subtotal_cents, sum(evaluated.line_discounts), evaluated.shipping_discount_cents)
     tables = [
         build_table(
-            "Together",
-            ["Subtotal", "Off the lines", "Off shipping"],
+            _("Together"),
+            [_("Subtotal"), _("Off the lines"), _("Off shipping")],
             [[format_money(cents, basket.currency) for cents in amounts]],
         ),
         build_table(
-            "Discounts, in the order of application",
-            ["Discount", "Type", "Code", "Takes off", "Why"],
+            _("Discounts, in the order of application"),
+            [_("Discount"), _("Type"), _("Code"), _("Takes off"), _("Why")],
             [
                 _make_row(rules_by_id[verdict.discount_id], verdict, basket.currency)
                 for verdict in evaluated.trace
@@ -79,8 +85,10 @@ def _make_tables(sent: Mapping[str, Any]) -> list[dict[str, object]]:
     ]
     unknown = [code for code in codes if not any(is_same_code(rule.code or "", code) for rule in rules)]
     if unknown:
-        why = "No discount has this code, apart from archived ones."
-        tables.append(build_table("Unknown codes", ["Code", "Why"], [[code, why] for code in unknown]))
+        why = _("No discount has this code, apart from archived ones.")
+        tables.append(
+            build_table(_("Unknown codes"), [_("Code"), _("Why")], [[code, why] for code in unknown])
+        )
     return tables
 
 
@@ -102,12 +110,14 @@ def _make_basket(tried: TriedCart, *, shipping_cents: int | None) -> Basket:
 
 
 def _word_amounts(detail: str, currency: str) -> str:
-    """Return the API's reason with amounts in place of cents."""
-    return _CENTS.sub(lambda found: format_money(int(found[1]), currency), detail)
+    """Return the API's reason in the reader's language, with amounts in place of cents."""
+    return translate(
+        detail, lambda value: format_money(value, currency) if isinstance(value, Cents) else value
+    )
 
 
 def _make_row(rule: Rule, verdict: Verdict, currency: str) -> list[object]:
     link = link_page("admin:discounts_discount_change", rule.id, rule.title)
     off = format_money(verdict.amount_cents, currency) if verdict.is_applied else "-"
     why = "" if verdict.is_applied else _word_amounts(verdict.detail, currency)
-    return [link, rule.mechanic.label, rule.code or "-", off, why]
+    return [link, gettext(rule.mechanic.label), rule.code or "-", off, why]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from checkouts.models import CheckoutPaymentAttempt
 from commerce.backoffice.display import format_money
@@ -15,9 +16,12 @@ from commerce.orders.timeline import register_timeline_source
 def _list_payments(order: Order) -> Iterator[TimelineEntry]:
     link = reverse("admin:checkouts_checkout_change", args=[order.checkout_id])
     for attempt in CheckoutPaymentAttempt.objects.filter(checkout_id=order.checkout_id):
-        detail = f"{format_money(attempt.amount_cents, attempt.currency)} by {attempt.payment_method}"
-        yield TimelineEntry(at=attempt.created_at, title="Payment started", detail=detail, link=link)
+        detail = _("%(amount)s by %(method)s") % {
+            "amount": format_money(attempt.amount_cents, attempt.currency),
+            "method": attempt.payment_method,
+        }
+        yield TimelineEntry(at=attempt.created_at, title=_("Payment started"), detail=detail, link=link)
         if attempt.confirmed_at:
             reason = f", {attempt.failure_code}" if attempt.failure_code else ""
-            title = f"Payment {attempt.get_status_display().lower()}"
+            title = _("Payment: %(status)s") % {"status": attempt.get_status_display()}
             yield TimelineEntry(at=attempt.confirmed_at, title=title, detail=detail + reason, link=link)

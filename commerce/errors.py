@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from commerce.wording import Wording
+
 
 @dataclass(frozen=True)
 class FieldError:
@@ -116,7 +118,7 @@ class InsufficientScope(Refusal):
 
     @classmethod
     def of(cls, scope: str) -> "InsufficientScope":
-        return cls(f"The key lacks the scope {scope}.", required_scope=scope)
+        return cls(Wording("The key lacks the scope %(scope)s.", scope=scope), required_scope=scope)
 
 
 class TooManyOutsideCalls(Refusal):

@@ -19,6 +19,7 @@ from commerce.backoffice.history import name_actor
 from commerce.backoffice.membership import may, require
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
 from commerce.backoffice.ruled_fields import measure_column
+from commerce.backoffice.wordings import translate
 from commerce.errors import InsufficientScope, Refusal
 
 from . import operations
@@ -154,7 +155,7 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
             },
         ),
         (
-            "For whom",
+            _("For whom"),
             {
                 "fields": (
                     "minimum_order_subtotal_cents",
@@ -165,11 +166,11 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
                 )
             },
         ),
-        ("On what", {"fields": ("market_ids", "applies_to", ("product_ids", "variant_ids"))}),
+        (_("On what"), {"fields": ("market_ids", "applies_to", ("product_ids", "variant_ids"))}),
     )
     fieldsets = (
         *add_fieldsets,
-        ("So far", {"fields": (("usage_count", "voucher"), ("created_at", "archived_at"))}),
+        (_("So far"), {"fields": (("usage_count", "voucher"), ("created_at", "archived_at"))}),
     )
 
     # A property, because the types are a setting of the installation.
@@ -200,10 +201,10 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
         names.insert(names.index("bulk_tiers") + 1, SHARED_COLUMN)
         return ((title, first | {"fields": tuple(names)}), *others)
 
-    @display(description="Status", ordering="status", label=LABEL_COLOURS)
+    @display(description=_("Status"), ordering="status", label=LABEL_COLOURS)
     def state(self, discount: Discount) -> tuple[str, str]:
         status = discount.effective_status(timezone.now())
-        return status.value, status.label
+        return status.value, translate(status.label)
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object
@@ -219,7 +220,9 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
     ) -> forms.Field:
         if db_field.name == "status":
             # Archiving is an action, because it can't be undone and also ends a gift card.
-            kwargs["choices"] = [(status, status.label) for status in Discount.Status if status != "archived"]
+            kwargs["choices"] = [
+                (status, translate(status.label)) for status in Discount.Status if status != "archived"
+            ]
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Discount]:
@@ -235,7 +238,7 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
         when = f" on {format_time(row.archived_at)}" if row.archived_at else ""
         return DiscountArchived(f"Nothing was saved: the discount was archived{when}.")
 
-    @action(description="Try it on a cart", permissions=["view"], icon="percent")
+    @action(description=_("Try it on a cart"), permissions=["view"], icon="percent")
     def try_on_cart(self, request: HttpRequest, object_id: str) -> HttpResponse:
         if self.get_object(request, object_id) is None:
             raise Http404
@@ -268,7 +271,7 @@ class DiscountRedemptionAdmin(ReadOnlyAdmin):
         "discount",
         "code",
         "kind",
-        money_column("amount_cents", "Amount"),
+        money_column("amount_cents", _("Amount")),
         "order",
         "customer_email",
     )
@@ -276,7 +279,7 @@ class DiscountRedemptionAdmin(ReadOnlyAdmin):
     list_select_related = ("discount", "order")
     searches_beginnings = True
     search_fields = ("discount__code", "customer_email")
-    search_help_text = "Beginning of the code or email"
+    search_help_text = _("Beginning of the code or email")
     fieldsets = (
         (
             None,
@@ -284,7 +287,7 @@ class DiscountRedemptionAdmin(ReadOnlyAdmin):
                 "fields": (
                     ("created_at", "kind"),
                     ("discount", "code"),
-                    (money_column("amount_cents", "Amount"), "currency"),
+                    (money_column("amount_cents", _("Amount")), "currency"),
                     ("order", "checkout_id"),
                     ("customer", "customer_email"),
                 )

@@ -6,8 +6,10 @@ from typing import Any
 
 from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.locales import current_locale
 from commerce.backoffice.measures import NotReadable, count_digits
 
@@ -36,20 +38,27 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     match part:
         case Number() if part.is_value:
             # Read by `ConfigField`, as its meaning depends on the mode beside it.
-            return forms.CharField(label=part.label, required=False, widget=UnfoldAdminTextInputWidget())
+            return forms.CharField(
+                label=gettext_lazy(part.label), required=False, widget=UnfoldAdminTextInputWidget()
+            )
         case Number():
             return forms.IntegerField(
-                label=part.label, required=False, widget=UnfoldAdminIntegerFieldWidget()
+                label=gettext_lazy(part.label), required=False, widget=UnfoldAdminIntegerFieldWidget()
             )
         case Ids():
             widget = UnfoldAdminTextInputWidget()
-            return SimpleArrayField(forms.IntegerField(), label=part.label, required=False, widget=widget)
+            return SimpleArrayField(
+                forms.IntegerField(), label=gettext_lazy(part.label), required=False, widget=widget
+            )
     labels = part.labels or [value.replace("_", " ").title() for value in part.values]
-    choices = [*zip(part.values, labels, strict=True)]
+    choices = [*zip(part.values, map(gettext_lazy, labels), strict=True)]
     if not part.labels:
-        choices = [("", "---------"), *choices]
+        choices = [("", gettext_lazy("---------")), *choices]
     return forms.ChoiceField(
-        label=part.label, required=False, choices=choices, widget=UnfoldAdminSelectWidget(choices=choices)
+        label=gettext_lazy(part.label),
+        required=False,
+        choices=choices,
+        widget=UnfoldAdminSelectWidget(choices=choices),
     )
 
 
@@ -162,7 +171,7 @@ def _list_add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]
         if isinstance(part, Group):
             yield from _list_add_labels(part, (*path, part.name))
         elif isinstance(part, Rows):
-            yield (*path, part.name), part.add_label
+            yield (*path, part.name), gettext(part.add_label)
 
 
 def _count_shown_rows(rows: list[list[Any]]) -> int:
@@ -177,7 +186,7 @@ class ConfigField(forms.MultiValueField):
     """A config from several inputs; its rule says what is missing or wrong."""
 
     def __init__(
-        self, group: Group, *, label: str, help_text: str = "", sections: Sequence[str] = ()
+        self, group: Group, *, label: StrOrPromise, help_text: StrOrPromise = "", sections: Sequence[str] = ()
     ) -> None:
         self.group = group
         self.sections = sections
@@ -221,12 +230,14 @@ class ConfigField(forms.MultiValueField):
         try:
             return choose_measure(value_mode, self.find_currency).parse(text, current_locale())
         except NotReadable as refused:
-            raise forms.ValidationError(f"{part.label}: {refused}", code="invalid") from None
+            raise forms.ValidationError(f"{gettext(part.label)}: {refused}", code="invalid") from None
 
 
 def make_shared_config_field(mechanics: Sequence[Mechanic]) -> ConfigField:
     """Make the field of the column that types share. If there are several types, its value has the configs by type."""
     parts = tuple(replace(each.config, name=each.type) for each in mechanics if each.config)
-    help_text = " ".join(each.config_help for each in mechanics)
+    help_text = " ".join(gettext(each.config_help) for each in mechanics)
     sections = [each.type for each in mechanics]
-    return ConfigField(Group("", parts), label="Settings", help_text=help_text, sections=sections)
+    return ConfigField(
+        Group("", parts), label=gettext_lazy("Settings"), help_text=help_text, sections=sections
+    )

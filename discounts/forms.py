@@ -2,6 +2,8 @@ from copy import copy
 from functools import cache, partial
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from commerce.backoffice.forms import RuledModelForm, read_all_values, read_column, show_refusal
 from commerce.errors import ValidationFailed
 
@@ -18,8 +20,14 @@ from .rules import require_sound, set_fields
 class DiscountForm(RuledModelForm):
     """Ignores inputs that the page hides for the chosen type, as they may have been filled in before it was chosen."""
 
-    bogo_config = ConfigField(BOGO, label=BuyXGetY.config_label, help_text=BuyXGetY.config_help)
-    bulk_tiers = ConfigField(BULK_TIERS, label=BulkPricing.config_label, help_text=BulkPricing.config_help)
+    bogo_config = ConfigField(
+        BOGO, label=gettext_lazy(BuyXGetY.config_label), help_text=gettext_lazy(BuyXGetY.config_help)
+    )
+    bulk_tiers = ConfigField(
+        BULK_TIERS,
+        label=gettext_lazy(BulkPricing.config_label),
+        help_text=gettext_lazy(BulkPricing.config_help),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

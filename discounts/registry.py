@@ -5,6 +5,9 @@ from functools import lru_cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy
+
+from commerce.backoffice.display import StrOrPromise
 
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN, Mechanic, Unavailable
 
@@ -22,8 +25,8 @@ def get_mechanic(discount_type: str) -> Mechanic:
     return mechanics().get(discount_type) or Unavailable(discount_type)
 
 
-def type_choices() -> list[tuple[str, str]]:
-    return [(each.type, each.label) for each in mechanics().values()]
+def type_choices() -> list[tuple[str, StrOrPromise]]:
+    return [(each.type, gettext_lazy(each.label)) for each in mechanics().values()]
 
 
 def mechanics_with_shared_column() -> list[Mechanic]:

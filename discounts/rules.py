@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
+from commerce.wording import Wording
 
 from .evaluation import CONFIG_COLUMNS
 from .models import Discount
@@ -77,10 +78,12 @@ def _find_errors_of_type(discount: Discount) -> Iterator[FieldError]:
     for name in CONFIG_COLUMNS:
         is_given = getattr(discount, name) is not None
         if discount.mechanic.column == name and not is_given:
-            yield FieldError(name, "required", f"Required for the type {discount.type}.")
+            yield FieldError(name, "required", Wording("Required for the type %(type)s.", type=discount.type))
         if discount.mechanic.column != name and is_given:
             owners = " or ".join(each.type for each in mechanics().values() if each.column == name)
-            yield FieldError(name, "not_allowed", f"Only allowed for the type {owners}.")
+            yield FieldError(
+                name, "not_allowed", Wording("Only allowed for the type %(types)s.", types=owners)
+            )
 
 
 def has_amounts(discount: Discount) -> bool:
@@ -117,7 +120,9 @@ def _find_condition_errors(discount: Discount) -> Iterator[FieldError]:
     # With an empty list, the discount would be for nobody.
     name = _LISTS_OF_ELIGIBILITY.get(Eligibility(discount.customer_eligibility))
     if name is not None and not getattr(discount, name):
-        detail = f"The eligibility {discount.customer_eligibility} needs at least one."
+        detail = Wording(
+            "The eligibility %(eligibility)s needs at least one.", eligibility=discount.customer_eligibility
+        )
         yield FieldError(name, "required", detail)
     if discount.starts_at and discount.ends_at and discount.ends_at <= discount.starts_at:
         yield FieldError("ends_at", "not_after_start", "Must be after starts_at.")

@@ -8,11 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import json_column, label_column, text_column
+from commerce.backoffice.display import StrOrPromise, json_column, label_column, text_column
 from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.membership import get_membership
@@ -37,7 +39,7 @@ _PAGES = {"order": "admin:orders_order_change", "voucher": "admin:discounts_vouc
 class ClickForm(BaseDialogForm):
     """Identifies one opening of the dialog, so that a double click counts once."""
 
-    click = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
+    click = forms.UUIDField(label=gettext_lazy("Click"), initial=uuid4, widget=forms.HiddenInput)
 
 
 class TemplateFilter(admin.SimpleListFilter):
@@ -56,7 +58,7 @@ class TemplateFilter(admin.SimpleListFilter):
 
 class EventRows(ReadOnlyRows):
     model = EmailDeliveryEvent
-    verbose_name_plural = "Events from the provider"
+    verbose_name_plural = gettext_lazy("Events from the provider")
     hide_title = True
     per_page = 50
     fields = ("type", "occurred_at", "received_at", "event_key")
@@ -70,14 +72,14 @@ class EmailDeliveryAdmin(StatisticsPage):
         "subject",
         "template_key",
         "locale",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "sent_at",
     )
     list_filter = ("status", TemplateFilter, ("sent_at", PeriodFilter))
     sortable_by = ("to_email", "sent_at")
     searches_beginnings = True
     search_fields = ("to_email",)
-    search_help_text = "Beginning of the recipient, or the provider's message id"
+    search_help_text = gettext_lazy("Beginning of the recipient, or the provider's message id")
     inlines = (EventRows,)
     change_form_before_template = "backoffice/timeline.html"
     actions_detail = ("send_again",)
@@ -96,9 +98,15 @@ class EmailDeliveryAdmin(StatisticsPage):
                 )
             },
         ),
-        ("Message", {"fields": ("html_body",)}),
-        ("As text", {"classes": ("collapse",), "fields": (text_column("text", "Text"),)}),
-        ("Context", {"classes": ("collapse",), "fields": (json_column("ctx", "Variables"),)}),
+        (gettext_lazy("Message"), {"fields": ("html_body",)}),
+        (
+            gettext_lazy("As text"),
+            {"classes": ("collapse",), "fields": (text_column("text", gettext_lazy("Text")),)},
+        ),
+        (
+            gettext_lazy("Context"),
+            {"classes": ("collapse",), "fields": (json_column("ctx", gettext_lazy("Variables")),)},
+        ),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDelivery]:
@@ -131,7 +139,7 @@ class EmailDeliveryAdmin(StatisticsPage):
         context["entries"] = build_delivery_timeline(obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
-    @display(description="About")
+    @display(description=gettext_lazy("About"))
     def about(self, delivery: EmailDelivery) -> str:
         if delivery.reference_type is None:
             return "-"
@@ -145,16 +153,20 @@ class EmailDeliveryAdmin(StatisticsPage):
 
     @display(description="HTML")
     def html_body(self, delivery: EmailDelivery) -> str:
-        note = "Images from other hosts are not shown here."
+        note = _("Images from other hosts are not shown here.")
         return format_html('{}<p class="mt-2 text-subtle">{}</p>', build_message_frame(delivery.html), note)
 
     @dialog_action(
-        "Send again",
-        description="Sends the email to the recipient once more, rendered with the current template.",
-        submit="Send",
+        gettext_lazy("Send again"),
+        description=gettext_lazy(
+            "Sends the email to the recipient once more, rendered with the current template."
+        ),
+        submit=gettext_lazy("Send"),
         form_class=ClickForm,
         icon="mail",
     )
-    def send_again(self, request: HttpRequest, delivery: EmailDelivery, fields: dict[str, Any]) -> str | None:
+    def send_again(
+        self, request: HttpRequest, delivery: EmailDelivery, fields: dict[str, Any]
+    ) -> StrOrPromise | None:
         is_new = resend_delivery(delivery_id=delivery.pk, click=fields["click"], now=timezone.now())
-        return "The email will be sent again." if is_new else None
+        return gettext_lazy("The email will be sent again.") if is_new else None

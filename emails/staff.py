@@ -54,7 +54,7 @@ def send_invitation(dispatch: OutboxDispatch) -> Outcome:
         own_role = StaffRole.objects.filter(pk=invitation.own_role_id or 0).first()
     token = make_token(invitation)
     if hash_token(token) != bytes(invitation.token_hash or b""):
-        raise PermanentFailure("The secret key has changed since. Send the invitation again.")
+        raise PermanentFailure(_("The secret key has changed since. Send the invitation again."))
     context = {
         "shop": to_line(shop),
         "role": title_of(invitation.role, own_name=own_role.name if own_role else None),

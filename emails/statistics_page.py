@@ -6,6 +6,8 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.decorators import action
 
 from commerce.backoffice.charts import Chart, build_chart
@@ -14,12 +16,12 @@ from commerce.backoffice.panels import Panel, register_panel
 
 from .statistics import DAYS, DayFigures, count_by_day
 
-# Fields of `DayFigures`, with classes of the back office's style sheet.
+# Fields of `DayFigures`, with titles and classes of the back office's style sheet.
 _SERIES = {
-    "sent": "text-primary-600",
-    "delivered": "text-green-700",
-    "opened": "text-blue-700",
-    "bounced": "text-red-600",
+    "sent": (gettext_lazy("Sent"), "text-primary-600"),
+    "delivered": (gettext_lazy("Delivered"), "text-green-700"),
+    "opened": (gettext_lazy("Opened"), "text-blue-700"),
+    "bounced": (gettext_lazy("Bounced"), "text-red-600"),
 }
 
 
@@ -28,12 +30,14 @@ class StatisticsPage(ReadOnlyAdmin):
 
     actions_list = ("statistics",)
 
-    @action(description="Statistics", permissions=["view"], icon="bar_chart", url_path="statistics")
+    @action(
+        description=gettext_lazy("Statistics"), permissions=["view"], icon="bar_chart", url_path="statistics"
+    )
     def statistics(self, request: HttpRequest) -> HttpResponse:
         figures = count_by_day(now=timezone.now())
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Emails of the last {DAYS} days",
+            "title": _("Emails of the last %(days)s days") % {"days": DAYS},
             "opts": self.opts,
             "charts": _build_charts(figures),
             "figures": figures[::-1],
@@ -49,6 +53,6 @@ def _build_panel(now: datetime) -> Panel:
 
 def _build_charts(figures: Sequence[DayFigures]) -> list[Chart]:
     return [
-        build_chart(name.capitalize(), [(one.day, getattr(one, name)) for one in figures], colour=colour)
-        for name, colour in _SERIES.items()
+        build_chart(str(title), [(one.day, getattr(one, name)) for one in figures], colour=colour)
+        for name, (title, colour) in _SERIES.items()
     ]

@@ -17,6 +17,7 @@ from django.conf import settings
 
 from accounts.models import Account
 from commerce.mail import email_folders
+from commerce.wording import Wording
 from emails.errors import TemplateNotFound
 from emails.renderer_client import RenderRequest
 
@@ -54,7 +55,7 @@ def find_template(
     for candidate in list_locales(locale, default_locale):
         if candidate in by_locale:
             return by_locale[candidate]
-    raise TemplateNotFound(f"There is no template {template_key}.")
+    raise TemplateNotFound(Wording("There is no template %(template)s.", template=template_key))
 
 
 def list_locales(locale: str | None, default_locale: str) -> list[str]:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
 from commerce.orders.models import Order
@@ -13,12 +15,12 @@ from commerce.outbox.queries import find_dispatch
 from emails.models import EmailDelivery
 from emails.queries import deliveries
 
-_VERBS = {
-    "sent_at": "sent",
-    "delivered_at": "delivered",
-    "opened_at": "opened",
-    "first_clicked_at": "clicked",
-    "bounced_at": "bounced",
+_STEPS = {
+    "sent_at": gettext_lazy("Email sent"),
+    "delivered_at": gettext_lazy("Email delivered"),
+    "opened_at": gettext_lazy("Email opened"),
+    "first_clicked_at": gettext_lazy("Email clicked"),
+    "bounced_at": gettext_lazy("Email bounced"),
 }
 
 
@@ -26,23 +28,23 @@ _VERBS = {
 def _list_emails(order: Order) -> Iterator[TimelineEntry]:
     for delivery in deliveries(reference_type="order", reference_id=order.pk):
         link = reverse("admin:emails_emaildelivery_change", args=[delivery.pk])
-        for at, verb in _list_steps(delivery):
-            yield TimelineEntry(at=at, title=f"Email {verb}", detail=str(delivery), link=link)
+        for at, title in _list_steps(delivery):
+            yield TimelineEntry(at=at, title=title, detail=str(delivery), link=link)
 
 
 def build_delivery_timeline(delivery: EmailDelivery) -> list[TimelineEntry]:
     """From the dispatch to the actions of staff, oldest first. Two statements."""
-    steps = [TimelineEntry(at=at, title=verb.capitalize()) for at, verb in _list_steps(delivery)]
-    queued = TimelineEntry(at=delivery.queued_at, title="Queued")
+    steps = [TimelineEntry(at=at, title=title) for at, title in _list_steps(delivery)]
+    queued = TimelineEntry(at=delivery.queued_at, title=_("Queued"))
     # Dispatches are pruned, so an old message has none to link to.
     dispatch = find_dispatch(delivery.idempotency_key, key_space=delivery.key_space)
     if dispatch is not None:
         link = reverse("admin:outbox_outboxdispatch_change", args=[dispatch.pk])
-        queued = replace(queued, detail=f"Dispatch {dispatch.pk}", link=link)
+        queued = replace(queued, detail=_("Dispatch %(id)s") % {"id": dispatch.pk}, link=link)
     return sorted([queued, *steps, *list_staff_entries(delivery)], key=lambda entry: entry.at)
 
 
 def _list_steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:
-    for field, verb in _VERBS.items():
+    for field, title in _STEPS.items():
         if at := getattr(delivery, field):
-            yield at, verb
+            yield at, str(title)

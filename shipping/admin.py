@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from accounts.queries import current_account
@@ -40,11 +41,11 @@ class ShippingZoneAdmin(ZoneTester, EditableAdmin):
         live_methods = sum_up(ShippingMethod.objects.filter(LIVE), "zone")
         return super().get_queryset(request).filter(LIVE).annotate(live_methods=live_methods)
 
-    @display(description="Countries")
+    @display(description=gettext_lazy("Countries"))
     def countries(self, zone: ShippingZone) -> str:
         return ", ".join(zone.country_codes)
 
-    @display(description="Methods", ordering="live_methods")
+    @display(description=gettext_lazy("Methods"), ordering="live_methods")
     def method_count(self, zone: Any) -> int:
         return zone.live_methods
 
@@ -144,7 +145,7 @@ class ShippingMethodAdmin(ZoneTester, EditableAdmin):
             lock(ShippingZone.objects.filter(LIVE, pk=int(zone_id))).first()
         return super().get_object(request, object_id, from_field)
 
-    @display(description="Rates", ordering="live_rates")
+    @display(description=gettext_lazy("Rates"), ordering="live_rates")
     def rate_count(self, method: Any) -> int:
         return method.live_rates
 
@@ -176,12 +177,14 @@ class PickupPointAdmin(ReadOnlyAdmin):
         "zip",
         "city",
         "country_code",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "updated_at",
     )
     list_filter = ("status", "kind")
     search_fields = ("external_id", "normalised_zip__startswith")
-    search_help_text = "The carrier's number of the point, or the first characters of the postcode"
+    search_help_text = gettext_lazy(
+        "The carrier's number of the point, or the first characters of the postcode"
+    )
     fieldsets = (
         (
             None,
@@ -192,7 +195,11 @@ class PickupPointAdmin(ReadOnlyAdmin):
                     "address1",
                     ("zip", "city", "country_code"),
                     ("latitude", "longitude"),
-                    ("is_cod_supported", weight_column("max_weight_grams", "Heaviest parcel"), "updated_at"),
+                    (
+                        "is_cod_supported",
+                        weight_column("max_weight_grams", gettext_lazy("Heaviest parcel")),
+                        "updated_at",
+                    ),
                     "opening_hours",
                 )
             },

@@ -9,6 +9,8 @@ from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
@@ -33,12 +35,14 @@ SHOWN = 100
 class ParcelForm(forms.Form):
     """The goods and the address. Offers the markets of the account in scope."""
 
-    market = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
-    country_code = forms.ChoiceField(label="Country", widget=UnfoldAdminSelectWidget)
-    zip = forms.CharField(label="Postcode", required=False, max_length=32, widget=UnfoldAdminTextInputWidget)
+    market = forms.ChoiceField(label=gettext_lazy("Market"), widget=UnfoldAdminSelectWidget)
+    country_code = forms.ChoiceField(label=gettext_lazy("Country"), widget=UnfoldAdminSelectWidget)
+    zip = forms.CharField(
+        label=gettext_lazy("Postcode"), required=False, max_length=32, widget=UnfoldAdminTextInputWidget
+    )
     weight_grams = MeasureField(
-        label="Weight",
-        help_text="Such as 500 g or 1.2 kg",
+        label=gettext_lazy("Weight"),
+        help_text=gettext_lazy("Such as 500 g or 1.2 kg"),
         initial=1000,
         measure=Weight(),
         min_value=0,
@@ -46,12 +50,18 @@ class ParcelForm(forms.Form):
         max_value=MAX_SAFE_INTEGER,
     )
     subtotal_cents = MeasureField(
-        label="Subtotal", initial=0, measure=Money(""), min_value=0, max_value=MAX_SAFE_INTEGER
+        label=gettext_lazy("Subtotal"), initial=0, measure=Money(""), min_value=0, max_value=MAX_SAFE_INTEGER
     )
     quantity = forms.IntegerField(
-        initial=1, min_value=1, max_value=MAX_SAFE_INTEGER, widget=UnfoldAdminIntegerFieldWidget
+        label=gettext_lazy("Quantity"),
+        initial=1,
+        min_value=1,
+        max_value=MAX_SAFE_INTEGER,
+        widget=UnfoldAdminIntegerFieldWidget,
     )
-    currency = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
+    currency = forms.ChoiceField(
+        label=gettext_lazy("Currency"), required=False, widget=UnfoldAdminSelectWidget
+    )
 
     def __init__(self, data: Mapping[str, object] | None = None) -> None:
         self._markets = {str(market.pk): market for market in markets().order_by("pk")}
@@ -62,7 +72,7 @@ class ParcelForm(forms.Form):
             "country_code", [(code, f"{name} ({code})") for code, name in country_names().items()]
         )
         self._set_choices(
-            "currency", [("", "The market's"), *((code, code) for code in sorted(currencies()))]
+            "currency", [("", _("The market's")), *((code, code) for code in sorted(currencies()))]
         )
         self._find_measure(first)
 
@@ -89,16 +99,21 @@ class ZoneTester(ModelAdmin):
 
     actions_list = ("test_address",)
 
-    @action(description="Test an address", permissions=["view"], icon="travel_explore", url_path="test")
+    @action(
+        description=gettext_lazy("Test an address"),
+        permissions=["view"],
+        icon="travel_explore",
+        url_path="test",
+    )
     def test_address(self, request: HttpRequest) -> HttpResponse:
         # A GET, since it changes nothing and its address can be passed on.
         form = ParcelForm(request.GET or None)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Test an address",
+            "title": _("Test an address"),
             "opts": self.opts,
             "form": form,
-            "button_text": "Show offers",
+            "button_text": _("Show offers"),
             "tables": _build_tables(form.parcel) if form.is_valid() else None,
         }
         return TemplateResponse(request, "backoffice/form_and_tables.html", context)
@@ -108,20 +123,28 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
     found = explain(parcel)
     return [
         build_table(
-            "Offered, in this order",
-            ["Price", "Method", "Rate", "Zone", "Days", "Cash on delivery", "Pickup point"],
+            _("Offered, in this order"),
+            [
+                _("Price"),
+                _("Method"),
+                _("Rate"),
+                _("Zone"),
+                _("Days"),
+                _("Cash on delivery"),
+                _("Pickup point"),
+            ],
             [_build_offer_cells(offer) for offer in found.offers[:SHOWN]],
             hidden=len(found.offers) - SHOWN,
         ),
         build_table(
-            "Not offered, though the zone covers the address",
-            ["Zone", "Method", "Rate", "Why not"],
+            _("Not offered, though the zone covers the address"),
+            [_("Zone"), _("Method"), _("Rate"), _("Why not")],
             [_build_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
             hidden=len(found.refused_rates) - SHOWN,
         ),
         build_table(
-            "Zones that offer nothing",
-            ["Zone", "Methods", "Why not"],
+            _("Zones that offer nothing"),
+            [_("Zone"), _("Methods"), _("Why not")],
             [
                 [_link_zone(refused.zone), refused.method_count, refused.reason]
                 for refused in found.refused_zones[:SHOWN]
@@ -134,11 +157,11 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
 def _build_offer_cells(offer: Offer) -> list[object]:
     method, rate = offer.option.method, offer.option.rate
     soonest, latest = method.estimated_days_min, method.estimated_days_max
-    days: object = f"{soonest} to {latest}"
+    days: object = _("%(soonest)s to %(latest)s") % {"soonest": soonest, "latest": latest}
     if soonest is None or latest is None or soonest == latest:
         days = next((given for given in (soonest, latest) if given is not None), "-")
-    fee = f"+ {format_money(method.cod_fee_cents, rate.currency)}" if method.cod_fee_cents else "Yes"
-    best = render_to_string("unfold/helpers/label.html", {"text": "Best", "type": "success"})
+    fee = f"+ {format_money(method.cod_fee_cents, rate.currency)}" if method.cod_fee_cents else _("Yes")
+    best = render_to_string("unfold/helpers/label.html", {"text": _("Best"), "type": "success"})
     return [
         format_html(
             "{} {}", format_money(rate.price_cents, rate.currency), best if offer.option.is_best else ""
@@ -147,8 +170,8 @@ def _build_offer_cells(offer: Offer) -> list[object]:
         rate.display_name or "-",
         _link_zone(offer.zone),
         str(days),
-        fee if method.is_cod_compatible else "No",
-        "Required" if method.requires_pickup_point else "-",
+        fee if method.is_cod_compatible else _("No"),
+        _("Required") if method.requires_pickup_point else "-",
     ]
 
 

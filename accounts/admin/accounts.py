@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from unfold.dataclasses import UnfoldAction
 from unfold.enums import ActionVariant
 
@@ -14,6 +15,7 @@ from accounts import operations
 from accounts.models import Account
 from accounts.rules import ACCOUNT
 from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.membership import get_membership
 from commerce.backoffice.options import EditableAdmin
 from commerce.tenancy.scope import current_account_id
@@ -68,24 +70,28 @@ class AccountAdmin(EditableAdmin):
         )
 
     @dialog_action(
-        "Suspend",
-        description="Its API and storefront answer 403 until the suspension is lifted. Staff can only view data.",
-        submit="Suspend",
+        gettext_lazy("Suspend"),
+        description=gettext_lazy(
+            "Its API and storefront answer 403 until the suspension is lifted. Staff can only view data."
+        ),
+        submit=gettext_lazy("Suspend"),
         icon="block",
         variant=ActionVariant.DANGER,
         permission="operator",
     )
-    def suspend(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
+    def suspend(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> StrOrPromise:
         operations.set_suspended(account_id=account.pk, suspended=True, now=timezone.now())
-        return "The shop is suspended."
+        return gettext_lazy("The shop is suspended.")
 
     @dialog_action(
-        "Lift suspension",
-        description="The shop's keys work again.",
-        submit="Lift",
+        gettext_lazy("Lift suspension"),
+        description=gettext_lazy("The shop's keys work again."),
+        submit=gettext_lazy("Lift"),
         icon="lock_open",
         permission="operator",
     )
-    def lift_suspension(self, request: HttpRequest, account: Account, fields: Mapping[str, object]) -> str:
+    def lift_suspension(
+        self, request: HttpRequest, account: Account, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         operations.set_suspended(account_id=account.pk, suspended=False, now=timezone.now())
-        return "The shop is active."
+        return gettext_lazy("The shop is active.")

@@ -23,6 +23,7 @@ from accounts.admin.grantors import get_grantor
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
 from commerce.backoffice.dialogs import dialog_action, show_secret
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.principal import SCOPES
 from commerce.tenancy.scope import current_account_id
@@ -30,18 +31,23 @@ from commerce.tenancy.scope import current_account_id
 
 class IssueForm(BaseDialogForm):
     kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
         # Workspace keys can't be issued from an account.
-        choices=[(ApiKey.Kind.ADMIN, "Admin"), (ApiKey.Kind.STOREFRONT, "Storefront")],
+        choices=[
+            (ApiKey.Kind.ADMIN, gettext_lazy("Admin")),
+            (ApiKey.Kind.STOREFRONT, gettext_lazy("Storefront")),
+        ],
         widget=UnfoldAdminSelectWidget,
     )
-    name = forms.CharField(max_length=MAX_NAME, widget=UnfoldAdminTextInputWidget)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=MAX_NAME, widget=UnfoldAdminTextInputWidget)
     scopes = forms.MultipleChoiceField(
-        label="Scopes (none selected means all; hold Ctrl to select several)",
+        label=gettext_lazy("Scopes (none selected means all; hold Ctrl to select several)"),
         required=False,
         choices=[(scope, scope) for scope in SCOPES],
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),
     )
     expires_at = forms.SplitDateTimeField(
+        label=gettext_lazy("Expires at"),
         required=False,
         widget=UnfoldAdminSplitDateTimeVerticalWidget(
             date_attrs={"aria-label": gettext_lazy("Expires on (date)")},
@@ -52,7 +58,7 @@ class IssueForm(BaseDialogForm):
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
-        label="Seconds for which the old key still works",
+        label=gettext_lazy("Seconds for which the old key still works"),
         min_value=0,
         max_value=MAX_GRACE_S,
         initial=0,
@@ -78,14 +84,14 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         return super().get_queryset(request).filter(account_id=current_account_id()).defer("secret_hash")
 
-    @display(description="Live", boolean=True)
+    @display(description=gettext_lazy("Live"), boolean=True)
     def is_live(self, key: ApiKey) -> bool:
         return key.is_live(timezone.now())
 
     @dialog_action(
-        "Issue a key",
-        description="Its secret is shown only once, here.",
-        submit="Issue",
+        gettext_lazy("Issue a key"),
+        description=gettext_lazy("Its secret is shown only once, here."),
+        submit=gettext_lazy("Issue"),
         form_class=IssueForm,
         icon="add",
     )
@@ -105,9 +111,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(
-        "Rotate",
-        description="Replaces the key with a new one. The secret is shown only once, here.",
-        submit="Rotate",
+        gettext_lazy("Rotate"),
+        description=gettext_lazy("Replaces the key with a new one. The secret is shown only once, here."),
+        submit=gettext_lazy("Rotate"),
         form_class=RotationForm,
         icon="autorenew",
     )
@@ -121,15 +127,15 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(
-        "Revoke",
-        description="The key stops working at once. This can't be undone.",
-        submit="Revoke",
+        gettext_lazy("Revoke"),
+        description=gettext_lazy("The key stops working at once. This can't be undone."),
+        submit=gettext_lazy("Revoke"),
         icon="key_off",
         variant=ActionVariant.DANGER,
     )
-    def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> str:
+    def revoke(self, request: HttpRequest, key: ApiKey, fields: Mapping[str, object]) -> StrOrPromise:
         operations.revoke_key(issuer=_issuer_of(request), key_id=key.pk, now=timezone.now())
-        return "The key has been revoked."
+        return gettext_lazy("The key has been revoked.")
 
 
 def _issuer_of(request: HttpRequest) -> operations.Issuer:

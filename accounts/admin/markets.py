@@ -60,7 +60,7 @@ class MarketAdmin(WithBulkActions, EditableAdmin):
         "country_code",
         "domain",
         "prices_include_tax",
-        label_column("status", "Status"),
+        label_column("status", _("Status")),
     )
     list_filter = ("status", "prices_include_tax")
     search_fields = ("name", "handle", "domain")

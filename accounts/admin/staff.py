@@ -19,11 +19,13 @@ from accounts.models import StaffInvitation, StaffMembership, StaffRole, User
 from accounts.operations import Grantor
 from accounts.roles import title_of
 from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.forms import RuledModelForm, is_saving
 from commerce.backoffice.membership import get_membership
 from commerce.errors import InsufficientScope
 from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import current_account_id
+from commerce.wording import mark
 
 
 class StaffUserField(forms.CharField):
@@ -123,40 +125,42 @@ class StaffMembershipAdmin(WithRole):
         return membership.user.get_full_name()
 
     @dialog_action(
-        "Log out everywhere",
-        description="The member has to log in again on every device.",
-        submit="Log out",
+        _("Log out everywhere"),
+        description=_("The member has to log in again on every device."),
+        submit=_("Log out"),
         icon="logout",
     )
     def end_sessions(
         self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
-    ) -> str:
+    ) -> StrOrPromise:
         operations.end_sessions_of(grantor=get_grantor(request), membership_id=member.pk)
-        return "logged out everywhere"
+        return _("logged out everywhere")
 
     def has_owner_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return self.has_write_permission(request) and get_grantor(request).is_owner
 
     @dialog_action(
-        "Reset the second step",
-        description="For a member who has lost the device and the recovery codes: all apps, passkeys and codes are "
-        "removed, and the member is logged out everywhere. The password stays.",
-        submit="Reset",
+        _("Reset the second step"),
+        description=_(
+            "For a member who has lost the device and the recovery codes: all apps, passkeys and codes are "
+            "removed, and the member is logged out everywhere. The password stays."
+        ),
+        submit=_("Reset"),
         icon="phonelink_erase",
         variant=ActionVariant.DANGER,
         permission="owner",
     )
     def reset_second_step(
         self, request: HttpRequest, member: StaffMembership, fields: Mapping[str, object]
-    ) -> str | None:
+    ) -> StrOrPromise | None:
         if member.user_id == request.user.pk:
             # Where the password is asked for: somebody else may sit at the computer.
-            raise InsufficientScope("Change your own devices under “Your log-in”.")
+            raise InsufficientScope(mark("Change your own devices under “Your log-in”."))
         had = operations.reset_second_step_of(grantor=get_grantor(request), membership_id=member.pk)
         if not had:
             self.message_user(request, _("The member has no second step."))
             return None
-        return "reset the second step of the log-in"
+        return _("reset the second step of the log-in")
 
     def create_for(self, grantor: Grantor, fields: dict[str, Any]) -> StaffMembership:
         return operations.add_member(account_id=current_account_id(), **fields)
@@ -205,16 +209,16 @@ class StaffInvitationAdmin(WithRole):
         operations.withdraw_invitation(invitation_id=row.pk)
 
     @dialog_action(
-        "Send again",
-        description="Sends the email again, with a new link. The earlier link stops working.",
-        submit="Send",
+        _("Send again"),
+        description=_("Sends the email again, with a new link. The earlier link stops working."),
+        submit=_("Send"),
         icon="mail",
     )
     def send_again(
         self, request: HttpRequest, invitation: StaffInvitation, fields: Mapping[str, object]
-    ) -> str:
+    ) -> StrOrPromise:
         operations.resend_invitation(invitation_id=invitation.pk, now=timezone.now())
-        return "The invitation is on its way."
+        return _("The invitation is on its way.")
 
 
 def _get_role_title(row: Any) -> str:

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from django_otp_webauthn.models import WebAuthnCredential
@@ -34,8 +35,11 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     readonly_fields = ("last_login", "date_joined")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
-        ("Person", {"fields": (("first_name", "last_name"), "email")}),
-        ("Access", {"fields": (("is_active", "is_staff", "is_superuser"), ("last_login", "date_joined"))}),
+        (gettext_lazy("Person"), {"fields": (("first_name", "last_name"), "email")}),
+        (
+            gettext_lazy("Access"),
+            {"fields": (("is_active", "is_staff", "is_superuser"), ("last_login", "date_joined"))},
+        ),
     )
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -5,6 +5,7 @@ addresses, and it lasts only a minute.
 """
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import ngettext
 from unfold.forms import AuthenticationForm
 
 from commerce.attempts import Counter, Limit, begin_attempt, digest, undo_attempt
@@ -30,11 +31,12 @@ class LoginForm(AuthenticationForm):
         self.wait_s = begin_attempt(counters)
         if self.wait_s:
             minutes = -(-self.wait_s // 60)
-            wait = "a minute" if minutes == 1 else f"{minutes} minutes"
-            raise ValidationError(
-                f"Too many failed log-in attempts. Try again in {wait}.",
-                code="too_many_attempts",
+            text = ngettext(
+                "Too many failed log-in attempts. Try again in a minute.",
+                "Too many failed log-in attempts. Try again in %(minutes)d minutes.",
+                minutes,
             )
+            raise ValidationError(text % {"minutes": minutes}, code="too_many_attempts")
         cleaned = super().clean()
         undo_attempt(counters)
         return cleaned

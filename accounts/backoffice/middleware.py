@@ -11,6 +11,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
 from django_otp.middleware import OTPMiddleware
 
+from commerce.backoffice.locales import use_language
+
 PREFIX = "/backoffice/"
 
 # 'unsafe-eval', because Unfold uses Alpine, which evaluates expressions. Nothing may be loaded from other origins.
@@ -33,6 +35,19 @@ class Sessions(_BackOfficeOnly, SessionMiddleware):
 
 class Authentication(_BackOfficeOnly, AuthenticationMiddleware):
     pass
+
+
+class Language:
+    """Shows the pages in the language that the person has chosen, or else in the browser's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(PREFIX):
+            return self.get_response(request)
+        with use_language(request, getattr(request.user, "language", "")):
+            return self.get_response(request)
 
 
 class SecondStep(OTPMiddleware):

@@ -7,6 +7,7 @@ from typing import cast
 
 import segno
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest, HttpResponse
@@ -18,11 +19,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import login as keep_verified
-from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import User
 from accounts.operations import sessions, two_factor
 from commerce.attempts import begin_attempt, undo_attempt
+from commerce.backoffice.locales import use_language
 from commerce.client_address import client_address
 from commerce.formats import parse_id
 
@@ -54,6 +56,16 @@ class AppCodeForm(forms.Form):
         label=gettext_lazy("Code that the app shows"),
         max_length=10,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
+    )
+
+
+class LanguageForm(forms.Form):
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language"),
+        # Each language by its own name, so that everybody finds theirs.
+        choices=[("", gettext_lazy("The browser's")), *settings.LANGUAGES],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
     )
 
 
@@ -96,6 +108,8 @@ def _act(request: HttpRequest, user: User) -> _Answer:
         return _confirm_password(request, user)
     if action in {"end_session", "end_other_sessions"}:
         return _end_sessions(request, user)
+    if action == "language":
+        return _choose_language(request, user)
     # What would lock somebody out, or let somebody in, needs more than an open session.
     if not is_confirmed(request):
         messages.error(request, _("Confirm your password first."))
@@ -118,6 +132,18 @@ def _change_devices(request: HttpRequest, user: User, action: str) -> _Answer:
         kind = action.removeprefix("remove_")
         if device_id is not None and two_factor.remove_device(user=user, kind=kind, device_id=device_id):
             messages.success(request, _("The device is removed."))
+    return _Answer()
+
+
+def _choose_language(request: HttpRequest, user: User) -> _Answer:
+    """Keep the language for all of the person's browsers; the empty one stands for that of the browser."""
+    form = LanguageForm(request.POST)
+    if not form.is_valid():
+        return _Answer(form=form)
+    user.language = form.cleaned_data["language"]
+    user.save(update_fields=["language"])
+    with use_language(request, user.language):
+        messages.success(request, _("The language is saved."))
     return _Answer()
 
 
@@ -182,6 +208,9 @@ def _build_context(request: HttpRequest, user: User, answer: _Answer) -> dict[st
         "password_form": form if isinstance(form, PasswordForm) else PasswordForm(),
         "app_form": form if isinstance(form, AppForm) else AppForm(),
         "code_form": form if isinstance(form, AppCodeForm) else AppCodeForm(),
+        "language_form": form
+        if isinstance(form, LanguageForm)
+        else LanguageForm(initial={"language": user.language}),
         "begun": begun,
         "qr_code": segno.make(begun.config_url).svg_data_uri(scale=5, border=2) if begun else "",
         "secret": _write_in_groups(begun.bin_key) if begun else "",

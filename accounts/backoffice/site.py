@@ -13,6 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.dataclasses import DropdownItem
 from unfold.sites import UnfoldAdminSite
 
@@ -20,9 +21,9 @@ from accounts.models import User
 from accounts.operations.sessions import end_sessions
 from accounts.queries import current_account
 from commerce.backoffice.forms import refusal_of
-from commerce.backoffice.locales import use_preferences
 from commerce.backoffice.membership import get_membership
 from commerce.backoffice.requests import StaffRequest
+from commerce.backoffice.wordings import explain
 from commerce.errors import Refusal
 from commerce.formats import parse_id
 from commerce.tenancy.scope import account_in_scope, account_scope
@@ -44,9 +45,9 @@ _SHOWN_ACCOUNTS = 50
 
 
 class BackOfficeSite(UnfoldAdminSite):
-    site_title = "Back office"
-    site_header = "Back office"
-    index_title = "Overview"
+    site_title = gettext_lazy("Back office")
+    site_header = gettext_lazy("Back office")
+    index_title = gettext_lazy("Overview")
     index_template = "backoffice/index.html"
     login_form = LoginForm
 
@@ -86,8 +87,7 @@ class BackOfficeSite(UnfoldAdminSite):
                 with ExitStack() as stack:
                     if not opens_own:
                         stack.enter_context(request.open_scope())
-                    time_zone = _read_time_zone(request)
-                    stack.enter_context(use_preferences(request, time_zone=time_zone))
+                    stack.enter_context(timezone.override(_read_time_zone(request)))
                     response = view(request, *args, **kwargs)
                     # Templates read rows. Django would render only after the scope is closed.
                     if isinstance(response, TemplateResponse):
@@ -103,12 +103,12 @@ class BackOfficeSite(UnfoldAdminSite):
     ) -> HttpResponse:
         """Show a page that explains the refusal. Raises the error again if it is a bug."""
         if isinstance(error, PermissionDenied):
-            status, title, reason = 403, "Not allowed", "Your role in this shop doesn't allow this."
+            status, title, reason = 403, _("Not allowed"), _("Your role in this shop doesn't allow this.")
         elif isinstance(error, Http404):
-            status, title, reason = 404, "Not found", "This page doesn't exist in this shop."
+            status, title, reason = 404, _("Not found"), _("This page doesn't exist in this shop.")
         else:
             refusal = refusal_of(error)
-            status, title, reason = refusal.status, "Not possible", refusal.detail
+            status, title, reason = refusal.status, _("Not possible"), explain(refusal)
         context = {**self.each_context(request), "title": title, "reason": reason}
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
 
@@ -143,7 +143,7 @@ class BackOfficeSite(UnfoldAdminSite):
         found = find_memberships(request.user, search=text, limit=_SHOWN_ACCOUNTS + 1)
         context = {
             **self.each_context(request),
-            "title": "Choose a shop",
+            "title": _("Choose a shop"),
             "memberships": found[:_SHOWN_ACCOUNTS],
             "has_more": len(found) > _SHOWN_ACCOUNTS,
             "search": search,

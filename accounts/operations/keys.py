@@ -19,6 +19,7 @@ from commerce.principal import KeyKind, covers
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
 from commerce.tokens import generate_base62
+from commerce.wording import Wording
 
 # 32 characters of base 62 are 190 random bits.
 _SECRET_LENGTH = 32
@@ -67,7 +68,10 @@ class _Limits:
         """Refuse a key that would expire later than the issuer's."""
         if self.expires_at is not None and (expires_at is None or expires_at > self.expires_at):
             raise InsufficientScope(
-                f"The requesting key expires at {self.expires_at:%Y-%m-%dT%H:%M:%SZ}; a key it issues can't expire later."
+                Wording(
+                    "The requesting key expires at %(expires_at)s; a key it issues can't expire later.",
+                    expires_at=f"{self.expires_at:%Y-%m-%dT%H:%M:%SZ}",
+                )
             )
 
 

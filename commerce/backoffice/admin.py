@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from .filters import PeriodFilter
-from .history import render_changes
+from .history import render_changes, title_person, translate_summary
 from .models import StaffAction
 from .options import ReadOnlyAdmin
 
@@ -53,13 +53,13 @@ def _list_subjects() -> Iterator[tuple[str, str]]:
 @admin.register(StaffAction)
 class StaffActionAdmin(ReadOnlyAdmin):
     area = "staff"
-    list_display = ("created_at", "username", "kind", "object_link", "summary", "changed")
+    list_display = ("created_at", "person", "kind", "object_link", "what", "changed")
     list_filter = ("kind", PersonFilter, SubjectFilter, ("created_at", PeriodFilter))
-    sortable_by = ("username",)
+    sortable_by = ("person",)
     searches_beginnings = True
     search_fields = ("username", "subject")
     search_help_text = _("Beginning of the username or kind of object")
-    fields = ("created_at", "username", "kind", "object_link", "summary", "changed")
+    fields = ("created_at", "person", "kind", "object_link", "what", "changed")
 
     @display(description=_("Object"))
     def object_link(self, action: StaffAction) -> str:
@@ -71,6 +71,14 @@ class StaffActionAdmin(ReadOnlyAdmin):
         except NoReverseMatch:
             return text
         return format_html('<a href="{}" class="text-link">{}</a>', url, text)
+
+    @display(description=_("Person"), ordering="username")
+    def person(self, action: StaffAction) -> str:
+        return title_person(action.username)
+
+    @display(description=_("What"))
+    def what(self, action: StaffAction) -> str:
+        return translate_summary(action)
 
     @display(description=_("Before and after"))
     def changed(self, action: StaffAction) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 import orjson
 from babel.numbers import get_currency_precision
 from django.db.models import Field, Model
+from django.utils.translation import override
 
 # Fields that every change sets, or that tell nothing about the row.
 _IGNORED = {"id", "account", "created_at", "updated_at", "version"}
@@ -38,6 +39,12 @@ def describe_changes(before: Model | None, after: Model | None, *, part: str = "
 
     `part` names the row if it belongs to another, on whose page it was changed.
     """
+    # Written in English, like all of the log.
+    with override("en"):
+        return _compare(before, after, part=part)
+
+
+def _compare(before: Model | None, after: Model | None, *, part: str) -> list[Change]:
     row = after if after is not None else before
     if row is None:
         return []

@@ -35,6 +35,7 @@ from .history import name_actor, record
 from .models import StaffAction
 from .options import AccountModelAdmin
 from .scopes import get_scope_opener, opens_own_scopes
+from .wordings import explain, translate
 
 # The most rows of one action.
 MAX_ROWS = 200
@@ -50,7 +51,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkAction:
-    """An action on each of the selected rows. `done` is what its log entry says."""
+    """An action on each of the selected rows. `done` is what its log entry says, in English."""
 
     # The last part of its page's address.
     name: str
@@ -185,8 +186,8 @@ class _BulkPage:
                     transaction.set_rollback(True)
         except (Refusal, DatabaseError) as error:
             reason = refusal_of(error)
-            details = "; ".join(each.detail for each in reason.errors)
-            return make_outcome(reason=details or reason.detail)
+            details = "; ".join(translate(each.detail) for each in reason.errors)
+            return make_outcome(reason=details or explain(reason))
         return make_outcome()
 
     def _answer(self, template: str, outcomes: Iterable[Outcome], form: forms.Form) -> TemplateResponse:

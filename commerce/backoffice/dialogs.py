@@ -10,6 +10,7 @@ from django.contrib.admin.utils import unquote
 from django.db import DatabaseError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -17,18 +18,21 @@ from unfold.forms import BaseDialogForm
 from commerce.errors import Refusal
 
 from .audit import describe_changes
+from .display import StrOrPromise
 from .forms import get_form_state, refusal_of, show_refusal
 from .options import AccountModelAdmin
+from .wordings import explain
 
-# The result of an action: a sentence for the staff member and the log, None if there was nothing to do, or a response.
-Outcome = str | HttpResponse | None
+# The result of an action: a sentence for the staff member and the log, translated only when it is shown, None if there
+# was nothing to do, or a response.
+Outcome = StrOrPromise | HttpResponse | None
 
 
 def dialog_action(
-    title: str,
+    title: StrOrPromise,
     *,
-    description: str,
-    submit: str,
+    description: StrOrPromise,
+    submit: StrOrPromise,
     form_class: type[forms.Form] = BaseDialogForm,
     icon: str | None = None,
     variant: ActionVariant = ActionVariant.DEFAULT,
@@ -62,7 +66,7 @@ def dialog_action(
                     before = copy(row)
                     outcome = act(self, request, row, form.cleaned_data)
                     # Within the transaction, so that no action goes without its entry in the log.
-                    if row is not None and isinstance(outcome, str):
+                    if row is not None and isinstance(outcome, str | Promise):
                         after = self.get_queryset(request).filter(pk=row.pk).first()
                         get_form_state(request).changes += describe_changes(before, after)
                         self.log_change(request, row, outcome)
@@ -71,7 +75,7 @@ def dialog_action(
                 if refusal.errors and show_refusal(form, refusal):
                     context = {"dialog": dialog, "form": form, "form_submit_text": submit}
                     return render(request, "unfold/helpers/dialog.html", context)
-                self.message_user(request, refusal.detail, messages.ERROR)
+                self.message_user(request, explain(refusal), messages.ERROR)
                 return reload
             if isinstance(outcome, HttpResponse):
                 return outcome

@@ -46,7 +46,7 @@ def format_time(at: datetime) -> str:
     return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
 
 
-def money_column(field: str, title: str, *, currency: str = "currency") -> Callable[[object], str]:
+def money_column(field: str, title: StrOrPromise, *, currency: str = "currency") -> Callable[[object], str]:
     """Return a column for a field of cents; `currency` is the path to its currency, such as `order.currency`."""
     currency_of = attrgetter(currency)
 
@@ -57,7 +57,7 @@ def money_column(field: str, title: str, *, currency: str = "currency") -> Calla
     return column
 
 
-def rate_column(field: str, title: str) -> Callable[[object], str]:
+def rate_column(field: str, title: StrOrPromise) -> Callable[[object], str]:
     """Return a column that shows a field of basis points as a percentage."""
 
     @display(description=title, ordering=field)
@@ -67,7 +67,7 @@ def rate_column(field: str, title: str) -> Callable[[object], str]:
     return column
 
 
-def weight_column(field: str, title: str) -> Callable[[object], str]:
+def weight_column(field: str, title: StrOrPromise) -> Callable[[object], str]:
     """Return a column that shows a field of grams."""
 
     @display(description=title, ordering=field)
@@ -90,7 +90,7 @@ _ADDRESS_LINES = [
 ]
 
 
-def address_column(field: str, title: str) -> Callable[[Any], str]:
+def address_column(field: str, title: StrOrPromise) -> Callable[[Any], str]:
     """Return a column that shows an address, or the snapshot of a pickup point, line by line."""
 
     @display(description=title)
@@ -110,7 +110,7 @@ def render_preformatted(text: str | None) -> str:
     return format_html('<pre tabindex="0" style="{}">{}</pre>', style, text) if text else "-"
 
 
-def text_column(field: str, title: str) -> Callable[[object], str]:
+def text_column(field: str, title: StrOrPromise) -> Callable[[object], str]:
     """Return a column that shows a text with its line breaks."""
 
     @display(description=title)
@@ -120,7 +120,7 @@ def text_column(field: str, title: str) -> Callable[[object], str]:
     return column
 
 
-def json_column(field: str, title: str) -> Callable[[object], str]:
+def json_column(field: str, title: StrOrPromise) -> Callable[[object], str]:
     """Return a column that shows a JSON document, indented."""
 
     @display(description=title)
@@ -143,7 +143,7 @@ LABEL_COLOURS = {
 
 
 def label_column(
-    field: str, title: str, *, value_of: Callable[[Any], str] | None = None
+    field: str, title: StrOrPromise, *, value_of: Callable[[Any], str] | None = None
 ) -> Callable[[object], tuple[str, str]]:
     """Return a list column that shows a choice as a coloured label; `value_of` may compute it instead of the field."""
 

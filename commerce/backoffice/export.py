@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from commerce.errors import ValidationFailed
 from commerce.sizes import KIB, BytesOf, long_columns
@@ -17,7 +19,7 @@ MAX_EXPORT_BYTES = 32 * 1024 * KIB
 _ROW_BYTES = 500
 
 
-@admin.action(description="Export the selected rows as CSV", permissions=["view"])
+@admin.action(description=gettext_lazy("Export the selected rows as CSV"), permissions=["view"])
 def export_as_csv(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
     """Export every field of the table in the API's units: cents, basis points, UTC.
 
@@ -45,7 +47,8 @@ def _check_size(rows: QuerySet) -> None:
     counted = rows.order_by("pk").annotate(export_bytes=size)[: MAX_EXPORT_BYTES // _ROW_BYTES + 1]
     if (counted.aggregate(total=Sum("export_bytes"))["total"] or 0) > MAX_EXPORT_BYTES:
         raise ValidationFailed(
-            f"The rows have more than {MAX_EXPORT_BYTES // (1024 * KIB)} MiB together. Select fewer, with the filters."
+            _("The rows have more than %(size)s MiB together. Select fewer, with the filters.")
+            % {"size": MAX_EXPORT_BYTES // (1024 * KIB)}
         )
 
 

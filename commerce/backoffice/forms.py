@@ -13,7 +13,9 @@ from django.db import DatabaseError, DataError, IntegrityError, models
 from django.db.models import QuerySet
 from django.forms.utils import ErrorDict
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
+from commerce.backoffice.wordings import explain, translate
 from commerce.database_errors import refusal_from_database
 from commerce.errors import Refusal, ValidationFailed, constraint_of
 from commerce.rules import Fields
@@ -85,7 +87,7 @@ class RuledModelForm(MergingForm, forms.ModelForm):
         if self.is_deleted and self.has_changed():
             # Errors of its fields don't matter any more.
             self._errors = ErrorDict()
-            self.add_error(None, "Somebody else deleted this row. Mark it for deletion, then save again.")
+            self.add_error(None, _("Somebody else deleted this row. Mark it for deletion, then save again."))
 
     def require_measure(self, name: str, read: Read) -> Measure:
         measure = self.find_measure(name, read)
@@ -156,14 +158,15 @@ def show_refusal(form: forms.BaseForm, refusal: Refusal) -> bool:
     """Add each error to the field that it names, or else to the form. Return whether a field got one."""
     named = False
     if not refusal.errors:
-        form.add_error(None, forms.ValidationError(refusal.detail, code=refusal.code))
+        form.add_error(None, forms.ValidationError(explain(refusal), code=refusal.code))
     for error in refusal.errors:
-        column, _, rest = error.field.partition(".")
-        detail = f"{rest}: {error.detail}" if rest else error.detail
+        column, _dot, rest = error.field.partition(".")
+        detail = translate(error.detail)
+        detail = f"{rest}: {detail}" if rest else detail
         field = next((name for name in form.fields if column in {name, f"{name}_id"}), None)
         named = named or field is not None
         if field is None:
-            text = f"{error.field}: {error.detail}" if error.field else error.detail
+            text = f"{error.field}: {translate(error.detail)}" if error.field else detail
             form.add_error(None, forms.ValidationError(text, code=error.code))
         # The form may have found the same error before the operation did.
         elif field not in form.errors:
@@ -266,8 +269,10 @@ def refusal_of(error: Refusal | DatabaseError) -> Refusal:
         return refusal
     # A constraint that no refusal names. Its name may help staff to correct their data.
     if isinstance(error, IntegrityError):
-        return ValidationFailed(f"The shop's data doesn't allow this: {constraint_of(error)}.")
+        return ValidationFailed(
+            _("The shop's data doesn't allow this: %(constraint)s.") % {"constraint": constraint_of(error)}
+        )
     # Such as a number that is too large for its column.
     if isinstance(error, DataError):
-        return ValidationFailed("One of the values can't be stored.")
+        return ValidationFailed(_("One of the values can't be stored."))
     raise error

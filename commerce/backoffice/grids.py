@@ -21,8 +21,9 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, override
 
+from commerce.backoffice.wordings import explain, translate
 from commerce.errors import Refusal, ValidationFailed
 
 from . import audit
@@ -140,7 +141,8 @@ class GridPage:
                 try:
                     self.save_cell(change, options)
                 except Refusal as refusal:
-                    detail = "; ".join(error.detail for error in refusal.errors) or refusal.detail
+                    details = "; ".join(translate(error.detail) for error in refusal.errors)
+                    detail = details or explain(refusal)
                     form.add_error(change.cell.name, forms.ValidationError(detail, code=refusal.code))
             if form.errors:
                 raise _Refused
@@ -150,7 +152,8 @@ class GridPage:
         """Log each row's changes, with the values before and after."""
         found: dict[int, list[audit.Change]] = {}
         # The log reads the same whoever wrote it.
-        with use_locale(ENGLISH):
+        with use_locale(ENGLISH), override("en"):
+            summary = f"changed {self.title}"
             for change in changes:
                 label = f"{self.title}: {change.column.title}"
                 before = "" if change.cell.value is None else change.before
@@ -160,7 +163,7 @@ class GridPage:
             request,
             subject=self.subject,
             kind=StaffAction.Kind.CHANGED,
-            summary=f"changed {self.title}",
+            summary=summary,
             changes=found,
         )
 

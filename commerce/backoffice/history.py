@@ -7,10 +7,22 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_lazy, override
 
-from .audit import Change, to_json
+from .audit import HIDDEN, Change, to_json
+from .display import StrOrPromise
 from .membership import OPERATOR_NAME, name_person
 from .models import StaffAction
+from .wordings import translate
+
+# What Django calls the changes that a form has made, and the words for some values (audit.py).
+_VERBS = {
+    "added": gettext_lazy("added: %(names)s"),
+    "changed": gettext_lazy("changed: %(names)s"),
+    "deleted": gettext_lazy("deleted: %(names)s"),
+}
+_VALUES = {"yes": gettext_lazy("yes"), "no": gettext_lazy("no"), HIDDEN: gettext_lazy("(not kept)")}
 
 
 def name_actor(request: HttpRequest) -> str:
@@ -22,7 +34,7 @@ def record(
     request: HttpRequest,
     rows: Iterable[Model],
     kind: StaffAction.Kind,
-    message: str | list[dict[str, Any]] = "",
+    message: StrOrPromise | list[dict[str, Any]] = "",
     *,
     changes: Mapping[int, list[Change]] | None = None,
 ) -> None:
@@ -30,14 +42,9 @@ def record(
 
     `changes` has the values before and after, by the row's id.
     """
-    if not isinstance(message, str):
-        parts = [
-            # Django's "object" is left out, because it may contain a person's name.
-            (verb, what.get("name", ""), ", ".join(what.get("fields", [])))
-            for part in message
-            for verb, what in part.items()
-        ]
-        message = "; ".join(" ".join(filter(None, words)) for words in parts)
+    # The log is read by all of the staff, so it is kept in English, and translated when it is shown.
+    with override("en"):
+        summary = _summarise(message) if isinstance(message, list) else str(message)
     # One statement for a list action on any number of rows.
     StaffAction.objects.bulk_create(
         StaffAction(
@@ -45,11 +52,21 @@ def record(
             kind=kind,
             subject=row._meta.label_lower,
             subject_id=row.pk,
-            summary=message,
+            summary=summary,
             changes=to_json((changes or {}).get(row.pk, ())),
         )
         for row in rows
     )
+
+
+def _summarise(message: list[dict[str, Any]]) -> str:
+    parts = [
+        # Django's "object" is left out, because it may contain a person's name.
+        (verb, what.get("name", ""), ", ".join(map(str, what.get("fields", []))))
+        for part in message
+        for verb, what in part.items()
+    ]
+    return "; ".join(" ".join(filter(None, words)) for words in parts)
 
 
 def record_one(
@@ -106,6 +123,44 @@ def find_actions_on(row: Model) -> QuerySet[StaffAction]:
 def render_changes(action: StaffAction) -> str:
     """Show the values before and after, one field a line."""
     lines = (
-        (change["field"], change["before"] or "-", change["after"] or "-") for change in action.changes or ()
+        (
+            _translate_field(change["field"]),
+            _translate_value(change["before"]),
+            _translate_value(change["after"]),
+        )
+        for change in action.changes or ()
     )
     return format_html_join(mark_safe("<br>"), "{}: {} → {}", lines) or "-"
+
+
+def title_person(username: str) -> str:
+    """Return a name of the log for the reader: operators have no name of their own."""
+    return gettext("An operator") if username == OPERATOR_NAME else username
+
+
+def translate_summary(action: StaffAction) -> str:
+    """Return what the log says about an action, in the reader's language as far as it is no free text."""
+    return "; ".join(_translate_part(part) for part in action.summary.split("; "))
+
+
+def _translate_part(part: str) -> str:
+    verb, _space, names = part.partition(" ")
+    if verb not in _VERBS or not names:
+        return translate(part)
+    fields = ", ".join(_translate_field(name) for name in names.split(", "))
+    return _VERBS[verb] % {"names": fields}
+
+
+def _translate_field(name: str) -> str:
+    """Translate the name of a field, in front of which the name of its row may stand."""
+    row, colon, field = name.rpartition(": ")
+    translated = translate(field)
+    # Forms begin their labels with a capital letter.
+    if translated == field and field:
+        lower = translate(field[0].lower() + field[1:])
+        translated = capfirst(lower) if lower != field[0].lower() + field[1:] else field
+    return f"{row}{colon}{translated}"
+
+
+def _translate_value(text: str) -> str:
+    return str(_VALUES.get(text, text)) if text else "-"

@@ -1,4 +1,4 @@
-"""The language and number format of the person at the browser, and the time zone of the shop."""
+"""The language and number format of the person at the browser."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError
 from django.http import HttpRequest
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 ENGLISH = Locale("en")
@@ -30,21 +30,33 @@ def use_locale(locale: Locale) -> Iterator[None]:
 
 
 @contextmanager
-def use_preferences(request: HttpRequest, *, time_zone: str) -> Iterator[None]:
-    """Show texts in the browser's language if we have it, numbers in its format, and times in this time zone."""
-    language = translation.get_language_from_request(request)
-    locale = choose_locale(request.headers.get("Accept-Language", ""))
-    with translation.override(language), timezone.override(time_zone), use_locale(locale):
+def use_language(request: HttpRequest, chosen: str = "") -> Iterator[None]:
+    """Show texts in the chosen language, or else in the browser's if we have it, and numbers in a fitting format."""
+    language = chosen or translation.get_language_from_request(request)
+    locale = choose_locale(request.headers.get("Accept-Language", ""), language, is_chosen=bool(chosen))
+    with translation.override(language), use_locale(locale):
         yield
 
 
 @lru_cache(maxsize=1000)
-def choose_locale(accept_language: str) -> Locale:
-    """Return the locale that the header asks for first, among those with known number formats; else English."""
+def choose_locale(accept_language: str, language: str, *, is_chosen: bool = False) -> Locale:
+    """Return the first locale of the header that belongs to the language, such as de-AT for German.
+
+    If there is none: that of a chosen language, or else the first one with a known number format, as texts are English
+    only because there is no translation.
+    """
     # Longer headers aren't a browser's. Django's own limit, beyond which it cuts them.
-    for tag, _ in parse_accept_lang_header(accept_language[:500]):
-        try:
-            return Locale.parse(tag, sep="-")
-        except (UnknownLocaleError, ValueError):
-            continue
-    return ENGLISH
+    known = [
+        locale for tag, _ in parse_accept_lang_header(accept_language[:500]) if (locale := _find_locale(tag))
+    ]
+    fitting = [locale for locale in known if locale.language == language]
+    if is_chosen:
+        return fitting[0] if fitting else Locale(language)
+    return (fitting or known or [ENGLISH])[0]
+
+
+def _find_locale(tag: str) -> Locale | None:
+    try:
+        return Locale.parse(tag, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return None

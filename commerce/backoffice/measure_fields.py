@@ -1,16 +1,19 @@
 """Form fields for measures, and which measure each column of a table has."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.db import models
-from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from .display import StrOrPromise
 from .locales import current_locale
 from .measures import Measure, Money, NotReadable, Percentage, Weight
+from .names import title_without_unit
+from .wordings import translate
 
 # Returns the value of another field of the same row: as typed, as shown, or as stored. References are ids.
 Read = Callable[[str], Any]
@@ -18,7 +21,6 @@ Read = Callable[[str], Any]
 FindMeasure = Callable[[str, Read], Measure | None]
 
 _SUFFIXES = ("_cents", "_bp", "_grams")
-_BOUND = re.compile(r"(Must be at (?:least|most) )(-?\d+)")
 
 
 def find_measure(name: str, read: Read) -> Measure | None:
@@ -40,12 +42,9 @@ def clean_currency(text: str | None) -> str:
     return (text or "").strip().upper()
 
 
-def title_measure(column: models.Field) -> str:
+def title_measure(column: models.Field) -> StrOrPromise:
     """Return what a column is called in the back office: without the unit that is stored, which nobody sees."""
-    name = str(column.verbose_name)
-    for suffix in _SUFFIXES:
-        name = name.removesuffix(suffix.replace("_", " "))
-    return str(capfirst(name))
+    return gettext_lazy(title_without_unit(column))
 
 
 class MeasureField(forms.Field):
@@ -85,16 +84,20 @@ class MeasureField(forms.Field):
         if value is None:
             return
         if self.min_value is not None and value < self.min_value:
-            raise forms.ValidationError(
-                self.describe(f"Must be at least {self.min_value}."), code="min_value"
-            )
+            raise forms.ValidationError(self.describe_bound("min_value", self.min_value), code="min_value")
         if self.max_value is not None and value > self.max_value:
-            raise forms.ValidationError(self.describe(f"Must be at most {self.max_value}."), code="max_value")
+            raise forms.ValidationError(self.describe_bound("max_value", self.max_value), code="max_value")
 
     def describe(self, detail: str) -> str:
-        """Return a rule's message with the bound that it names written as a measure. Other messages stay as they are."""
-        found = _BOUND.match(detail)
-        return f"{found[1]}{self.measure.format(int(found[2]), current_locale())}." if found else detail
+        """Return a rule's message in the reader's language, with the bound that it names written as a measure."""
+        return translate(detail, self._show)
+
+    def describe_bound(self, code: str, bound: int) -> str:
+        lower, upper = _("Must be at least %(bound)s."), _("Must be at most %(bound)s.")
+        return (lower if code == "min_value" else upper) % {"bound": self._show(bound)}
+
+    def _show(self, value: object) -> object:
+        return self.measure.format(value, current_locale()) if isinstance(value, int) else value
 
     def has_changed(self, initial: int | None, data: Any) -> bool:
         """Whether the sent text means something else than `initial`.

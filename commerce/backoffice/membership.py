@@ -6,6 +6,9 @@ from django.http import HttpRequest
 
 from commerce.errors import InsufficientScope
 from commerce.principal import includes
+from commerce.wording import Wording
+
+from .wordings import translate
 
 # The name under which a shop's staff sees operators. Their own names stay private. The space makes it a name that no
 # member can choose.
@@ -27,6 +30,10 @@ class Membership:
     title: str
     scopes: frozenset[str]
     is_operator: bool = False
+
+    @property
+    def status_title(self) -> str:
+        return translate(self.status.capitalize())
 
     def may(self, scope: str) -> bool:
         """Whether the member holds a scope. Unlike for a key, no scopes allow nothing."""
@@ -62,4 +69,6 @@ def may(request: HttpRequest, scope: str) -> bool:
 def require(request: HttpRequest, scope: str) -> None:
     """Raise `InsufficientScope` unless the request's member holds a scope. For rows that need more than their page."""
     if not may(request, scope):
-        raise InsufficientScope(f"Your role in this shop lacks the scope {scope}.", required_scope=scope)
+        raise InsufficientScope(
+            Wording("Your role in this shop lacks the scope %(scope)s.", scope=scope), required_scope=scope
+        )

@@ -17,6 +17,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -40,6 +41,7 @@ from .roles import ByRole, ReadOnly
 from .ruled_fields import RuledFields
 from .saved_filters import SavesFilters
 from .shown import read_shown_values, sign_shown_values
+from .wordings import explain
 
 View = Callable[..., HttpResponse]
 
@@ -56,7 +58,7 @@ def run_atomically_or_explain(view: View) -> View:
             with transaction.atomic():
                 return view(self, request, *args, **kwargs)
         except (Refusal, DatabaseError) as error:
-            self.message_user(request, refusal_of(error).detail, messages.ERROR)
+            self.message_user(request, explain(refusal_of(error)), messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
 
     return guarded
@@ -65,7 +67,7 @@ def run_atomically_or_explain(view: View) -> View:
 def refuse_save_as_new(request: HttpRequest) -> None:
     """Refuse Django's "save as new", which no page offers: Django would obey the parameter on any page."""
     if "_saveasnew" in request.POST:
-        raise ValidationFailed("A page can't be saved as a new row. Nothing was saved.")
+        raise ValidationFailed(_("A page can't be saved as a new row. Nothing was saved."))
 
 
 def copy_row(saved: Model, instance: Model) -> None:
@@ -129,7 +131,7 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
                 self.search_help_text,
             )
         except IncorrectLookupParameters:
-            raise ValidationFailed("This list doesn't have such a filter or page.") from None
+            raise ValidationFailed(_("This list doesn't have such a filter or page.")) from None
 
     def get_form(
         self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: object
@@ -175,7 +177,7 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
-            "title": f"History of {obj}",
+            "title": _("History of %(object)s") % {"object": obj},
             "object": obj,
             "opts": self.opts,
             "staff_actions": find_actions_on(obj)[:200],
@@ -194,9 +196,9 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
         """
 
     def act_on_each(
-        self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], done: str
-    ) -> None:
-        """Run a list action on each selected row, and log it for each row as `done`."""
+        self, request: HttpRequest, queryset: QuerySet, act: Callable[[Any], object], *, done: str
+    ) -> int:
+        """Run a list action on each selected row, log it for each row as `done`, and return how many there are."""
         # Operations lock their rows, which everyone does by id.
         rows = list(queryset.order_by("pk"))
         before = {row.pk: copy(row) for row in rows}
@@ -206,7 +208,7 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
         after = self.get_queryset(request).in_bulk(list(before))
         changes = {pk: describe_changes(old, after[pk]) for pk, old in before.items() if pk in after}
         record(request, rows, StaffAction.Kind.CHANGED, done, changes=changes)
-        self.message_user(request, f"{len(rows)} {self.opts.verbose_name_plural} {done}.", messages.SUCCESS)
+        return len(rows)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:
         changes = [*describe_changes(None, obj), *get_form_state(request).changes]

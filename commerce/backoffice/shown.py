@@ -16,6 +16,8 @@ from django import forms
 from django.core import signing
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from .display import render_preformatted
 from .measure_fields import MeasureField
@@ -23,6 +25,15 @@ from .texts import PlainTextField, is_text_input, render_unedited_text
 
 _SALT = "commerce.backoffice.shown"
 
+_TO_VALUE = gettext_lazy(
+    "After you opened this page, somebody else changed “%(field)s” to “%(value)s”. Check and save again."
+)
+_TO_TEXT_BELOW = gettext_lazy(
+    "After you opened this page, somebody else changed “%(field)s” to the text below. Check and save again."
+)
+_EMPTIED = gettext_lazy(
+    "After you opened this page, somebody else emptied “%(field)s”. Check and save again."
+)
 # JSON values by field.
 Values = dict[str, Any]
 
@@ -136,7 +147,9 @@ class MergingForm(forms.BaseForm):
         if not self.is_merged:
             return
         if self.is_from_unknown_page:
-            text = "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
+            text = _(
+                "Nothing was saved: this page is too old or incomplete. Open it again and repeat your changes."
+            )
             self.add_error(None, text)
         # Unedited fields keep their stored values: outdated ones, texts, which browsers may send back altered, and times,
         # which may be ambiguous or without their seconds as they are shown.
@@ -155,16 +168,16 @@ class MergingForm(forms.BaseForm):
 
     def _describe_conflict(self, names: list[str]) -> str:
         """Tell what others changed, in a sentence that is followed by the values that are too long for it."""
-        changes, long_texts = [], []
+        sentences, long_texts = [], []
         for name in names:
-            label, text = self[name].label, self.format_stored_value(name)
-            # What is too long to be quoted is shown below the sentence.
-            if len(text) > 100 or len(text.splitlines()) > 1:
-                changes.append(f"changed “{label}” to the text below")
+            text = self.format_stored_value(name)
+            # What is too long to be quoted is shown below the sentences.
+            is_long = len(text) > 100 or len(text.splitlines()) > 1
+            if is_long:
                 long_texts.append((render_preformatted(text),))
-            else:
-                changes.append(f"changed “{label}” to “{text}”" if text else f"emptied “{label}”")
-        sentence = f"After you opened this page, somebody else {' and '.join(changes)}. Check and save again."
+            template = _TO_TEXT_BELOW if is_long else _TO_VALUE if text else _EMPTIED
+            sentences.append(template % {"field": self[name].label, "value": text})
+        sentence = " ".join(sentences)
         if not long_texts:
             return sentence
         return format_html("{}{}", sentence, format_html_join("", "{}", long_texts))

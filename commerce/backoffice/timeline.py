@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
-from .history import find_actions_on
+from .history import find_actions_on, title_person, translate_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,4 +23,8 @@ class TimelineEntry:
 def list_staff_entries(row: Model) -> Iterator[TimelineEntry]:
     """Yield the staff actions on the row, with one statement."""
     for action in find_actions_on(row):
-        yield TimelineEntry(at=action.created_at, title=f"By {action.username}", detail=action.summary)
+        yield TimelineEntry(
+            at=action.created_at,
+            title=_("By %(person)s") % {"person": title_person(action.username)},
+            detail=translate_summary(action),
+        )

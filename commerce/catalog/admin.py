@@ -55,11 +55,11 @@ class OffersStock:
 class ProductAdmin(OffersStock, WithBulkActions, EditableAdmin):
     area = "products"
     rules = PRODUCT
-    list_display = ("title", "handle", label_column("status", "Status"), "variant_count", "updated_at")
+    list_display = ("title", "handle", label_column("status", _("Status")), "variant_count", "updated_at")
     list_filter = ("status", "updated_at")
     searches_beginnings = True
     search_fields = ("title", "handle", "variants__sku")
-    search_help_text = "Beginning of the title, handle or SKU"
+    search_help_text = _("Beginning of the title, handle or SKU")
     inlines = (VariantRows,)
     actions = ("edit_prices", "edit_stock", export_as_csv)
     bulk_actions = (ACTIVATE_PRODUCTS, ARCHIVE_PRODUCTS)
@@ -69,7 +69,7 @@ class ProductAdmin(OffersStock, WithBulkActions, EditableAdmin):
         live_variants = Variant.objects.filter(LIVE)
         return super().get_queryset(request).annotate(live_variants=sum_up(live_variants, "product"))
 
-    @display(description="Variants", ordering="live_variants")
+    @display(description=_("Variants"), ordering="live_variants")
     def variant_count(self, product: Any) -> int:
         return product.live_variants
 
@@ -119,7 +119,7 @@ class PricingRows(RowsInline):
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and db_field.name == "currency":
             field.required = False
-            field.help_text = "If empty, the market's currency."
+            field.help_text = _("If empty, the market's currency.")
         return field
 
     def create_row(self, owner: Variant, fields: Mapping[str, object], now: datetime) -> VariantPricing:
@@ -152,7 +152,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
         "sku",
         "title",
         "product",
-        weight_column("weight_grams", "Weight"),
+        weight_column("weight_grams", _("Weight")),
         "tax_class",
         "is_live",
     )
@@ -160,7 +160,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
     list_select_related = ("product",)
     searches_beginnings = True
     search_fields = ("sku", "product__title")
-    search_help_text = "Beginning of the SKU or of the product's title"
+    search_help_text = _("Beginning of the SKU or of the product's title")
     inlines = (PricingRows,)
     autocomplete_fields = ("product",)
     grids = (PriceGrid, ComparedPriceGrid)
@@ -188,7 +188,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
         # A variant can be given a product only as it is created: no operation moves it to another one.
         return ("product",) if obj else ()
 
-    @display(description="Live", boolean=True)
+    @display(description=_("Live"), boolean=True)
     def is_live(self, variant: Variant) -> bool:
         return variant.archived_at is None
 

@@ -5,12 +5,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
 from commerce.backoffice.audit import describe_settings
 from commerce.backoffice.history import record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.shown import Values, read_shown_values, sign_shown_values
+from commerce.backoffice.wordings import translate
 from commerce.errors import ValidationFailed
 from commerce.tenancy.scope import current_account_id
 
@@ -52,7 +54,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
                 return redirect(request.path)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Settings",
+            "title": _("Settings"),
             "opts": self.opts,
             "form": form,
             "shown": sign_shown_values({_PAGE: form.fingerprints}),
@@ -66,7 +68,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
             operations.change_settings(changes={name: form.cleaned_data[name] for name in form.changed_data})
         except ValidationFailed as refusal:
             for error in refusal.errors:
-                form.add_error(error.field.removeprefix("settings."), error.detail)
+                form.add_error(error.field.removeprefix("settings."), translate(error.detail))
             return False
         record_one(
             request,
@@ -81,7 +83,7 @@ class AccountSettingAdmin(ReadOnlyAdmin):
                 secrets={name for name, setting in known_settings().items() if setting.is_secret},
             ),
         )
-        self.message_user(request, "The settings are saved.", messages.SUCCESS)
+        self.message_user(request, _("The settings are saved."), messages.SUCCESS)
         return True
 
 

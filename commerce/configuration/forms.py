@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
@@ -51,7 +52,7 @@ def _make_field(setting: Setting, stored: str | int | None) -> forms.Field:
         # Shows the mask, so that staff see whether there is a secret. Sent back, it leaves the secret as it is.
         widget = UnfoldAdminPasswordWidget(render_value=True)
         return forms.CharField(empty_value=None, widget=widget, **shared)
-    inherited = f"The installation's: {_to_input(installation_value(setting.name))}"
+    inherited = _("The installation's: %(value)s") % {"value": _to_input(installation_value(setting.name))}
     # No checkbox: a flag can be true, false, or the installation's.
     if isinstance(setting, Flag):
         return _make_choice_field(("true", "false"), inherited, coerce=lambda text: text == "true", **shared)

@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
+from commerce.wording import Wording
 
 from .models import AccountSetting
 from .queries import lock_settings, read_own_settings
@@ -57,7 +58,10 @@ def _require_secrets(changes: dict[str, Any]) -> None:
             if _get_used_value(name, before) != _get_used_value(name, after)
         ]
         if is_kept and moved:
-            detail = f"Changing {', '.join(moved)} changes where this secret is sent: enter it again, or remove it."
+            detail = Wording(
+                "Changing %(settings)s changes where this secret is sent: enter it again, or remove it.",
+                settings=", ".join(moved),
+            )
             errors.append(FieldError(f"settings.{secret.name}", "secret_required", detail))
     if errors:
         raise ValidationFailed(errors=tuple(errors))

@@ -13,6 +13,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
+from commerce.wording import Wording
+
 Value = str | int | bool
 
 # Shown in place of a secret.
@@ -84,7 +86,9 @@ class Choice(Setting):
 
 def _check_choice(value: object, choices: tuple[str, ...]) -> Value:
     if value not in choices:
-        raise InvalidValue("invalid_choice", f"Must be one of: {', '.join(choices)}.")
+        raise InvalidValue(
+            "invalid_choice", Wording("Must be one of: %(choices)s.", choices=", ".join(choices))
+        )
     return str(value)
 
 
@@ -98,7 +102,14 @@ class Integer(Setting):
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidValue("invalid", "A JSON integer is required.")
         if not self.min_value <= value <= self.max_value:
-            raise InvalidValue("out_of_range", f"Must be from {self.min_value} to {self.max_value}.")
+            raise InvalidValue(
+                "out_of_range",
+                Wording(
+                    "Must be from %(min_value)s to %(max_value)s.",
+                    min_value=self.min_value,
+                    max_value=self.max_value,
+                ),
+            )
         return value
 
     def parse(self, text: str) -> Value:
@@ -128,7 +139,8 @@ class Text(Setting):
     def check(self, value: object) -> Value:
         if not isinstance(value, str) or not (value.isprintable() and len(value) <= self.max_length):
             raise InvalidValue(
-                "invalid", f"Must be a printable text of at most {self.max_length} characters."
+                "invalid",
+                Wording("Must be a printable text of at most %(count)s characters.", count=self.max_length),
             )
         return value
 

@@ -5,11 +5,13 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import format_money, format_time
+from commerce.backoffice.display import StrOrPromise, format_money, format_time
 from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.options import EditableAdmin
 from commerce.errors import Refusal
@@ -41,8 +43,8 @@ class CustomerAdmin(EditableAdmin):
     sortable_by = ("last_name", "first_name", "created_at")
     searches_beginnings = True
     search_fields = ("normalised_email", "last_name", "first_name")
-    search_help_text = "Beginning of the email or of a name"
-    fieldsets = ((None, {"fields": _PERSON}), ("Figures", {"fields": _FIGURES}))
+    search_help_text = gettext_lazy("Beginning of the email or of a name")
+    fieldsets = ((None, {"fields": _PERSON}), (gettext_lazy("Figures"), {"fields": _FIGURES}))
     add_fieldsets = ((None, {"fields": _PERSON}),)
     readonly_fields = ("is_guest", "orders_count", "spent", "created_at", "redacted_at")
     actions_detail = ("redact",)
@@ -53,7 +55,8 @@ class CustomerAdmin(EditableAdmin):
         if row.redacted_at is None:
             return None
         return CustomerRedacted(
-            f"Nothing was saved: the customer's personal data was erased on {format_time(row.redacted_at)}."
+            _("Nothing was saved: the customer's personal data was erased on %(time)s.")
+            % {"time": format_time(row.redacted_at)}
         )
 
     def render_change_form(
@@ -65,7 +68,7 @@ class CustomerAdmin(EditableAdmin):
             context["entries"] = build_timeline(customer, context["sections"])
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @display(description="Spent")
+    @display(description=gettext_lazy("Spent"))
     def spent(self, customer: Customer) -> str:
         # Django's admin asks for a read-only field several times.
         if "spending" not in customer.__dict__:
@@ -80,15 +83,17 @@ class CustomerAdmin(EditableAdmin):
         return operations.update_customer(customer_id=row.pk, changes=changes, now=now)
 
     @dialog_action(
-        "Redact",
-        description="Erases name, email, phone and tags. This can't be undone. Orders are kept for accounting.",
-        submit="Erase this person",
+        gettext_lazy("Redact"),
+        description=gettext_lazy(
+            "Erases name, email, phone and tags. This can't be undone. Orders are kept for accounting."
+        ),
+        submit=gettext_lazy("Erase this person"),
         icon="person_off",
         variant=ActionVariant.DANGER,
     )
-    def redact(self, request: HttpRequest, customer: Customer, fields: Mapping[str, object]) -> str:
+    def redact(self, request: HttpRequest, customer: Customer, fields: Mapping[str, object]) -> StrOrPromise:
         operations.redact_customer(customer_id=customer.pk, now=timezone.now())
-        return "The customer is redacted."
+        return gettext_lazy("The customer is redacted.")
 
 
 @admin.register(Segment)

@@ -27,6 +27,7 @@ from commerce.rules import (
     timestamp,
     within_bytes,
 )
+from commerce.wording import Wording
 
 from .segments import FIELDS
 
@@ -76,7 +77,11 @@ def _check_condition(condition: dict[str, Any]) -> dict[str, object]:
     # Tags have no order, for example, so they can't be compared by `gte`.
     operators = FIELDS[condition["field"]]
     if condition["op"] not in operators:
-        raise ValidationFailed.of("op", "op_not_allowed", f"This field takes: {', '.join(operators)}.")
+        raise ValidationFailed.of(
+            "op",
+            "op_not_allowed",
+            Wording("This field takes: %(operators)s.", operators=", ".join(operators)),
+        )
     rule = _VALUES[condition["field"]]
     if condition["op"] == "in":
         rule = items(rule, max_length=MAX_VALUES, may_be_empty=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from commerce.backoffice.figures import link_to_list, may_view
 from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
@@ -63,9 +64,9 @@ def build_timeline(customer: Customer, sections: Sequence[Section]) -> list[Time
     """Return the latest entries, newest first."""
     entries = [entry for section in sections for entry in section.entries]
     entries += list_staff_entries(customer)
-    entries.append(TimelineEntry(at=customer.created_at, title="Created"))
+    entries.append(TimelineEntry(at=customer.created_at, title=_("Created")))
     if customer.redacted_at is not None:
-        entries.append(TimelineEntry(at=customer.redacted_at, title="Personal data erased"))
+        entries.append(TimelineEntry(at=customer.redacted_at, title=_("Personal data erased")))
     return sorted(entries, key=lambda entry: entry.at, reverse=True)
 
 

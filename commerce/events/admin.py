@@ -1,4 +1,5 @@
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 
 from commerce.backoffice.options import ReadOnlyAdmin
 
@@ -11,5 +12,5 @@ class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "type", "occurred_at")
     list_filter = ("occurred_at",)
     search_fields = ("type",)
-    search_help_text = "Type, such as checkout.completed"
+    search_help_text = gettext_lazy("Type, such as checkout.completed")
     fields = ("id", "type", "occurred_at", "api_version", "data")

@@ -8,12 +8,14 @@ from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.grids import WithGrids
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
@@ -55,19 +57,23 @@ class LocationAdmin(EditableAdmin):
 
 class AdjustmentForm(BaseDialogForm):
     delta = forms.IntegerField(
-        label="Change in units (negative to remove)",
+        label=_("Change in units (negative to remove)"),
         min_value=-MAX_DELTA,
         max_value=MAX_DELTA,
         widget=UnfoldAdminIntegerFieldWidget,
     )
-    reason = forms.ChoiceField(choices=InventoryAdjustment.Reason.choices, widget=UnfoldAdminSelectWidget)
+    reason = forms.ChoiceField(
+        label=_("Reason"), choices=InventoryAdjustment.Reason.choices, widget=UnfoldAdminSelectWidget
+    )
 
 
 class StockingForm(AdjustmentForm):
     """Adjusts a level that may not exist yet: the form asks for its variant and location as well."""
 
     variant = forms.CharField(label="SKU", max_length=64, widget=UnfoldAdminTextInputWidget)
-    location: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None, widget=UnfoldAdminSelectWidget)
+    location: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=_("Location"), queryset=None, widget=UnfoldAdminSelectWidget
+    )
     field_order = ("variant", "location", "delta", "reason")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -79,7 +85,7 @@ class StockingForm(AdjustmentForm):
         # Archived variants may have the same SKU.
         variant = Variant.objects.filter(sku=self.cleaned_data["variant"], archived_at__isnull=True).first()
         if variant is None:
-            raise forms.ValidationError("No variant of this shop has this SKU.")
+            raise forms.ValidationError(_("No variant of this shop has this SKU."))
         return variant
 
 
@@ -100,7 +106,7 @@ class InventoryLevelAdmin(WithGrids, ReadOnlyAdmin):
     list_select_related = ("variant__product", "location")
     searches_beginnings = True
     search_fields = ("variant__sku", "variant__product__title")
-    search_help_text = "Beginning of the SKU or of the product's title"
+    search_help_text = _("Beginning of the SKU or of the product's title")
     inlines = (AdjustmentRows,)
     fields = (
         "variant",
@@ -120,11 +126,11 @@ class InventoryLevelAdmin(WithGrids, ReadOnlyAdmin):
         # The model's property can't be sorted by.
         return super().get_queryset(request).annotate(free=F("on_hand") - F("reserved") - F("committed"))
 
-    @display(description="Product", ordering="variant__product__title")
+    @display(description=_("Product"), ordering="variant__product__title")
     def product(self, level: InventoryLevel) -> str:
         return level.variant.product.title
 
-    @display(description="Available", ordering="free")
+    @display(description=_("Available"), ordering="free")
     def free_units(self, level: InventoryLevel) -> int:
         return level.available
 
@@ -133,27 +139,27 @@ class InventoryLevelAdmin(WithGrids, ReadOnlyAdmin):
         return HttpResponseRedirect(reverse("admin:inventory_inventorylevel_grid"))
 
     @dialog_action(
-        "Adjust stock",
-        description="Changes the units on hand. They must still cover what is reserved and committed.",
-        submit="Adjust",
+        _("Adjust stock"),
+        description=_("Changes the units on hand. They must still cover what is reserved and committed."),
+        submit=_("Adjust"),
         form_class=AdjustmentForm,
         icon="swap_vert",
     )
-    def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, object]) -> str:
+    def adjust(self, request: HttpRequest, level: InventoryLevel, fields: dict[str, object]) -> StrOrPromise:
         return _adjust(level.variant_id, level.location_id, fields)
 
     @dialog_action(
-        "Add stock",
-        description="Changes the units of a variant at a location, even if it has none there yet.",
-        submit="Adjust",
+        _("Add stock"),
+        description=_("Changes the units of a variant at a location, even if it has none there yet."),
+        submit=_("Adjust"),
         form_class=StockingForm,
         icon="add",
     )
-    def stock(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> str:
+    def stock(self, request: HttpRequest, row: None, fields: dict[str, Any]) -> StrOrPromise:
         return _adjust(fields["variant"].pk, fields["location"].pk, fields)
 
 
-def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
+def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> StrOrPromise:
     level = operations.adjust_level(
         variant_id=variant_id,
         location_id=location_id,
@@ -161,7 +167,11 @@ def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> str:
         reason=fields["reason"],
         now=timezone.now(),
     )
-    return f"Stock changed by {fields['delta']:+}; {level.on_hand} on hand."
+    return format_lazy(
+        _("Stock changed by {delta}; {units} on hand."),
+        delta=f"{fields['delta']:+}",
+        units=level.on_hand,
+    )
 
 
 @admin.register(InventoryAdjustment)
@@ -172,13 +182,13 @@ class InventoryAdjustmentAdmin(ReadOnlyAdmin):
     list_select_related = ("level__variant", "level__location")
     searches_beginnings = True
     search_fields = ("level__variant__sku",)
-    search_help_text = "Beginning of the SKU"
+    search_help_text = _("Beginning of the SKU")
     fields = ("created_at", "level", "delta", "reason", "on_hand_after")
 
-    @display(description="Variant", ordering="level__variant__sku")
+    @display(description=_("Variant"), ordering="level__variant__sku")
     def variant(self, adjustment: InventoryAdjustment) -> str:
         return adjustment.level.variant.sku
 
-    @display(description="Location", ordering="level__location__name")
+    @display(description=_("Location"), ordering="level__location__name")
     def location(self, adjustment: InventoryAdjustment) -> str:
         return adjustment.level.location.name

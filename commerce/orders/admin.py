@@ -15,7 +15,14 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.bulk import BulkAction, WithBulkActions
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import address_column, format_money, label_column, money_column, rate_column
+from commerce.backoffice.display import (
+    StrOrPromise,
+    address_column,
+    format_money,
+    label_column,
+    money_column,
+    rate_column,
+)
 from commerce.backoffice.filters import PeriodFilter
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
@@ -30,23 +37,23 @@ from .work import WorkFilter
 
 # The amounts of an order or a checkout, formatted for staff.
 TOTALS = (
-    "Totals",
+    _("Totals"),
     {
         "fields": (
             (
-                money_column("subtotal_with_tax_cents", "Subtotal with tax"),
-                money_column("subtotal_without_tax_cents", "Subtotal without tax"),
-                money_column("discount_cents", "Discount"),
+                money_column("subtotal_with_tax_cents", _("Subtotal with tax")),
+                money_column("subtotal_without_tax_cents", _("Subtotal without tax")),
+                money_column("discount_cents", _("Discount")),
             ),
             (
-                money_column("shipping_cents", "Shipping"),
-                money_column("cod_fee_cents", "Cash on delivery fee"),
-                money_column("tax_cents", "Tax"),
+                money_column("shipping_cents", _("Shipping")),
+                money_column("cod_fee_cents", _("Cash on delivery fee")),
+                money_column("tax_cents", _("Tax")),
             ),
             (
-                money_column("total_cents", "Total"),
-                money_column("gift_card_cents", "Gift cards"),
-                money_column("amount_due_cents", "Amount due"),
+                money_column("total_cents", _("Total")),
+                money_column("gift_card_cents", _("Gift cards")),
+                money_column("amount_due_cents", _("Amount due")),
             ),
         )
     },
@@ -59,17 +66,17 @@ def line_fields(currency: str) -> tuple[object, ...]:
         "sku",
         "title",
         "quantity",
-        money_column("unit_price_with_tax_cents", "Unit price with tax", currency=currency),
-        rate_column("tax_rate_bp", "Tax"),
-        money_column("discount_cents", "Discount", currency=currency),
-        money_column("line_total_with_tax_cents", "Total with tax", currency=currency),
+        money_column("unit_price_with_tax_cents", _("Unit price with tax"), currency=currency),
+        rate_column("tax_rate_bp", _("Tax")),
+        money_column("discount_cents", _("Discount"), currency=currency),
+        money_column("line_total_with_tax_cents", _("Total with tax"), currency=currency),
         "custom_attributes",
     )
 
 
 class OrderLineRows(ReadOnlyRows):
     model = OrderLineItem
-    verbose_name_plural = "Lines"
+    verbose_name_plural = _("Lines")
     hide_title = True
     ordering = ("position",)
     fields = line_fields("order.currency")
@@ -80,18 +87,24 @@ class OrderLineRows(ReadOnlyRows):
 
 
 class ParcelForm(BaseDialogForm):
-    carrier = forms.CharField(required=False, max_length=MAX_CARRIER, widget=UnfoldAdminTextInputWidget)
-    tracking_number = forms.CharField(
-        required=False, max_length=MAX_TRACKING_NUMBER, widget=UnfoldAdminTextInputWidget
+    carrier = forms.CharField(
+        label=_("Carrier"), required=False, max_length=MAX_CARRIER, widget=UnfoldAdminTextInputWidget
     )
-    tracking_url = forms.CharField(required=False, label="Tracking URL", widget=UnfoldAdminTextInputWidget)
+    tracking_number = forms.CharField(
+        label=_("Tracking number"),
+        required=False,
+        max_length=MAX_TRACKING_NUMBER,
+        widget=UnfoldAdminTextInputWidget,
+    )
+    tracking_url = forms.CharField(required=False, label=_("Tracking URL"), widget=UnfoldAdminTextInputWidget)
 
 
 class ReasonForm(BaseDialogForm):
     reason = forms.CharField(
+        label=_("Reason"),
         required=False,
         max_length=MAX_REASON,
-        help_text="For staff only; the customer doesn't see it.",
+        help_text=_("For staff only; the customer doesn't see it."),
         widget=UnfoldAdminTextareaWidget,
     )
 
@@ -165,10 +178,10 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
         "placed_at",
         "email",
         "market",
-        label_column("status", "Status"),
-        label_column("payment_status", "Payment"),
-        label_column("fulfillment_status", "Fulfilment"),
-        money_column("total_cents", "Total"),
+        label_column("status", _("Status")),
+        label_column("payment_status", _("Payment")),
+        label_column("fulfillment_status", _("Fulfilment")),
+        money_column("total_cents", _("Total")),
     )
     list_filter = (
         WorkFilter,
@@ -182,7 +195,7 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
     list_select_related = ("market",)
     searches_beginnings = True
     search_fields = ("email", "customer__normalised_email", "token")
-    search_help_text = "Number, beginning of the email, or token"
+    search_help_text = _("Number, beginning of the email, or token")
     inlines = (OrderLineRows,)
     change_form_after_template = "backoffice/timeline.html"
     actions_detail = ("mark_paid", "fulfill", "mark_refunded", "cancel")
@@ -200,13 +213,13 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
             },
         ),
         (
-            "Delivery and payment",
+            _("Delivery and payment"),
             {
                 "fields": (
                     (
-                        address_column("shipping_address", "Shipping address"),
-                        address_column("billing_address", "Billing address"),
-                        address_column("pickup_point", "Pickup point"),
+                        address_column("shipping_address", _("Shipping address")),
+                        address_column("billing_address", _("Billing address")),
+                        address_column("pickup_point", _("Pickup point")),
                     ),
                     ("shipping_method_name", "payment_method"),
                     ("carrier", "tracking_number", "tracking_url"),
@@ -215,7 +228,7 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
         ),
         TOTALS,
         (
-            "Discounts, VAT and origin",
+            _("Discounts, VAT and origin"),
             {
                 "classes": ("collapse",),
                 "fields": (
@@ -231,11 +244,11 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
         ),
     )
 
-    @display(description="Order", ordering="number")
+    @display(description=_("Order"), ordering="number")
     def name(self, order: Order) -> str:
         return str(order)
 
-    @display(description="Shipping method")
+    @display(description=_("Shipping method"))
     def shipping_method_name(self, order: Order) -> str:
         return order.shipping_method.name if order.shipping_method else "-"
 
@@ -255,20 +268,25 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     @dialog_action(
-        "Mark as paid", description="Records that the order was paid.", submit="Mark as paid", icon="payments"
+        _("Mark as paid"),
+        description=_("Records that the order was paid."),
+        submit=_("Mark as paid"),
+        icon="payments",
     )
-    def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
+    def mark_paid(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> StrOrPromise:
         operations.mark_order_paid(order_id=order.pk, now=timezone.now())
-        return "The order is paid."
+        return _("The order is paid.")
 
     @dialog_action(
-        "Fulfil",
-        description="Records that the parcel was shipped. Its units leave the stock, and the customer gets an email.",
-        submit="Fulfil",
+        _("Fulfil"),
+        description=_(
+            "Records that the parcel was shipped. Its units leave the stock, and the customer gets an email."
+        ),
+        submit=_("Fulfil"),
         form_class=ParcelForm,
         icon="local_shipping",
     )
-    def fulfill(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+    def fulfill(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> StrOrPromise:
         operations.fulfill_order(
             order_id=order.pk,
             # Empty fields of the form mean none.
@@ -277,29 +295,33 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
             tracking_url=fields["tracking_url"] or None,
             now=timezone.now(),
         )
-        return "The order is fulfilled."
+        return _("The order is fulfilled.")
 
     @dialog_action(
-        "Mark as refunded",
-        description="Records that the customer of a cancelled or returned order was refunded. "
-        "Gift cards get back what they paid; refund the rest before you mark the order.",
-        submit="Mark as refunded",
+        _("Mark as refunded"),
+        description=_(
+            "Records that the customer of a cancelled or returned order was refunded. "
+            "Gift cards get back what they paid; refund the rest before you mark the order."
+        ),
+        submit=_("Mark as refunded"),
         icon="undo",
     )
-    def mark_refunded(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> str:
+    def mark_refunded(self, request: HttpRequest, order: Order, fields: Mapping[str, object]) -> StrOrPromise:
         operations.mark_order_refunded(order_id=order.pk, actor=name_actor(request), now=timezone.now())
-        return "The order is refunded."
+        return _("The order is refunded.")
 
     @dialog_action(
-        "Cancel order",
-        description="The units go back on sale, and the customer gets an email. This can't be undone. "
-        "Money that didn't come through a gateway has to be refunded by hand.",
-        submit="Cancel the order",
+        _("Cancel order"),
+        description=_(
+            "The units go back on sale, and the customer gets an email. This can't be undone. "
+            "Money that didn't come through a gateway has to be refunded by hand."
+        ),
+        submit=_("Cancel the order"),
         form_class=ReasonForm,
         icon="cancel",
         variant=ActionVariant.DANGER,
     )
-    def cancel(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> str:
+    def cancel(self, request: HttpRequest, order: Order, fields: dict[str, Any]) -> StrOrPromise:
         operations.cancel_order(
             order_id=order.pk,
             reason=fields["reason"] or None,
@@ -307,4 +329,4 @@ class OrderAdmin(WithBulkActions, ReadOnlyAdmin):
             actor=name_actor(request),
             now=timezone.now(),
         )
-        return "The order is cancelled."
+        return _("The order is cancelled.")

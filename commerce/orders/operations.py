@@ -7,6 +7,7 @@ from commerce.events.operations import publish
 from commerce.inventory.reservations import fulfill, restock
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
+from commerce.wording import mark
 
 from .cancellation import Cancellation, run_first_steps, run_steps
 from .errors import OrderNotOpen, OrderNotPaid, OrderStillOpen
@@ -19,6 +20,7 @@ Status = Order.Status
 PaymentStatus = Order.PaymentStatus
 FulfillmentStatus = Order.FulfillmentStatus
 
+_NOT_OPEN = {Status.CANCELLED: mark("The order is cancelled."), Status.CLOSED: mark("The order is closed.")}
 # The columns that a step may save. Everything else is frozen.
 _CHANGING = (
     "status",
@@ -148,7 +150,7 @@ def _lock(order_id: int) -> Order:
 
 def _require_open(order: Order) -> None:
     if order.status != Status.OPEN:
-        raise OrderNotOpen(f"The order is {order.status}.", order_status=order.status)
+        raise OrderNotOpen(_NOT_OPEN.get(Status(order.status)), order_status=order.status)
 
 
 def _close_if_paid_and_shipped(order: Order) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from django.utils.translation import gettext as _
+
 from commerce.backoffice.timeline import TimelineEntry, list_staff_entries
 
 from .models import Order
@@ -28,11 +30,11 @@ def build_timeline(order: Order) -> list[TimelineEntry]:
 def _list_steps(order: Order) -> Iterator[TimelineEntry]:
     tracking = " ".join(filter(None, [order.carrier, order.tracking_number]))
     steps = [
-        (order.placed_at, "Placed", order.email),
-        (order.paid_at, "Paid", ""),
-        (order.fulfilled_at, "Fulfilled", tracking),
-        (order.cancelled_at, "Cancelled", order.cancel_reason or ""),
-        (order.refunded_at, "Refunded", ""),
+        (order.placed_at, _("Placed"), order.email),
+        (order.paid_at, _("Paid"), ""),
+        (order.fulfilled_at, _("Fulfilled"), tracking),
+        (order.cancelled_at, _("Cancelled"), order.cancel_reason or ""),
+        (order.refunded_at, _("Refunded"), ""),
     ]
     return (TimelineEntry(at=at, title=title, detail=detail) for at, title, detail in steps if at is not None)
 

@@ -1,15 +1,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import json_column, label_column, text_column
+from commerce.backoffice.display import StrOrPromise, json_column, label_column, text_column
 from commerce.backoffice.export import export_as_csv
 from commerce.backoffice.membership import get_membership, may, require
 from commerce.backoffice.options import ReadOnlyAdmin
@@ -30,7 +31,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         "task",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "attempts",
         "due_at",
         "created_at",
@@ -40,7 +41,7 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
     sortable_by = ("id",)
     searches_beginnings = True
     search_fields = ("idempotency_key",)
-    search_help_text = "Beginning of the idempotency key"
+    search_help_text = gettext_lazy("Beginning of the idempotency key")
     actions = ("retry", "cancel", export_as_csv)
     actions_detail = ("retry_this", "cancel_this")
     fields = (
@@ -49,8 +50,8 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
         ("due_at", "locked_until"),
         ("created_at", "finished_at"),
         "idempotency_key",
-        text_column("last_error", "Last error"),
-        json_column("payload", "Payload"),
+        text_column("last_error", gettext_lazy("Last error")),
+        json_column("payload", gettext_lazy("Payload")),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OutboxDispatch]:
@@ -76,11 +77,11 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             dispatch.payload = shape_payload(dispatch, member)
         return dispatch
 
-    @display(description="Task")
+    @display(description=gettext_lazy("Task"))
     def task(self, dispatch: OutboxDispatch) -> str:
         return dispatch.target.get("task_name", "-")
 
-    @admin.action(description="Retry the selected dispatches", permissions=["write"])
+    @admin.action(description=gettext_lazy("Retry the selected dispatches"), permissions=["write"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxDispatch]) -> None:
         now = timezone.now()
 
@@ -88,9 +89,11 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             _require_scope(request, row)
             operations.retry_dispatch(dispatch_id=row.pk, now=now)
 
-        self.act_on_each(request, queryset, retry, "retried")
+        count = self.act_on_each(request, queryset, retry, done=gettext_noop("retried"))
+        text = ngettext("%(count)d dispatch retried.", "%(count)d dispatches retried.", count)
+        self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
-    @admin.action(description="Cancel the selected dispatches", permissions=["write"])
+    @admin.action(description=gettext_lazy("Cancel the selected dispatches"), permissions=["write"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[OutboxDispatch]) -> None:
         now = timezone.now()
 
@@ -98,32 +101,36 @@ class OutboxDispatchAdmin(ReadOnlyAdmin):
             _require_scope(request, row)
             operations.cancel_dispatch(dispatch_id=row.pk, now=now)
 
-        self.act_on_each(request, queryset, cancel, "cancelled")
+        count = self.act_on_each(request, queryset, cancel, done=gettext_noop("cancelled"))
+        text = ngettext("%(count)d dispatch cancelled.", "%(count)d dispatches cancelled.", count)
+        self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
     @dialog_action(
-        "Retry",
-        description="It runs at once, and may be retried as often as a new dispatch.",
-        submit="Retry",
+        gettext_lazy("Retry"),
+        description=gettext_lazy("It runs at once, and may be retried as often as a new dispatch."),
+        submit=gettext_lazy("Retry"),
         icon="replay",
     )
-    def retry_this(self, request: HttpRequest, dispatch: OutboxDispatch, fields: Mapping[str, object]) -> str:
+    def retry_this(
+        self, request: HttpRequest, dispatch: OutboxDispatch, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         _require_scope(request, dispatch)
         operations.retry_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
-        return "The dispatch runs at once."
+        return gettext_lazy("The dispatch runs at once.")
 
     @dialog_action(
-        "Cancel",
-        description="It won't run unless it is retried.",
-        submit="Cancel the dispatch",
+        gettext_lazy("Cancel"),
+        description=gettext_lazy("It won't run unless it is retried."),
+        submit=gettext_lazy("Cancel the dispatch"),
         icon="cancel",
         variant=ActionVariant.DANGER,
     )
     def cancel_this(
         self, request: HttpRequest, dispatch: OutboxDispatch, fields: Mapping[str, object]
-    ) -> str:
+    ) -> StrOrPromise:
         _require_scope(request, dispatch)
         operations.cancel_dispatch(dispatch_id=dispatch.pk, now=timezone.now())
-        return "The dispatch is cancelled."
+        return gettext_lazy("The dispatch is cancelled.")
 
 
 def _require_scope(request: HttpRequest, dispatch: OutboxDispatch) -> None:

@@ -21,6 +21,7 @@ from commerce.tenancy.instances import Columns, post_rows
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
+from commerce.wording import Wording
 
 Status = OutboxDispatch.Status
 
@@ -212,7 +213,11 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
     dispatch = get_dispatch(dispatch_id)
     if not restarted:
-        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a dead or cancelled one can be retried."
+        detail = Wording(
+            "Dispatch %(id)s is %(status)s: only a dead or cancelled one can be retried.",
+            id=dispatch_id,
+            status=dispatch.status,
+        )
         raise DispatchNotRetryable(detail, dispatch_status=dispatch.status)
     return dispatch
 
@@ -227,7 +232,11 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
     dispatch = get_dispatch(dispatch_id)
     # Not by the row count: a dispatch that was cancelled before is not an error.
     if dispatch.status != Status.CANCELLED:
-        detail = f"Dispatch {dispatch_id} is {dispatch.status}: only a pending or dead one can be cancelled."
+        detail = Wording(
+            "Dispatch %(id)s is %(status)s: only a pending or dead one can be cancelled.",
+            id=dispatch_id,
+            status=dispatch.status,
+        )
         raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
     return dispatch
 

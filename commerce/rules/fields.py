@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from commerce.errors import FieldError, ValidationFailed
+from commerce.wording import Wording
 
 Rule = Callable[[Any], Any]
 
@@ -64,7 +65,10 @@ class Fields:
     def __call__(self, value: object) -> dict[str, object]:
         require_given(value)
         if not isinstance(value, dict):
-            refuse("invalid", f"Invalid data. Expected a dictionary, but got {type(value).__name__}.")
+            refuse(
+                "invalid",
+                Wording("Invalid data. Expected a dictionary, but got %(type)s.", type=type(value).__name__),
+            )
         defaults = {name: default() for name, default in self.defaults.items()}
         kept = self.check(defaults | {name: value[name] for name in self.rules if name in value})
         return self.then(kept) if self.then else kept
@@ -89,9 +93,12 @@ def items(rule: Rule, *, max_length: int, may_be_empty: bool = True) -> Rule:
     def check(value: object) -> list[Any]:
         require_given(value)
         if not isinstance(value, list):
-            refuse("not_a_list", f'Expected a list of items but got type "{type(value).__name__}".')
+            refuse(
+                "not_a_list",
+                Wording('Expected a list of items but got type "%(type)s".', type=type(value).__name__),
+            )
         if len(value) > max_length:
-            refuse("max_length", f"At most {max_length} items are allowed.")
+            refuse("max_length", Wording("At most %(count)s items are allowed.", count=max_length))
         if not value and not may_be_empty:
             refuse("empty", "This list may not be empty.")
         kept, errors = [], []

@@ -8,6 +8,7 @@ from django.core.validators import EmailValidator
 from django.utils.dateparse import parse_datetime
 
 from commerce.reference import countries, currencies, time_zones
+from commerce.wording import Wording
 
 from .fields import refuse
 from .values import filled_text, moment, text
@@ -107,7 +108,12 @@ def timestamp(value: object) -> datetime:
     except ValueError:
         parsed = None
     if parsed is None:
-        refuse("invalid", f"Datetime has wrong format. Use one of these formats instead: {wanted}.")
+        refuse(
+            "invalid",
+            Wording(
+                "Datetime has wrong format. Use one of these formats instead: %(formats)s.", formats=wanted
+            ),
+        )
     try:
         return moment(parsed).astimezone(UTC)
     # In the years 1 and 9999, UTC may be outside of Python's range.

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 import orjson
 
+from commerce.wording import Wording
+
 from .fields import Rule, refuse, require_given
 from .values import MAX_SAFE_INTEGER
 
@@ -38,7 +40,7 @@ def within_bytes(rule: Rule, max_bytes: int) -> Rule:
     def check(value: object) -> Any:
         kept = rule(value)
         if len(orjson.dumps(kept)) > max_bytes:
-            refuse("too_large", f"The object takes more than {max_bytes} bytes.")
+            refuse("too_large", Wording("The object takes more than %(bytes)s bytes.", bytes=max_bytes))
         return kept
 
     return check
@@ -72,7 +74,11 @@ def _require_bounds(value: Mapping[str, object], max_bytes: int, max_nodes: int)
 def _refuse_size(max_bytes: int, max_nodes: int) -> NoReturn:
     refuse(
         "too_large",
-        f"The object takes more than {max_bytes} bytes, or has more than {max_nodes} names and values.",
+        Wording(
+            "The object takes more than %(bytes)s bytes, or has more than %(count)s names and values.",
+            bytes=max_bytes,
+            count=max_nodes,
+        ),
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Container
 from datetime import datetime
 
+from commerce.wording import Wording
+
 from .fields import Rule, refuse, require_given
 
 # The largest integer that every JSON parser keeps exactly.
@@ -15,13 +17,19 @@ def text(max_length: int, *, may_be_blank: bool = False, is_trimmed: bool = True
     def check(value: object) -> str:
         kept = _text(value, is_trimmed=is_trimmed, may_be_blank=may_be_blank)
         if len(kept) > max_length:
-            refuse("max_length", f"Ensure this field has no more than {max_length} characters.")
+            refuse(
+                "max_length",
+                Wording("Ensure this field has no more than %(count)s characters.", count=max_length),
+            )
         # PostgreSQL can store neither NUL characters nor lone surrogates, and JSON can contain both.
         if "\x00" in kept:
             refuse("null_characters_not_allowed", "Null characters are not allowed.")
         lone = next((ord(character) for character in kept if 0xD800 <= ord(character) <= 0xDFFF), None)
         if lone is not None:
-            refuse("surrogate_characters_not_allowed", f"Surrogate characters are not allowed: U+{lone:X}.")
+            refuse(
+                "surrogate_characters_not_allowed",
+                Wording("Surrogate characters are not allowed: U+%(code)s.", code=f"{lone:X}"),
+            )
         return kept
 
     return check
@@ -46,9 +54,9 @@ def integer(*, min_value: int = 0, max_value: int = MAX_SAFE_INTEGER, takes_stri
         if not isinstance(value, int) or isinstance(value, bool):
             refuse("invalid", "A JSON integer is required.")
         if value < min_value:
-            refuse("min_value", f"Must be at least {min_value}.")
+            refuse("min_value", Wording("Must be at least %(bound)s.", bound=min_value))
         if value > max_value:
-            refuse("max_value", f"Must be at most {max_value}.")
+            refuse("max_value", Wording("Must be at most %(bound)s.", bound=max_value))
         return value
 
     return check
@@ -66,7 +74,7 @@ def choice(choices: Container[str]) -> Rule:
     def check(value: object) -> str:
         require_given(value)
         if not isinstance(value, str) or value not in choices:
-            refuse("invalid_choice", f'"{value}" is not a valid choice.')
+            refuse("invalid_choice", Wording('"%(value)s" is not a valid choice.', value=value))
         return value
 
     return check

@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 
 from commerce.backoffice.display import rate_column
 from commerce.backoffice.options import EditableAdmin
@@ -17,7 +18,13 @@ class TaxRateAdmin(EditableAdmin):
     deletable = True
     rules = TAX_RATE
     together = ({"country_code", "tax_class", "rate_bp"},)
-    list_display = ("country_code", "tax_class", rate_column("rate_bp", "Rate"), "name", "updated_at")
+    list_display = (
+        "country_code",
+        "tax_class",
+        rate_column("rate_bp", gettext_lazy("Rate")),
+        "name",
+        "updated_at",
+    )
     list_filter = ("tax_class",)
     search_fields = ("country_code", "name")
     ordering = ("country_code", "tax_class")

@@ -6,13 +6,16 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from commerce.backoffice.dialogs import dialog_action, show_secret
-from commerce.backoffice.display import label_column
+from commerce.backoffice.display import StrOrPromise, label_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
 
@@ -23,7 +26,7 @@ from .rules import MAX_GRACE_S
 
 class RotationForm(BaseDialogForm):
     grace_seconds = forms.IntegerField(
-        label="Seconds for which messages are also signed with the old secret",
+        label=gettext_lazy("Seconds for which messages are also signed with the old secret"),
         min_value=0,
         max_value=MAX_GRACE_S,
         initial=86_400,
@@ -33,7 +36,7 @@ class RotationForm(BaseDialogForm):
 
 class DeliveryRows(ReadOnlyRows):
     model = WebhookDelivery
-    verbose_name_plural = "Deliveries"
+    verbose_name_plural = gettext_lazy("Deliveries")
     ordering = ("-pk",)
     per_page = 20
     fields = (
@@ -41,7 +44,7 @@ class DeliveryRows(ReadOnlyRows):
         "event_type",
         "message_id",
         "attempt",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "response_status",
         "error",
         "duration_ms",
@@ -54,7 +57,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_display = (
         "url",
         "description",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "disabled_reason",
         "consecutive_failures",
         "failing_since",
@@ -73,44 +76,54 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         ("created_at", "updated_at", "previous_secret_until"),
     )
 
-    @display(description="Events")
+    @display(description=gettext_lazy("Events"))
     def topics_or_all(self, endpoint: WebhookEndpoint) -> str:
-        return ", ".join(endpoint.topics) or "All"
+        return ", ".join(endpoint.topics) or _("All")
 
     @dialog_action(
-        "Ping",
-        description="Sends a test message. The endpoint's answer is shown among its deliveries.",
-        submit="Ping",
+        gettext_lazy("Ping"),
+        description=gettext_lazy(
+            "Sends a test message. The endpoint's answer is shown among its deliveries."
+        ),
+        submit=gettext_lazy("Ping"),
         icon="send",
     )
-    def ping(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
+    def ping(
+        self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
-        return f"The message {message_id} is on its way."
+        return format_lazy(gettext_lazy("The message {message} is on its way."), message=message_id)
 
     @dialog_action(
-        "Pause",
-        description="Nothing is sent until it is resumed. Events in between are not sent later.",
-        submit="Pause",
+        gettext_lazy("Pause"),
+        description=gettext_lazy(
+            "Nothing is sent until it is resumed. Events in between are not sent later."
+        ),
+        submit=gettext_lazy("Pause"),
         icon="pause",
     )
-    def pause(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
+    def pause(
+        self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         operations.pause_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
-        return "The endpoint is paused."
+        return gettext_lazy("The endpoint is paused.")
 
     @dialog_action(
-        "Resume",
-        description="Events from now on are sent; earlier failures are reset.",
-        submit="Resume",
+        gettext_lazy("Resume"),
+        description=gettext_lazy("Events from now on are sent; earlier failures are reset."),
+        submit=gettext_lazy("Resume"),
         icon="play_arrow",
     )
-    def resume(self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]) -> str:
+    def resume(
+        self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         operations.resume_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
-        return "The endpoint is active."
+        return gettext_lazy("The endpoint is active.")
 
     @dialog_action(
-        "Rotate the secret",
-        description="Makes a new secret, which is shown once, here.",
-        submit="Rotate",
+        gettext_lazy("Rotate the secret"),
+        description=gettext_lazy("Makes a new secret, which is shown once, here."),
+        submit=gettext_lazy("Rotate"),
         form_class=RotationForm,
         icon="autorenew",
         variant=ActionVariant.DANGER,
@@ -135,13 +148,13 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         "event_type",
         "message_id",
         "attempt",
-        label_column("status", "Status"),
+        label_column("status", gettext_lazy("Status")),
         "response_status",
     )
     list_filter = ("status", "created_at")
     list_select_related = ("endpoint",)
     search_fields = ("message_id", "event_type")
-    search_help_text = "Id or type of the event"
+    search_help_text = gettext_lazy("Id or type of the event")
     fields = (
         ("endpoint", "created_at"),
         ("event_type", "message_id", "attempt"),

@@ -2,6 +2,7 @@
 
 from commerce.events.types import EventType
 from commerce.rules import Fields, choice, http_url, integer, items, refuse, text
+from commerce.wording import Wording
 
 from .models import WebhookEndpoint
 
@@ -16,7 +17,7 @@ STATUSES = (WebhookEndpoint.Status.ACTIVE, WebhookEndpoint.Status.PAUSED)
 def endpoint_url(value: object) -> str:
     url = http_url(value)
     if len(url) > MAX_URL:
-        refuse("max_length", f"At most {MAX_URL} characters are allowed.")
+        refuse("max_length", Wording("At most %(count)s characters are allowed.", count=MAX_URL))
     return url
 
 

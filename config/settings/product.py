@@ -1,6 +1,7 @@
 """What the product consists of: apps, middleware, templates, types of discounts and payments. The same everywhere."""
 
 from django.templatetags.static import static
+from django.utils.translation import gettext_lazy
 
 from config import versions
 
@@ -62,6 +63,7 @@ MIDDLEWARE = [
     "accounts.backoffice.middleware.Sessions",
     "accounts.backoffice.middleware.Csrf",
     "accounts.backoffice.middleware.Authentication",
+    "accounts.backoffice.middleware.Language",
     "accounts.backoffice.middleware.SecondStep",
     "accounts.backoffice.middleware.Messages",
     # Last, because its process_view answers by calling the view: Django would skip that of any middleware below.
@@ -97,8 +99,10 @@ LOGIN_REDIRECT_URL = "admin:index"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"
-# Those that the back office is translated into. Other readers get English texts, with numbers in their own format.
-LANGUAGES = [("en", "English")]
+# Those that the back office is translated into. Other readers get English texts, with numbers in their own format. The
+# APIs, the commands and the worker are English.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("cs", "Čeština")]
+LOCALE_PATHS = [BASE_DIR / "commerce" / "backoffice" / "locale"]
 FORMAT_MODULE_PATH = ["commerce.backoffice.formats"]
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -167,8 +171,8 @@ SPECTACULAR_SETTINGS = {
 }
 
 UNFOLD = {
-    "SITE_TITLE": "Back office",
-    "SITE_HEADER": "Back office",
+    "SITE_TITLE": gettext_lazy("Back office"),
+    "SITE_HEADER": gettext_lazy("Back office"),
     "SITE_URL": None,
     "SITE_SYMBOL": "storefront",
     "SITE_FAVICONS": [

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from commerce.wording import Cents, Wording, mark
+
 from .basket import Basket, Shopper
 from .checks import Obstacle, Reason, find_obstacle
 from .remaining import Remaining
@@ -11,7 +13,7 @@ from .rules import Rule
 from .stacking import find_excluded, sort_rules
 
 SHIPPING_NOT_CHOSEN = Obstacle(
-    Reason.SHIPPING_NOT_CHOSEN, "The discount is on shipping, but no shipping method is chosen yet."
+    Reason.SHIPPING_NOT_CHOSEN, mark("The discount is on shipping, but no shipping method is chosen yet.")
 )
 
 
@@ -80,7 +82,9 @@ def _find_obstacles(
     allowed = [rule for rule in rules if rule.id not in failed]
     allowed_codes = [rule for rule in entered if rule.id not in failed]
     clashing = {
-        rule_id: Obstacle(Reason.NOT_COMBINABLE, f"The discount can't be combined with {other.name}.")
+        rule_id: Obstacle(
+            Reason.NOT_COMBINABLE, Wording("The discount can't be combined with %(other)s.", other=other.name)
+        )
         for rule_id, other in find_excluded(allowed, allowed_codes).items()
     }
     # Later entries replace earlier ones, so that a rule that fails a check gets this reason, the most specific one.
@@ -95,7 +99,10 @@ def _apply(rule: Rule, obstacle: Obstacle | None, remaining: Remaining) -> Verdi
         detail = f"The discount takes off {amount_cents} cents."
         return Verdict(rule.id, amount_cents, reason=None, detail=detail)
     if obstacle is None:
-        detail = f"The discount takes nothing off: {remaining.price_cents(rule)} cents remain of the prices it lowers."
+        detail = Wording(
+            "The discount takes nothing off: %(amount)s remain of the prices it lowers.",
+            amount=Cents(remaining.price_cents(rule)),
+        )
         # A type's own explanation is about goods, so a rule on shipping gets the general one.
         if not rule.is_on_shipping:
             detail = rule.mechanic.worth_nothing or detail

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from commerce.wording import mark
 from discounts.evaluation import (
     VALUE,
     ByQuantity,
@@ -25,20 +26,25 @@ MAX_TIERS = 20
 BULK_TIERS = Group(
     "BulkTiers",
     (
-        Choice("scope", "Counted", ("line", "order"), labels=("Quantity of a line", "Quantity of all lines")),
+        Choice(
+            "scope",
+            mark("Counted"),
+            ("line", "order"),
+            labels=(mark("Quantity of a line"), mark("Quantity of all lines")),
+        ),
         Rows(
             "tiers",
             Group(
                 "Tier",
                 (
-                    Number("min_quantity", "From units", min_value=1, max_value=MAX_QUANTITY),
-                    Choice("value_mode", "each reduced by", VALUE_MODES),
+                    Number("min_quantity", mark("From units"), min_value=1, max_value=MAX_QUANTITY),
+                    Choice("value_mode", mark("each reduced by"), VALUE_MODES),
                     VALUE[1],
                 ),
             ),
             key="min_quantity",
             max_length=MAX_TIERS,
-            add_label="Add a tier",
+            add_label=mark("Add a tier"),
         ),
     ),
 )
@@ -79,10 +85,10 @@ class BulkPricing(ByQuantity):
     stage = Stage.TIERS
     column = "bulk_tiers"
     config = BULK_TIERS
-    config_label = "Tiers"
-    config_help = "The highest tier reached applies to all units."
+    config_label = mark("Tiers")
+    config_help = mark("The highest tier reached applies to all units.")
     always_targets = True
-    worth_nothing = "No line reaches a tier that lowers its price."
+    worth_nothing = mark("No line reaches a tier that lowers its price.")
 
     def parse(self, config: dict[str, Any]) -> BulkTiers:
         return BulkTiers.from_json(config)

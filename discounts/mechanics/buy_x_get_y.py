@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from commerce.wording import mark
 from discounts.evaluation import (
     VALUE,
     ByQuantity,
@@ -28,8 +29,8 @@ def _describe_side(name: str, label: str) -> Group:
         "BogoTarget",
         (
             Number("quantity", label, min_value=1, max_value=MAX_QUANTITY),
-            Ids("product_ids", "of these products (ids)"),
-            Ids("variant_ids", "or variants (ids)"),
+            Ids("product_ids", mark("of these products (ids)")),
+            Ids("variant_ids", mark("or variants (ids)")),
         ),
         name=name,
     )
@@ -38,12 +39,12 @@ def _describe_side(name: str, label: str) -> Group:
 BOGO = Group(
     "Bogo",
     (
-        _describe_side("buy", "Buy: units"),
-        _describe_side("get", "Get: units"),
+        _describe_side("buy", mark("Buy: units")),
+        _describe_side("get", mark("Get: units")),
         *VALUE,
         Number(
             "max_applications",
-            "Times in one order at most",
+            mark("Times in one order at most"),
             min_value=1,
             max_value=MAX_COUNT,
             is_required=False,
@@ -82,9 +83,9 @@ class BuyXGetY(ByQuantity):
     stage = Stage.DEALS
     column = "bogo_config"
     config = BOGO
-    config_label = "Buy X, get Y"
-    config_help = "Without ids, any product."
-    worth_nothing = "The cart has too few eligible items for this offer."
+    config_label = mark("Buy X, get Y")
+    config_help = mark("Without ids, any product.")
+    worth_nothing = mark("The cart has too few eligible items for this offer.")
     hidden = ByQuantity.hidden | {"applies_to", "product_ids", "variant_ids"}
     form_values = {"applies_to": "order"}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from commerce.errors import FieldError
+from commerce.wording import mark
 from discounts.evaluation import Cut, Mechanic, Remaining, Rule, Stage, Terms
 
 # Conditions of discounts, which a gift card never has.
@@ -27,10 +28,10 @@ _CONDITIONS = (
 class GiftCard(Mechanic):
     type = "gift_card"
     stage = Stage.PAYMENT
-    worth_nothing = "A gift card pays for the order and lowers no price."
-    refused = dict.fromkeys(_CONDITIONS, "A gift card pays for any product.")
+    worth_nothing = mark("A gift card pays for the order and lowers no price.")
+    refused = dict.fromkeys(_CONDITIONS, mark("A gift card pays for any product."))
     fixed = ("code", "value_mode", "value_amount", "currency", "ends_at")
-    fixed_reason = "This can't be changed once a gift card is issued."
+    fixed_reason = mark("This can't be changed once a gift card is issued.")
     hidden = frozenset({"code", "applies_to", "product_ids", "variant_ids"})
     form_values = {"value_mode": "fixed_amount", "applies_to": "order"}
 

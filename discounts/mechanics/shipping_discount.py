@@ -1,3 +1,4 @@
+from commerce.wording import mark
 from discounts.evaluation import Mechanic, Stage
 
 
@@ -7,6 +8,6 @@ class ShippingDiscount(Mechanic):
     is_on_shipping = True
     # `refused` compares with this default, so only other values are refused.
     defaults = {"applies_to": "shipping"}
-    refused = {"applies_to": "A shipping discount applies to shipping."}
+    refused = {"applies_to": mark("A shipping discount applies to shipping.")}
     hidden = frozenset({"applies_to", "product_ids", "variant_ids"})
     form_values = {"applies_to": "shipping"}

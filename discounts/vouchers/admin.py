@@ -22,12 +22,13 @@ from unfold.widgets import (
 from accounts.queries import current_account
 from commerce.backoffice.bulk import BulkAction, WithBulkActions
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import format_money, label_column, money_column
+from commerce.backoffice.display import StrOrPromise, format_money, label_column, money_column
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.measure_fields import MeasureField, clean_currency
 from commerce.backoffice.measures import Money
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.wordings import translate
 from commerce.rules import MAX_SAFE_INTEGER
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 
@@ -53,13 +54,13 @@ class VoucherRows(ReadOnlyRows):
 
 class LedgerRows(VoucherRows):
     model = VoucherRedemption
-    verbose_name_plural = "Ledger"
+    verbose_name_plural = _("Ledger")
     related = ("voucher", "order")
     fields = (
         "created_at",
         "kind",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
-        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
+        money_column("amount_cents", _("Amount"), currency="voucher.currency"),
+        money_column("balance_after_cents", _("Balance after"), currency="voucher.currency"),
         "order",
         "actor",
     )
@@ -67,22 +68,22 @@ class LedgerRows(VoucherRows):
 
 class HoldRows(VoucherRows):
     model = VoucherHold
-    verbose_name_plural = "Held by open checkouts"
+    verbose_name_plural = _("Held by open checkouts")
     fields = (
         "created_at",
         "checkout_id",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        money_column("amount_cents", _("Amount"), currency="voucher.currency"),
     )
 
 
 class AttemptRows(VoucherRows):
     model = VoucherPaymentAttempt
-    verbose_name_plural = "Payment attempts"
+    verbose_name_plural = _("Payment attempts")
     fields = (
         "created_at",
         "status",
         "failure_code",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
+        money_column("amount_cents", _("Amount"), currency="voucher.currency"),
         "order_id",
         "checkout_id",
         "actor",
@@ -91,14 +92,17 @@ class AttemptRows(VoucherRows):
 
 class IssueForm(BaseDialogForm):
     initial_balance_cents = MeasureField(
-        label="Balance", measure=Money(""), min_value=1, max_value=MAX_SAFE_INTEGER
+        label=_("Balance"), measure=Money(""), min_value=1, max_value=MAX_SAFE_INTEGER
     )
-    currency = forms.CharField(max_length=3, widget=UnfoldAdminTextInputWidget)
-    recipient_email = forms.EmailField(required=False, max_length=254, widget=UnfoldAdminEmailInputWidget)
+    currency = forms.CharField(label=_("Currency"), max_length=3, widget=UnfoldAdminTextInputWidget)
+    recipient_email = forms.EmailField(
+        label=_("Recipient email"), required=False, max_length=254, widget=UnfoldAdminEmailInputWidget
+    )
     send_email = forms.BooleanField(
-        label="Send it to the recipient", required=False, widget=UnfoldBooleanWidget
+        label=_("Send it to the recipient"), required=False, widget=UnfoldBooleanWidget
     )
     expires_at = forms.SplitDateTimeField(
+        label=_("Expires at"),
         required=False,
         widget=UnfoldAdminSplitDateTimeVerticalWidget(
             date_attrs={"aria-label": _("Expires on (date)")},
@@ -115,23 +119,29 @@ class IssueForm(BaseDialogForm):
 
 
 class RevokeForm(BaseDialogForm):
-    reason = forms.CharField(max_length=MAX_REASON, widget=UnfoldAdminTextareaWidget)
+    reason = forms.CharField(label=_("Reason"), max_length=MAX_REASON, widget=UnfoldAdminTextareaWidget)
 
 
 class StatusFilter(admin.SimpleListFilter):
     """Filters by the effective status: the stored one lags behind when a gift card expires."""
 
-    title = "status"
+    title = _("status")
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
-        return [(status.value, str(status.label)) for status in Voucher.Status]
+        return [(status.value, translate(status.label)) for status in Voucher.Status]
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet) -> models.QuerySet:
         value = self.value()
         return queryset if value is None else queryset.filter(matches_status(value, timezone.now()))
 
 
+_GIFT_CARD_IS = {
+    Voucher.Status.DEPLETED: _("The gift card is depleted."),
+    Voucher.Status.DISABLED: _("The gift card is disabled."),
+    Voucher.Status.EXPIRED: _("The gift card is expired."),
+    Voucher.Status.REVOKED: _("The gift card is revoked."),
+}
 # The end of a code, by which people tell gift cards apart.
 SHOWN_CHARACTERS = 4
 
@@ -159,16 +169,16 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
     bulk_actions = (DISABLE_GIFT_CARDS,)
     list_display = (
         "code",
-        label_column("status", "Status", value_of=_status_now),
-        money_column("balance_cents", "Balance"),
-        money_column("initial_balance_cents", "Issued with"),
+        label_column("status", _("Status"), value_of=_status_now),
+        money_column("balance_cents", _("Balance")),
+        money_column("initial_balance_cents", _("Issued with")),
         "recipient_email",
         "expires_at",
     )
     list_filter = (StatusFilter, "created_at")
     searches_beginnings = True
     search_fields = ("code", "recipient_email")
-    search_help_text = "Code in any form, its last four characters, or beginning of the email"
+    search_help_text = _("Code in any form, its last four characters, or beginning of the email")
     inlines = (LedgerRows, HoldRows, AttemptRows)
     actions_list = ("issue",)
     actions_detail = ("resend", "disable", "revoke")
@@ -179,9 +189,9 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
                 "fields": (
                     ("code", "status_now"),
                     (
-                        money_column("balance_cents", "Balance"),
-                        money_column("available_cents", "Available"),
-                        money_column("initial_balance_cents", "Issued with"),
+                        money_column("balance_cents", _("Balance")),
+                        money_column("available_cents", _("Available")),
+                        money_column("initial_balance_cents", _("Issued with")),
                     ),
                     ("recipient_email", "order"),
                     ("created_at", "expires_at", "last_redeemed_at"),
@@ -205,14 +215,14 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
             found = found | queryset.filter(code__endswith=end)
         return found, may_repeat
 
-    @display(description="Status")
+    @display(description=_("Status"))
     def status_now(self, voucher: Voucher) -> str:
-        return str(Voucher.Status(_status_now(voucher)).label)
+        return translate(Voucher.Status(_status_now(voucher)).label)
 
     @dialog_action(
-        "Issue a gift card",
-        description="Creates a code with a balance.",
-        submit="Issue",
+        _("Issue a gift card"),
+        description=_("Creates a code with a balance."),
+        submit=_("Issue"),
         form_class=IssueForm,
         icon="add_card",
     )
@@ -227,37 +237,40 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
             now=timezone.now(),
         )
         self.log_addition(request, issued, "issued")
-        return f"Gift card {issued.code} has been issued."
+        return _("Gift card %(code)s has been issued.") % {"code": issued.code}
 
     @dialog_action(
-        "Send again", description="Emails the code to the recipient again.", submit="Send", icon="mail"
+        _("Send again"),
+        description=_("Emails the code to the recipient again."),
+        submit=_("Send"),
+        icon="mail",
     )
-    def resend(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> str:
+    def resend(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> StrOrPromise:
         operations.resend_voucher(voucher_id=voucher.pk, now=timezone.now())
-        return "The gift card will be emailed to its recipient."
+        return _("The gift card will be emailed to its recipient.")
 
     @dialog_action(
-        "Disable",
-        description="The gift card can't be used for payment any more. This can't be undone.",
-        submit="Disable the gift card",
+        _("Disable"),
+        description=_("The gift card can't be used for payment any more. This can't be undone."),
+        submit=_("Disable the gift card"),
         icon="block",
         variant=ActionVariant.WARNING,
     )
-    def disable(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> str:
+    def disable(self, request: HttpRequest, voucher: Voucher, fields: Mapping[str, object]) -> StrOrPromise:
         disabled = operations.disable_voucher(voucher_id=voucher.pk, now=timezone.now())
-        return f"The gift card is {disabled.status}."
+        return _GIFT_CARD_IS[Voucher.Status(disabled.status)]
 
     @dialog_action(
-        "Revoke",
-        description="For fraud. This can't be undone.",
-        submit="Revoke the gift card",
+        _("Revoke"),
+        description=_("For fraud. This can't be undone."),
+        submit=_("Revoke the gift card"),
         form_class=RevokeForm,
         icon="gpp_bad",
         variant=ActionVariant.DANGER,
     )
-    def revoke(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> str:
+    def revoke(self, request: HttpRequest, voucher: Voucher, fields: dict[str, Any]) -> StrOrPromise:
         operations.revoke_voucher(voucher_id=voucher.pk, reason=fields["reason"], now=timezone.now())
-        return "The gift card has been revoked."
+        return _("The gift card has been revoked.")
 
 
 @admin.register(VoucherRedemption)
@@ -267,8 +280,8 @@ class VoucherRedemptionAdmin(ReadOnlyAdmin):
         "created_at",
         "code",
         "kind",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
-        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
+        money_column("amount_cents", _("Amount"), currency="voucher.currency"),
+        money_column("balance_after_cents", _("Balance after"), currency="voucher.currency"),
         "order",
         "actor",
     )
@@ -276,18 +289,18 @@ class VoucherRedemptionAdmin(ReadOnlyAdmin):
     list_select_related = ("voucher", "order")
     searches_beginnings = True
     search_fields = ("voucher__code",)
-    search_help_text = "Beginning of the gift card's code"
+    search_help_text = _("Beginning of the gift card's code")
     fields = (
         "created_at",
         "voucher",
         "kind",
-        money_column("amount_cents", "Amount", currency="voucher.currency"),
-        money_column("balance_after_cents", "Balance after", currency="voucher.currency"),
+        money_column("amount_cents", _("Amount"), currency="voucher.currency"),
+        money_column("balance_after_cents", _("Balance after"), currency="voucher.currency"),
         "order",
         "checkout_id",
         "actor",
     )
 
-    @display(description="Gift card", ordering="voucher__code")
+    @display(description=_("Gift card"), ordering="voucher__code")
     def code(self, entry: VoucherRedemption) -> str:
         return entry.voucher.code

@@ -7,9 +7,12 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from commerce.backoffice.dialogs import dialog_action
-from commerce.backoffice.display import text_column
+from commerce.backoffice.display import StrOrPromise, text_column
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
@@ -36,8 +39,8 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         "note",
         "subject",
         "preheader",
-        text_column("body_source", "Body"),
-        text_column("body_text", "Text"),
+        text_column("body_source", gettext_lazy("Body")),
+        text_column("body_text", gettext_lazy("Text")),
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -58,7 +61,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             return redirect(_EDITOR, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Email templates",
+            "title": _("Email templates"),
             "opts": self.opts,
             "templates": list_templates(),
             "form": form,
@@ -76,7 +79,7 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
                 return redirect(request.path)
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{template_key} in {locale}",
+            "title": _("%(template)s in %(language)s") % {"template": template_key, "language": locale},
             "opts": self.opts,
             "may_change": editor.may_change,
             **editor.build_context(),
@@ -84,12 +87,14 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "backoffice/email_template.html", context)
 
     @dialog_action(
-        "Restore",
-        description="Saves the text of this version as a new version, which is then used.",
-        submit="Restore",
+        gettext_lazy("Restore"),
+        description=gettext_lazy("Saves the text of this version as a new version, which is then used."),
+        submit=gettext_lazy("Restore"),
         icon="history",
     )
-    def restore(self, request: HttpRequest, row: EmailTemplateVersion, fields: Mapping[str, object]) -> str:
+    def restore(
+        self, request: HttpRequest, row: EmailTemplateVersion, fields: Mapping[str, object]
+    ) -> StrOrPromise:
         # Staff have seen the history, and restoring loses nothing: a later version may be restored again.
         last = find_last_version(row.template_key, row.locale) or row
         change = Change(
@@ -99,4 +104,4 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             author=name_actor(request),
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
-        return f"Version {row.number} is used again."
+        return format_lazy(gettext_lazy("Version {number} is used again."), number=row.number)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.queries import current_account
 from commerce.backoffice.history import name_actor, record_one
@@ -102,7 +103,7 @@ class Editor:
         # Apart from the change itself, which was made in a scope of its own after rendering.
         with self.scope():
             self._record(saved, "saved")
-        return f"Version {saved.version} is now used."
+        return _("Version %(number)s is now used.") % {"number": saved.version}
 
     def _reset(self) -> str:
         with self.scope():
@@ -114,12 +115,12 @@ class Editor:
                 now=timezone.now(),
             )
             self._record(reset, "reset")
-        return "The platform's template is used again."
+        return _("The platform's template is used again.")
 
     def _send_test(self) -> str:
         to_email = self.form.cleaned_data["to_email"]
         if not to_email:
-            raise ValidationFailed.of("to_email", "required", "Enter an address.")
+            raise ValidationFailed.of("to_email", "required", _("Enter an address."))
         with self.scope():
             send_test(
                 template_key=self.template.template_key,
@@ -129,7 +130,7 @@ class Editor:
                 now=timezone.now(),
             )
             self._record(self.template, "sent as a test")
-        return f"A test of the current template will be sent to {to_email}."
+        return _("A test of the current template will be sent to %(address)s.") % {"address": to_email}
 
     def _record(self, template: CurrentTemplate, done: str) -> None:
         record_one(

@@ -5,6 +5,8 @@ from typing import Any
 
 import orjson
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
@@ -12,6 +14,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from commerce.backoffice.wordings import explain, translate
 from commerce.errors import FieldError, Refusal, ValidationFailed
 from commerce.rules import locale
 from emails.own_templates.queries import CurrentTemplate
@@ -48,32 +51,46 @@ class TemplateForm(forms.Form):
     """A whole template and the variables to try it with. Until it is submitted, it shows the current template."""
 
     expected_version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
-    subject = _build_line_field(max_length=MAX_LINE)
+    subject = _build_line_field(label=gettext_lazy("Subject"), max_length=MAX_LINE)
     preheader = _build_line_field(
-        max_length=MAX_LINE, required=False, help_text="Shown beside the subject in mail programs."
+        label=gettext_lazy("Preheader"),
+        max_length=MAX_LINE,
+        required=False,
+        help_text=gettext_lazy("Shown beside the subject in mail programs."),
     )
-    body_source = SourceField(rows=28, max_length=MAX_BODY_SOURCE, label="Body", help_text="Liquid and MJML.")
+    body_source = SourceField(
+        rows=28,
+        max_length=MAX_BODY_SOURCE,
+        label=gettext_lazy("Body"),
+        help_text=gettext_lazy("Liquid and MJML."),
+    )
     body_text = SourceField(
         rows=12,
         max_length=MAX_BODY_TEXT,
         required=False,
-        label="Text",
-        help_text="For mail programs without HTML. If empty, it is made from the body.",
+        label=gettext_lazy("Text"),
+        help_text=gettext_lazy("For mail programs without HTML. If empty, it is made from the body."),
     )
     ctx = SourceField(
         rows=8,
         max_length=_MAX_CTX,
-        label="Sample",
-        help_text="The variables for the preview and test messages, as JSON. They are not saved.",
+        label=gettext_lazy("Sample"),
+        help_text=gettext_lazy(
+            "The variables for the preview and test messages, as JSON. They are not saved."
+        ),
     )
     note = forms.CharField(
+        label=gettext_lazy("Note"),
         max_length=MAX_NOTE,
         required=False,
-        help_text="What you changed and why, for the history.",
+        help_text=gettext_lazy("What you changed and why, for the history."),
         widget=UnfoldAdminTextInputWidget,
     )
     to_email = forms.EmailField(
-        max_length=254, required=False, label="Send a test to", widget=UnfoldAdminEmailInputWidget
+        max_length=254,
+        required=False,
+        label=gettext_lazy("Send a test to"),
+        widget=UnfoldAdminEmailInputWidget,
     )
 
     def __init__(self, template: CurrentTemplate, data: Mapping[str, object] | None = None) -> None:
@@ -105,9 +122,11 @@ class TemplateForm(forms.Form):
         try:
             return CTX(orjson.loads(self.cleaned_data["ctx"]))
         except orjson.JSONDecodeError as error:
-            raise forms.ValidationError(f"Line {error.lineno}: this is not JSON.") from error
+            raise forms.ValidationError(
+                _("Line %(line)s: this is not JSON.") % {"line": error.lineno}
+            ) from error
         except ValidationFailed as refusal:
-            raise forms.ValidationError([error.detail for error in refusal.errors]) from refusal
+            raise forms.ValidationError([translate(error.detail) for error in refusal.errors]) from refusal
 
     def build_draft(self) -> TemplateSource:
         """The template that was entered, in the locale of the page."""
@@ -126,35 +145,43 @@ class TemplateForm(forms.Form):
         for error in shown:
             self.add_error(error.field, self._word_error(error, refusal.extras.get("line")))
         if not shown:
-            self.add_error(None, refusal.detail)
+            self.add_error(None, explain(refusal))
 
     def _word_error(self, error: FieldError, line: object) -> str:
         if not isinstance(line, int):
-            return error.detail
+            return translate(error.detail)
         # Lines of the MJML that Liquid made, which the author doesn't see, so there is no excerpt.
         if error.code == "invalid_mjml":
-            return f"Line {line} after Liquid: {error.detail}"
+            return _("Line %(line)s after Liquid: %(reason)s") % {
+                "line": line,
+                "reason": translate(error.detail),
+            }
         # `add_error` removes a field from the cleaned data, so it may be missing.
         lines = str(self.cleaned_data.get(error.field) or "").split("\n")
         excerpt = lines[line - 1].strip()[:_MAX_EXCERPT] if line <= len(lines) else ""
-        return f"Line {line}, {excerpt}: {error.detail}"
+        return _("Line %(line)s, %(excerpt)s: %(reason)s") % {
+            "line": line,
+            "excerpt": excerpt,
+            "reason": translate(error.detail),
+        }
 
 
 class OpenForm(forms.Form):
     """Which template to open, also in a locale that has none yet."""
 
     template_key = forms.ChoiceField(
-        label="Template",
+        label=gettext_lazy("Template"),
         widget=UnfoldAdminSelectWidget,
         choices=lambda: [(key, key) for key in sorted(load_platform_templates())],
     )
     locale = forms.CharField(
+        label=gettext_lazy("Locale"),
         max_length=6,
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "de, or de-AT"}),
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": gettext_lazy("de, or de-AT")}),
     )
 
     def clean_locale(self) -> str:
         try:
             return locale(self.cleaned_data["locale"], may_be_language=True)
         except ValidationFailed as error:
-            raise forms.ValidationError("A language such as de, or with a region: de-AT.") from error
+            raise forms.ValidationError(_("A language such as de, or with a region: de-AT.")) from error

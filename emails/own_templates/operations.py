@@ -14,6 +14,7 @@ from commerce.mail import EmailKind, enqueue_email
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.tenancy.locks import lock_account
 from commerce.tenancy.scope import ScopeOpener, current_account_id
+from commerce.wording import Wording
 from emails.errors import TemplateVersionConflict
 from emails.own_templates.models import EmailTemplateVersion
 from emails.own_templates.queries import (
@@ -170,7 +171,10 @@ def send_test(
 def _require_room(change: Change) -> None:
     """Raises `ValidationFailed` if the change would add one locale too many."""
     if not change.expected_version and count_own_locales(change.template_key) >= MAX_LOCALES:
-        detail = f"An account can have its own version of a template in at most {MAX_LOCALES} locales."
+        detail = Wording(
+            "An account can have its own version of a template in at most %(count)s locales.",
+            count=MAX_LOCALES,
+        )
         raise ValidationFailed.of("locale", "too_many", detail)
 
 

@@ -14,6 +14,7 @@ from accounts.queries import current_account
 from commerce.queries import get_or_not_found
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Call, Prepared
+from commerce.wording import Wording
 from emails.errors import TemplateNotFound
 from emails.own_templates.models import EmailTemplateVersion
 from emails.template_sources import TemplateSource, find_template, list_locales, load_platform_templates
@@ -117,7 +118,7 @@ def list_templates() -> list[TemplateState]:
 def require_template(template_key: str) -> None:
     """Raises `TemplateNotFound` for a key that the platform doesn't have."""
     if not load_platform_templates().get(template_key):
-        raise TemplateNotFound(f"There is no template {template_key}.")
+        raise TemplateNotFound(Wording("There is no template %(template)s.", template=template_key))
 
 
 def versions(template_key: str, locale: str) -> QuerySet[EmailTemplateVersion]:

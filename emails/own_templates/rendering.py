@@ -12,6 +12,7 @@ from accounts.models import Account
 from commerce.errors import FieldError, TooManyOutsideCalls
 from commerce.outside.deadline import Deadline
 from commerce.waiting import Call, waiting_call
+from commerce.wording import Wording
 from emails import renderer_client
 from emails.errors import RendererFailed, TemplateInvalid, TemplatesResting
 from emails.lost_renderings import OwnTemplatesResting, is_suspect, note_loss
@@ -75,9 +76,10 @@ def render_draft(*, account: Account, source: TemplateSource, ctx: dict[str, obj
         logger.warning("The renderer failed", exc_info=True)
         raise RendererFailed("The rendering service did not answer. Try again shortly.") from error
     if rendered.processor_s > MAX_PROCESSOR_S:
-        detail = (
-            f"Rendering took {rendered.processor_s:.2f} s of processor time. With this data a template may take "
-            f"{MAX_PROCESSOR_S:g} s."
+        detail = Wording(
+            "Rendering took %(seconds)s s of processor time. With this data a template may take %(limit)s s.",
+            seconds=f"{rendered.processor_s:.2f}",
+            limit=f"{MAX_PROCESSOR_S:g}",
         )
         raise _build_refusal("body_source", "template_limit_exceeded", detail)
     return rendered

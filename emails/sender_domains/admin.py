@@ -4,9 +4,15 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.decorators import display
 
 from commerce.backoffice.dialogs import dialog_action
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.wordings import explain
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
 
@@ -31,6 +37,18 @@ class SenderDomainAdmin(ReadOnlyAdmin):
     )
     readonly_fields = ("status", "record_name", "record_value")
 
+    @display(description=gettext_lazy("Status"))
+    def status(self, row: SenderDomain) -> str:
+        return _("Verified") if row.status == "verified" else _("Pending")
+
+    @display(description=gettext_lazy("Name of the record"))
+    def record_name(self, row: SenderDomain) -> str:
+        return row.record_name
+
+    @display(description=gettext_lazy("Value of the record"))
+    def record_value(self, row: SenderDomain) -> str:
+        return row.record_value
+
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
@@ -40,34 +58,42 @@ class SenderDomainAdmin(ReadOnlyAdmin):
         if request.method == "GET":
             try:
                 row = get_wanted_domain()
-                step = f"Set the TXT record {row.record_name} of {row.domain} to {row.record_value}, then look it up."
-                step = f"{row.domain} is verified." if row.status == "verified" else step
+                step = _("Set the TXT record %(name)s of %(domain)s to %(value)s, then look it up.") % {
+                    "name": row.record_name,
+                    "domain": row.domain,
+                    "value": row.record_value,
+                }
+                step = (
+                    _("%(domain)s is verified.") % {"domain": row.domain}
+                    if row.status == "verified"
+                    else step
+                )
             except Refusal as refusal:
                 # The account has no sender address yet.
-                step = refusal.detail
+                step = explain(refusal)
             self.message_user(request, step)
         return super().changelist_view(request, extra_context)
 
     @dialog_action(
-        "Look up the record",
-        description="Looks up the TXT record. The result appears here within seconds.",
-        submit="Look up",
+        gettext_lazy("Look up the record"),
+        description=gettext_lazy("Looks up the TXT record. The result appears here within seconds."),
+        submit=gettext_lazy("Look up"),
         icon="dns",
     )
-    def look_up(self, request: HttpRequest, row: SenderDomain, fields: Mapping[str, object]) -> str:
+    def look_up(self, request: HttpRequest, row: SenderDomain, fields: Mapping[str, object]) -> StrOrPromise:
         return _enqueue_lookup(row)
 
     @dialog_action(
-        "Look up the record of the sender address",
-        description="Looks up the TXT record for the domain of the account's email_from.",
-        submit="Look up",
+        gettext_lazy("Look up the record of the sender address"),
+        description=gettext_lazy("Looks up the TXT record for the domain of the account's email_from."),
+        submit=gettext_lazy("Look up"),
         icon="dns",
     )
-    def look_up_new(self, request: HttpRequest, row: None, fields: Mapping[str, object]) -> str:
+    def look_up_new(self, request: HttpRequest, row: None, fields: Mapping[str, object]) -> StrOrPromise:
         return _enqueue_lookup(save_wanted_domain())
 
 
-def _enqueue_lookup(row: SenderDomain) -> str:
+def _enqueue_lookup(row: SenderDomain) -> StrOrPromise:
     now = timezone.now()
     # By a worker, as a look-up may take seconds and this request has a transaction open.
     enqueue(
@@ -76,4 +102,7 @@ def _enqueue_lookup(row: SenderDomain) -> str:
         idempotency_key=f"sender_domain/{row.pk}/{now.isoformat()}",
         now=now,
     )
-    return f"The record of {row.domain} is being looked up. Reload the page in a moment."
+    return format_lazy(
+        gettext_lazy("The record of {domain} is being looked up. Reload the page in a moment."),
+        domain=row.domain,
+    )

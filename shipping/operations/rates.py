@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from commerce.errors import FieldError, NotFound, ValidationFailed
+from commerce.wording import Wording
 from shipping.errors import RateMustBeFree, TooManyRates
 from shipping.locks import lock_method, lock_rate
 from shipping.models import BOUNDED, LIVE, ShippingMethod, ShippingRate
@@ -65,7 +66,11 @@ def _require_sound(rate: ShippingRate, *, mode: str) -> None:
     for bounded in BOUNDED:
         low, high = getattr(rate, f"min_{bounded}"), getattr(rate, f"max_{bounded}")
         if low is not None and high is not None and low > high:
-            errors.append(FieldError(f"min_{bounded}", "above_max", f"Must be at most max_{bounded}."))
+            errors.append(
+                FieldError(
+                    f"min_{bounded}", "above_max", Wording("Must be at most max_%(bound)s.", bound=bounded)
+                )
+            )
     if mode == RateMode.FLAT:
         errors += [
             FieldError(bound, "not_allowed", "A flat rate can't have bounds.") for bound in rate.bounds

@@ -6,12 +6,14 @@ from django.utils.functional import Promise
 
 from commerce.backoffice.display import format_money
 from commerce.backoffice.empty_lists import describe_empty_list
-from commerce.backoffice.history import render_changes
+from commerce.backoffice.history import render_changes, title_person, translate_summary
 from commerce.backoffice.saved_filters import Tab
 
 register = template.Library()
 register.simple_tag(format_money, name="money")
 register.simple_tag(render_changes, name="changes")
+register.simple_tag(translate_summary, name="summary")
+register.simple_tag(title_person, name="person")
 
 
 @register.filter

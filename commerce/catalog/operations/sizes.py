@@ -6,6 +6,7 @@ from commerce.errors import FieldError, ValidationFailed
 from commerce.paging import MAX_PAGE_BYTES
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
+from commerce.wording import Wording
 
 # With 100 variants, they can have prices in 390 markets; with 2,000 variants, in about 16.
 MAX_PRODUCT_BYTES = MAX_PAGE_BYTES
@@ -23,5 +24,7 @@ def require_size(product: Product, *, field: str) -> None:
     """Raise `TooLarge` for this field if the product, which the caller has locked and changed, is too large now."""
     measured = Product.objects.filter(pk=product.pk).annotate(bytes_of_variants=bytes_of_variants())
     if measured.values_list("bytes_of_variants", flat=True).get() > MAX_PRODUCT_BYTES:
-        detail = f"The product's variants and prices would take more than {MAX_PRODUCT_BYTES} bytes."
+        detail = Wording(
+            "The product's variants and prices would take more than %(bytes)s bytes.", bytes=MAX_PRODUCT_BYTES
+        )
         raise ValidationFailed.of_errors([FieldError(field, "too_large", detail)])
