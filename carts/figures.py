@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from carts.models import Cart
 from commerce.backoffice.days import Period
+from commerce.backoffice.display import format_count, format_share
 from commerce.backoffice.figures import Figure, Window, register_figures
 from commerce.backoffice.filters import period_parameter
 
@@ -21,20 +22,20 @@ def _make_figures(window: Window) -> Iterator[Figure]:
     days = {period_parameter("created_at"): str(window.period)}
     yield Figure(
         title=_("Carts created"),
-        text=f"{created:,}",
+        text=format_count(created),
         count=created,
         page=_PAGE,
         query=days,
-        before=f"{created_before:,}",
+        before=format_count(created_before),
     )
     yield Figure(
         title=_("Carts that became orders"),
-        text=_share(converted, created),
+        text=format_share(converted, created),
         count=converted,
         page=_PAGE,
         query={"status__exact": Cart.Status.CONVERTED.value} | days,
-        before=_share(converted_before, created_before),
-        note=_("%(number)s carts") % {"number": f"{converted:,}"},
+        before=format_share(converted_before, created_before),
+        note=_("%(number)s carts") % {"number": format_count(converted)},
     )
 
 
@@ -44,7 +45,3 @@ def _count(window: Window, period: Period) -> tuple[int, int]:
     carts = Cart.objects.filter(created_at__gte=first, created_at__lt=end)
     created = carts.aggregate(number=Count("pk"))["number"]
     return created, carts.filter(_CONVERTED).count()
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from checkouts.filters import ABANDONED, OPEN
 from checkouts.models import Checkout
 from commerce.backoffice.days import Period
+from commerce.backoffice.display import format_count
 from commerce.backoffice.figures import Figure, Window, register_figures
 from commerce.backoffice.filters import period_parameter
 
@@ -18,7 +19,7 @@ def _make_figures(window: Window) -> Iterator[Figure]:
     are_open = Checkout.objects.filter(OPEN).count()
     yield Figure(
         title=_("Open checkouts"),
-        text=f"{are_open:,}",
+        text=format_count(are_open),
         count=are_open,
         page=_PAGE,
         query={"progress": "open"},
@@ -27,11 +28,11 @@ def _make_figures(window: Window) -> Iterator[Figure]:
     abandoned = _count_abandoned(window, window.period)
     yield Figure(
         title=_("Abandoned checkouts"),
-        text=f"{abandoned:,}",
+        text=format_count(abandoned),
         count=abandoned,
         page=_PAGE,
         query={"progress": "abandoned", period_parameter("created_at"): str(window.period)},
-        before=f"{_count_abandoned(window, window.period.previous()):,}",
+        before=format_count(_count_abandoned(window, window.period.previous())),
     )
 
 

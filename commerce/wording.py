@@ -28,6 +28,13 @@ class Cents(int):
         return f"{int(self)} cents"
 
 
+class BasisPoints(int):
+    """A percentage in basis points inside a `Wording`. The back office shows it as a percentage."""
+
+    def __str__(self) -> str:
+        return f"{int(self)}, which is {int(self) // 100} %"
+
+
 def mark(text: str) -> str:
     """Return the text as it is. `manage.py messages` collects it, and whoever shows it to staff translates it."""
     return text

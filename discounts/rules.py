@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
-from commerce.wording import Wording
+from commerce.wording import BasisPoints, Wording
 
 from .evaluation import CONFIG_COLUMNS
 from .models import Discount
@@ -110,7 +110,11 @@ def _find_value_errors(discount: Discount) -> Iterator[FieldError]:
         elif amount is None and mode != ValueMode.FREE:
             yield FieldError(f"{path}value_amount", "required", "In basis points or cents, by value_mode.")
         elif mode == ValueMode.PERCENTAGE and amount > MAX_BASIS_POINTS:
-            yield FieldError(f"{path}value_amount", "max_value", "Must be at most 10000, which is 100 %.")
+            yield FieldError(
+                f"{path}value_amount",
+                "max_value",
+                Wording("Must be at most %(bound)s.", bound=BasisPoints(MAX_BASIS_POINTS)),
+            )
     # Without one, 5.00 would be taken off in whatever currency the cart has.
     if discount.currency is None and has_amounts(discount):
         yield FieldError("currency", "required", "An amount needs a currency.")

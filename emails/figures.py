@@ -6,6 +6,7 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from commerce.backoffice.days import Period
+from commerce.backoffice.display import format_count
 from commerce.backoffice.figures import Figure, Window, register_figures
 from commerce.backoffice.filters import period_parameter
 from emails.models import EmailDelivery
@@ -20,19 +21,19 @@ def _make_figures(window: Window) -> Iterator[Figure]:
     days = {period_parameter("sent_at"): str(window.period)}
     yield Figure(
         title=_("Emails sent"),
-        text=f"{sent:,}",
+        text=format_count(sent),
         count=sent,
         page=_PAGE,
         query=days,
-        before=f"{sent_before:,}",
+        before=format_count(sent_before),
     )
     yield Figure(
         title=_("Emails that bounced"),
-        text=f"{bounced:,}",
+        text=format_count(bounced),
         count=bounced,
         page=_PAGE,
         query={"bounced_at__isnull": "0"} | days,
-        before=f"{bounced_before:,}",
+        before=format_count(bounced_before),
     )
 
 

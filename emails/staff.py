@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, linebreaks, urlize
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from accounts.models import StaffInvitation, StaffRole
 from accounts.operations.invitations import SEND_INVITATION, hash_token, make_token
@@ -54,18 +55,22 @@ def send_invitation(dispatch: OutboxDispatch) -> Outcome:
         own_role = StaffRole.objects.filter(pk=invitation.own_role_id or 0).first()
     token = make_token(invitation)
     if hash_token(token) != bytes(invitation.token_hash or b""):
-        raise PermanentFailure(_("The secret key has changed since. Send the invitation again."))
-    context = {
-        "shop": to_line(shop),
-        "role": title_of(invitation.role, own_name=own_role.name if own_role else None),
-        "until": date_format(invitation.expires_at, "DATE_FORMAT"),
-        "link": f"{settings.BASE_URL}/backoffice/invitation/{token}/",
-    }
+        raise PermanentFailure("The secret key has changed since. Send the invitation again.")
+    # An earlier release stored no language.
+    with override(dispatch.payload.get("language", "en")):
+        context = {
+            "shop": to_line(shop),
+            "role": title_of(invitation.role, own_name=own_role.name if own_role else None),
+            "until": date_format(invitation.expires_at, "DATE_FORMAT"),
+            "link": f"{settings.BASE_URL}/backoffice/invitation/{token}/",
+        }
+        subject = _("%(shop)s invites you to its staff") % context
+        text = render_to_string("backoffice/emails/invitation.txt", context)
     try:
         send_to_person(
             to_email=invitation.email or "",
-            subject=_("%(shop)s invites you to its staff") % context,
-            text=render_to_string("backoffice/emails/invitation.txt", context),
+            subject=subject,
+            text=text,
             idempotency_key=f"{dispatch.account_id}:{dispatch.idempotency_key}",
         )
     except MessageRefused as error:

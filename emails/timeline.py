@@ -15,12 +15,13 @@ from commerce.outbox.queries import find_dispatch
 from emails.models import EmailDelivery
 from emails.queries import deliveries
 
+# Titles in the timeline of the delivery, and of what the email is about.
 _STEPS = {
-    "sent_at": gettext_lazy("Email sent"),
-    "delivered_at": gettext_lazy("Email delivered"),
-    "opened_at": gettext_lazy("Email opened"),
-    "first_clicked_at": gettext_lazy("Email clicked"),
-    "bounced_at": gettext_lazy("Email bounced"),
+    "sent_at": (gettext_lazy("Sent"), gettext_lazy("Email sent")),
+    "delivered_at": (gettext_lazy("Delivered"), gettext_lazy("Email delivered")),
+    "opened_at": (gettext_lazy("Opened"), gettext_lazy("Email opened")),
+    "first_clicked_at": (gettext_lazy("Clicked"), gettext_lazy("Email clicked")),
+    "bounced_at": (gettext_lazy("Bounced"), gettext_lazy("Email bounced")),
 }
 
 
@@ -28,13 +29,13 @@ _STEPS = {
 def _list_emails(order: Order) -> Iterator[TimelineEntry]:
     for delivery in deliveries(reference_type="order", reference_id=order.pk):
         link = reverse("admin:emails_emaildelivery_change", args=[delivery.pk])
-        for at, title in _list_steps(delivery):
+        for at, _short, title in _list_steps(delivery):
             yield TimelineEntry(at=at, title=title, detail=str(delivery), link=link)
 
 
 def build_delivery_timeline(delivery: EmailDelivery) -> list[TimelineEntry]:
     """From the dispatch to the actions of staff, oldest first. Two statements."""
-    steps = [TimelineEntry(at=at, title=title) for at, title in _list_steps(delivery)]
+    steps = [TimelineEntry(at=at, title=title) for at, title, _long in _list_steps(delivery)]
     queued = TimelineEntry(at=delivery.queued_at, title=_("Queued"))
     # Dispatches are pruned, so an old message has none to link to.
     dispatch = find_dispatch(delivery.idempotency_key, key_space=delivery.key_space)
@@ -44,7 +45,7 @@ def build_delivery_timeline(delivery: EmailDelivery) -> list[TimelineEntry]:
     return sorted([queued, *steps, *list_staff_entries(delivery)], key=lambda entry: entry.at)
 
 
-def _list_steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str]]:
-    for field, title in _STEPS.items():
+def _list_steps(delivery: EmailDelivery) -> Iterator[tuple[datetime, str, str]]:
+    for field, (short, long) in _STEPS.items():
         if at := getattr(delivery, field):
-            yield at, str(title)
+            yield at, str(short), str(long)

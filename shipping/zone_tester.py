@@ -127,7 +127,7 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
             [
                 _("Price"),
                 _("Method"),
-                _("Rate"),
+                _("Shipping rate"),
                 _("Zone"),
                 _("Days"),
                 _("Cash on delivery"),
@@ -138,7 +138,7 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
         ),
         build_table(
             _("Not offered, though the zone covers the address"),
-            [_("Zone"), _("Method"), _("Rate"), _("Why not")],
+            [_("Zone"), _("Method"), _("Shipping rate"), _("Why not")],
             [_build_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
             hidden=len(found.refused_rates) - SHOWN,
         ),

@@ -16,7 +16,7 @@ from accounts.models import Market
 from accounts.queries import current_account
 from commerce.backoffice.charts import Chart, build_chart
 from commerce.backoffice.days import PRESETS, Period, last_days, list_midnights
-from commerce.backoffice.display import format_money
+from commerce.backoffice.display import format_count, format_money
 from commerce.backoffice.figures import (
     Figure,
     Window,
@@ -116,11 +116,11 @@ def _load_sales(window: Window, currency: str) -> dict[str, Any]:
 def _make_figures(period: Period, now: Total, then: Total, currencies: Sequence[str]) -> Iterator[Figure]:
     yield Figure(
         title=_("Orders"),
-        text=f"{now.orders:,}",
+        text=format_count(now.orders),
         count=now.orders,
         page=_ORDERS,
         query=_filter_sold(period),
-        before=f"{then.orders:,}",
+        before=format_count(then.orders),
     )
     for currency in currencies:
         orders, orders_before = now.orders_by_currency[currency], then.orders_by_currency[currency]
@@ -161,7 +161,7 @@ def _draw_charts(
         [(day, by_day[day].orders) for day in period.list_days()],
         colour="text-primary-600",
         before=[(day, by_day[day].orders) for day in before.list_days()],
-        write="{:,}".format,
+        write=format_count,
     )
     for currency in currencies:
         yield build_chart(

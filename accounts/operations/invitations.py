@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language
 
 from accounts.models import StaffInvitation, StaffMembership, User
 from accounts.operations.roles import Grantor, require_power_over
@@ -119,7 +120,12 @@ def _send(invitation: StaffInvitation, *, now: datetime) -> None:
     invitation.save(update_fields=["token_hash", "sendings", "expires_at"])
     enqueue(
         task_name=SEND_INVITATION,
-        payload={"invitation_id": invitation.pk, "sending": invitation.sendings},
+        payload={
+            "invitation_id": invitation.pk,
+            "sending": invitation.sendings,
+            # That of the person who invites: nobody knows the other's.
+            "language": get_language() or "en",
+        },
         idempotency_key=f"{SEND_INVITATION}/{invitation.pk}/{invitation.sendings}",
         now=now,
     )

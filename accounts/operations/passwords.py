@@ -11,6 +11,7 @@ from django.contrib.auth.tokens import default_token_generator
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import get_language
 
 from accounts.models import User
 from commerce.attempts import Counter, Limit, begin_attempt, digest
@@ -36,7 +37,7 @@ def request_reset(*, email: str) -> None:
     # Not through the outbox, whose rows belong to shops. A message that is lost with Redis is asked for again.
     current_app.send_task(
         SEND_PASSWORD_RESET,
-        kwargs={"email": email, "request_id": uuid4().hex},
+        kwargs={"email": email, "request_id": uuid4().hex, "language": get_language() or "en"},
         expires=settings.PASSWORD_RESET_TIMEOUT,
         retry=False,
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from babel.numbers import format_decimal
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -38,6 +39,18 @@ def format_percentage(basis_points: int) -> str:
 def format_weight(grams: int | None) -> str:
     """Format a weight in grams for the reader: `format_weight(1250)` is `1.25 kg` in English."""
     return "-" if grams is None else Weight().format(grams, current_locale())
+
+
+def format_count(number: int) -> str:
+    """Format a number for the reader: `format_count(1234)` is `1,234` in English."""
+    return format_decimal(number, locale=current_locale())
+
+
+def format_share(part: int, whole: int) -> str:
+    """Format a part of a whole for the reader, with one decimal: `format_share(1, 3)` is `33.3 %` in English."""
+    if not whole:
+        return "-"
+    return f"{format_decimal(100 * part / whole, format='0.0', locale=current_locale())} %"
 
 
 def format_time(at: datetime) -> str:

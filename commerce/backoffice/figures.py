@@ -15,6 +15,8 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.http import urlencode
 
+from commerce.backoffice.display import format_count
+
 from .days import Period
 from .lists import COUNTED, BoundedPaginator
 
@@ -164,7 +166,7 @@ def link_to_list(page: str, query: Mapping[str, str | int], *, is_counted: bool 
 
 def _count_task(request: HttpRequest, task: Task) -> CountedTask:
     counter = BoundedPaginator(_find_rows(request, task), 1)
-    text = f"{counter.count:,}+" if counter.has_more else f"{counter.count:,}"
+    text = f"{format_count(counter.count)}+" if counter.has_more else format_count(counter.count)
     return CountedTask(task, text, counter.count)
 
 

@@ -5,6 +5,8 @@ from contextlib import suppress
 import pytest
 from babel import Locale, localedata
 from babel.numbers import list_currencies
+from django.http import HttpRequest
+from django.utils.translation import get_language_from_request
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,4 +193,22 @@ def test_values_are_written_for_inputs_and_for_people(measure, value, locale, sh
     ],
 )
 def test_locale_is_the_first_that_the_browser_asks_for(header, locale):
-    assert str(choose_locale(header)) == locale
+    request = HttpRequest()
+    request.META["HTTP_ACCEPT_LANGUAGE"] = header
+    language = get_language_from_request(request)
+
+    assert str(choose_locale(header, language)) == locale
+
+
+@pytest.mark.parametrize(
+    ("header", "language", "is_chosen", "locale"),
+    [
+        ("fr-FR,de-AT;q=0.8", "de", False, "de_AT"),
+        ("en-US,de-CH;q=0.1", "de", True, "de_CH"),
+        ("en-US", "de", True, "de"),
+        ("de-AT", "en", True, "en"),
+        ("fr-FR", "en", False, "fr_FR"),
+    ],
+)
+def test_locale_belongs_to_the_language_of_the_texts(header, language, is_chosen, locale):
+    assert str(choose_locale(header, language, is_chosen=is_chosen)) == locale

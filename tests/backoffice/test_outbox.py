@@ -116,7 +116,7 @@ def test_dead_dispatches_are_retried_from_the_list(shop, owner):
 
     answer = owner.act(LIST, "retry", *(dispatch.pk for dispatch in dead))
 
-    assert messages_of(answer) == ["2 outbox dispatches retried."]
+    assert messages_of(answer) == ["2 dispatches retried."]
     assert statuses(shop) == {dispatch.pk: "pending" for dispatch in dead}
 
 

@@ -130,7 +130,7 @@ def test_timeline_tells_all_that_happened_in_its_order(order, shop, owner):
     by = f"By {owner.user.username}"
     assert timeline(page) == [
         ("Payment started", "€44.70 by cod"),
-        ("Payment succeeded", "€44.70 by cod"),
+        ("Payment: Succeeded", "€44.70 by cod"),
         ("Placed", "ada@example.com"),
         ("Paid", ""),
         (by, "The order is paid."),

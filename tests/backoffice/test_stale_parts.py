@@ -53,8 +53,8 @@ def test_amount_is_not_edited_beside_a_unit_that_others_changed(shop, owner):
     refused = owner.post(path_of(discount), sent | {"value_amount": "30"})
 
     said = (
-        "After you opened this page, somebody else changed “Currency” to “EUR” and changed “Value mode” "
-        "to “Fixed Amount”. Check and save again."
+        "After you opened this page, somebody else changed “Currency” to “EUR”. Check and save again. "
+        "After you opened this page, somebody else changed “Value mode” to “Fixed Amount”. Check and save again."
     )
     assert errors_of(refused) == {"value_amount": [said]}
     assert stored(shop, discount, "value_amount") == {"value_amount": 5000}
