@@ -36,7 +36,7 @@ def test_page_is_in_the_chosen_language_or_else_the_browsers(shop, owner, header
     assert language_of(page) == language
 
 
-@pytest.mark.parametrize("path", ["login/", "password-reset/", "invitation/none/"])
+@pytest.mark.parametrize("path", ["login/", "password-reset/", "invitation/"])
 def test_pages_before_the_log_in_are_in_the_browsers_language(db, path):
     assert language_of(Client(**GERMAN).get(ROOT + path)) == "de"
 
