@@ -3,7 +3,7 @@ BIN := .venv/bin
 UV := $(shell sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)
 
 .SILENT:
-.PHONY: run test demo bench manage lint openapi messages examples docs embedded dev install
+.PHONY: run test demo bench manage lint openapi messages examples pictures docs embedded dev install
 
 # Runs everything on this machine until Ctrl-C. DATA_DIR and PORT choose where.
 run: embedded
@@ -51,6 +51,10 @@ messages: dev
 # Records the examples of the API document anew, from requests to the application. Then `make openapi` puts them in.
 examples: dev
 	RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q -n 0 tests/examples
+
+# Takes the pictures of the back office in docs/backoffice anew, during the test of a day's work.
+pictures: dev
+	PICTURES=1 $(BIN)/python -m pytest -q -n 0 tests/backoffice/day
 
 # Builds the documentation as a site, which `make run` serves at /docs/guide/. Broken links and pages missing from mkdocs.yml fail.
 docs: export NO_MKDOCS_2_WARNING := 1
