@@ -1,3 +1,17 @@
+# The sources with the documentation's site, which the web serves at /docs/guide/.
+FROM python:3.11-slim AS sources
+
+ENV NO_MKDOCS_2_WARNING=1
+WORKDIR /app
+
+COPY requirements/docs.txt requirements/
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/docs.txt
+
+COPY . .
+# The links between documents, code and tests are checked. Afterwards only the API document is needed.
+RUN mkdocs build --quiet && mv docs/openapi.json . && rm -r docs/* tests && mv openapi.json docs/
+
+
 FROM python:3.11-slim
 
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 STATIC_ROOT=/app/static DATA_DIR=/data
@@ -9,7 +23,7 @@ COPY requirements/*.txt requirements/
 RUN pip install --no-cache-dir --require-hashes --only-binary :all: -r requirements/base.txt \
     ${EXTRA_REQUIREMENTS:+-r "requirements/${EXTRA_REQUIREMENTS}.txt"}
 
-COPY . .
+COPY --from=sources /app .
 # Loading the settings requires these variables; collecting files connects to nothing.
 RUN SECRET_KEY=build DATABASE_URL=postgres://build DATABASE_OWNER_URL=postgres://build REDIS_URL=redis://build \
     python manage.py collectstatic --no-input --verbosity=0

@@ -31,9 +31,33 @@ INSTRUCTION = re.compile(r"^([A-Z]+) ((?:.*\\\n)*.*)", re.MULTILINE)
 VARIABLE = re.compile(r"\$\{(\w+)(?::[?-]([^}]*))?\}")
 
 
-def instructions(name: str) -> list[str]:
+def instructions(name: str, *, of: str = DOCKERFILE) -> list[str]:
     """The arguments of each instruction of this kind, on one line each."""
-    return [text.replace("\\\n", " ") for kind, text in INSTRUCTION.findall(DOCKERFILE) if kind == name]
+    return [text.replace("\\\n", " ") for kind, text in INSTRUCTION.findall(of) if kind == name]
+
+
+def stages() -> tuple[str, str]:
+    """The part of the Dockerfile that builds the documentation, and the part that makes the image."""
+    first, second = re.split(r"^(?=FROM )", DOCKERFILE, flags=re.MULTILINE)[1:]
+    return first, second
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Path:
+    """A copy of what Docker would see of the project."""
+    rules = (settings.BASE_DIR / ".dockerignore").read_text().split()
+    assert (rules[0], rules[-1]) == ("*", "**/__pycache__")
+    for pattern in rules[1:-1]:
+        found = list(settings.BASE_DIR.glob(pattern.removeprefix("!")))
+        assert found, f"{pattern} names nothing."
+        for path in found:
+            target = tmp_path / "context" / path.relative_to(settings.BASE_DIR)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(path, target)
+    return tmp_path / "context"
 
 
 def test_dockerfile_is_linted():
@@ -69,20 +93,38 @@ def test_compose_has_only_what_its_specification_knows():
         assert all(isinstance(part, str) for part in service.get("command", []))
 
 
-def test_image_has_what_its_commands_need(tmp_path):
-    copied = [line.split() for line in instructions("COPY")]
+def test_image_has_what_its_commands_need(context, tmp_path):
+    building, serving = stages()
 
-    assert copied == [["requirements/*.txt", "requirements/"], [".", "."]]
-    [install, collect, prepare] = instructions("RUN")
+    assert [line.split() for line in instructions("COPY", of=building)] == [
+        ["requirements/docs.txt", "requirements/"],
+        [".", "."],
+    ]
+    [install, build] = instructions("RUN", of=building)
+    run_shell(
+        install.replace("pip install", f"{sys.executable} -m pip install --quiet --dry-run"), folder=context
+    )
+    run_shell(build.replace("mkdocs", f"{sys.executable} -m mkdocs"), folder=context, NO_MKDOCS_2_WARNING="1")
+    assert [line.split() for line in instructions("COPY", of=serving)] == [
+        ["requirements/*.txt", "requirements/"],
+        ["--from=sources", "/app", "."],
+    ]
+    assert not (context / "tests").exists()
+    assert [path.name for path in (context / "docs").iterdir()] == ["openapi.json"]
+    # Where the web looks for it.
+    assert "Move a shop here" in (context / ".site" / "docs" / "guide" / "index.html").read_text()
+    [install, collect, prepare] = instructions("RUN", of=serving)
     for extra in ("", "telemetry"):
         # pip checks the files, their hashes and that they agree, and installs nothing.
         environment = {"EXTRA_REQUIREMENTS": extra}
         run_shell(
             install.replace("pip install", f"{sys.executable} -m pip install --quiet --dry-run"),
+            folder=context,
             **environment,
         )
     collected = run_shell(
         collect.replace("python manage.py", f"{sys.executable} manage.py"),
+        folder=context,
         STATIC_ROOT=str(tmp_path / "static"),
     )
     assert collected == ""
@@ -93,10 +135,10 @@ def test_image_has_what_its_commands_need(tmp_path):
         assert shutil.which(program, path="/usr/sbin:/usr/bin:/bin"), program
 
 
-def run_shell(command: str, **environment: str) -> str:
+def run_shell(command: str, *, folder: Path = settings.BASE_DIR, **environment: str) -> str:
     done = subprocess.run(
         ["/bin/sh", "-c", command],
-        cwd=settings.BASE_DIR,
+        cwd=folder,
         env=os.environ | environment,
         capture_output=True,
         text=True,
