@@ -60,7 +60,8 @@ class TemplateRefused(Exception):
 class RenderRequest:
     """Liquid templates and their variables. `ctx` is JSON; its keys are the top-level variables.
 
-    A trusted body is the platform's own. The MJML is checked only if `wants_warnings`.
+    A trusted body is the platform's own. For `is_compiled_once` see emails/renderer/compiled_templates.py. The MJML is
+    checked only if `wants_warnings`.
     """
 
     body_source: str
@@ -71,6 +72,7 @@ class RenderRequest:
     body_text_template: str | None = None
     source_format: str = "mjml"
     is_trusted: bool = False
+    is_compiled_once: bool = False
     wants_warnings: bool = False
 
 

@@ -23,6 +23,9 @@ from emails.renderer_client import RenderRequest
 
 FALLBACK_LOCALE = "en"
 
+# Templates in which Liquid doesn't change how MJML lays out what it leaves (emails/renderer/compiled_templates.py).
+COMPILED_ONCE = {"order.cancelled", "order.confirmation", "order.shipped", "voucher.issued"}
+
 _CONTENT = "${content}"
 _TAG = re.compile("<[^>]*>")
 
@@ -86,6 +89,7 @@ def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account
         before, after = _read_layout("layout.mjml", texts)
         # On one line, so that errors name lines as the author counts them.
         body = before.replace("\n", " ") + body + after
+    is_trusted = is_of_platform(source)
     return RenderRequest(
         body_source=body,
         subject_template=source.subject,
@@ -93,7 +97,8 @@ def prepare_rendering(source: TemplateSource, ctx: dict[str, object], *, account
         body_text_template=source.text,
         ctx={"account": variables} | ctx,
         locale=source.locale,
-        is_trusted=is_of_platform(source),
+        is_trusted=is_trusted,
+        is_compiled_once=is_trusted and source.template_key in COMPILED_ONCE,
     )
 
 

@@ -57,6 +57,8 @@ def find_cldr_locale(tag: str) -> Locale:
     return Locale("en")
 
 
+# An email shows the same amounts in its HTML and in its text. 30 µs without the cache.
+@lru_cache(maxsize=256)
 def format_money(minor_units: int, currency: str, locale: Locale) -> str:
     """An amount in minor units (cents, in most currencies), with the currency's sign and all its decimals."""
     amount = Decimal(minor_units).scaleb(-_count_minor_digits(currency))

@@ -1,7 +1,8 @@
 """Sandboxed Liquid: no files, no raw HTML from variables, no attribute access, and a limit on every cost."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from liquid import BoundTemplate, Environment, Token
 from liquid.builtin.expressions.primitive import RangeLiteral
@@ -77,9 +78,27 @@ def render_text(source: str, variables: Mapping[str, object], *, field: str) -> 
     return _render(_TEXT, source, variables, field)
 
 
+def parse_html(source: str) -> BoundTemplate:
+    """Parse a template that `render_html` takes. Raises `LiquidError`."""
+    return _HTML.from_string(source)
+
+
+def render_parsed(template: BoundTemplate, variables: Mapping[str, object], *, field: str) -> str:
+    """As `render_html`, with what `parse_html` returned."""
+    with _translating(field):
+        return template.render(variables)
+
+
 def _render(environment: Environment, source: str, variables: Mapping[str, object], field: str) -> str:
-    try:
+    with _translating(field):
         return _parsed.get(environment, source).render(variables)
+
+
+@contextmanager
+def _translating(field: str) -> Iterator[None]:
+    """Turn the errors of Liquid and of filters into problems."""
+    try:
+        yield
     except (MemoryError, RecursionError):
         # Passed on to `limit_resources`, which reports them as a limit.
         raise

@@ -15,7 +15,8 @@ _LOCALE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}")
 class Message:
     """Templates and the variables they are rendered with. `locale` is a language tag such as `cs-CZ`.
 
-    `is_trusted` says that the body is the platform's own, apart from its variables.
+    `is_trusted` says that the body is the platform's own, apart from its variables. `is_compiled_once` says that it is one
+    for compiled_templates.py as well.
     """
 
     body_source: str
@@ -25,6 +26,7 @@ class Message:
     preheader_template: str | None
     body_text_template: str | None
     is_trusted: bool
+    is_compiled_once: bool
     wants_warnings: bool
 
 
@@ -58,6 +60,7 @@ def parse_message(document: dict[str, object]) -> Message:
         preheader_template=reader.read_optional_text("preheader_template"),
         body_text_template=reader.read_optional_text("body_text_template"),
         is_trusted=reader.read_flag("is_trusted", default=False),
+        is_compiled_once=reader.read_flag("is_compiled_once", default=False),
         wants_warnings=reader.read_flag("wants_warnings", default=True),
     )
     if reader.errors:

@@ -57,7 +57,7 @@ def compile_mjml(
     warnings = prepared.warnings if wants_warnings else None
     try:
         document = read_document(prepared.mjml, warnings=warnings)
-        html = _compile(document) if is_trusted else run_in_child(lambda: _compile(document))
+        html = compile_document(document) if is_trusted else run_in_child(lambda: compile_document(document))
     except (MemoryError, RecursionError, Problem):
         # The first two are passed on to `limit_resources`, which reports them as a limit.
         raise
@@ -66,13 +66,21 @@ def compile_mjml(
         logger.info("MJML was refused by its compiler", exc_info=True)
         reason = str(error) or type(error).__name__
         raise InvalidMjml(f"The MJML can't be compiled: {reason}") from error
-    if len(html) > MAX_HTML_CHARACTERS:
-        raise TemplateLimitExceeded(TOO_MUCH_HTML)
+    check_size(html)
     return CompiledBody(html=html, warnings=_shorten(warnings or []))
 
 
-def _compile(document: Document) -> str:
-    """One character more than a message may have tells that there are more: the worker's memory is limited too."""
+def check_size(html: str) -> None:
+    """Raises `TemplateLimitExceeded`."""
+    if len(html) > MAX_HTML_CHARACTERS:
+        raise TemplateLimitExceeded(TOO_MUCH_HTML)
+
+
+def compile_document(document: Document) -> str:
+    """Compile what was read. Raises whatever the libraries raise.
+
+    One character more than a message may have tells that there are more: the worker's memory is limited too.
+    """
     skeleton = Skeleton(document)
     # mrml's own list of fonts is left empty: it looks for their names only in attributes.
     html = mrml.to_html(skeleton.mjml, render_options=mrml.RenderOptions(fonts={})).content

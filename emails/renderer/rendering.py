@@ -1,9 +1,12 @@
-"""Renders one message: first Liquid, then MJML, then the text."""
+"""Renders one message: its subject, its HTML and its text."""
 
+from collections.abc import Mapping
+
+from emails.renderer.compiled_templates import render_compiled
 from emails.renderer.limits import MAX_LINE_CHARACTERS
 from emails.renderer.liquid_templates import render_html, render_text
 from emails.renderer.message import Message, MjmlWarning, RenderedMessage
-from emails.renderer.mjml_compiler import compile_mjml
+from emails.renderer.mjml_compiler import CompiledBody, compile_mjml
 from emails.renderer.plain_text import cut_line, extract_text, join_lines, tidy
 
 
@@ -25,15 +28,7 @@ def render_message(message: Message) -> RenderedMessage:
     ]
     # A real message may have a longer title than the sample, and the customer still needs it: so it is cut, not refused.
     lines = {name: cut_line(line) for name, line in lines.items()}
-    # Liquid before MJML, so that loops and conditions may hold whole sections.
-    source = render_html(message.body_source, variables, field="body_source")
-    # HTML has no NUL, and PostgreSQL doesn't store it. A filter can decode one from `%00`.
-    body = compile_mjml(
-        source.replace("\0", ""),
-        preheader=lines.get("preheader"),
-        is_trusted=message.is_trusted,
-        wants_warnings=message.wants_warnings,
-    )
+    body = _render_body(message, variables, preheader=lines.get("preheader"))
     if message.body_text_template is None:
         text = extract_text(body.html)
     else:
@@ -44,4 +39,19 @@ def render_message(message: Message) -> RenderedMessage:
         subject=lines["subject"],
         preheader=lines.get("preheader"),
         warnings=warnings + body.warnings,
+    )
+
+
+def _render_body(message: Message, variables: Mapping[str, object], *, preheader: str | None) -> CompiledBody:
+    if message.is_compiled_once and not message.wants_warnings:
+        html = render_compiled(message.body_source, variables, preheader=preheader, field="body_source")
+        return CompiledBody(html=html, warnings=[])
+    # Liquid before MJML, so that loops and conditions may hold whole sections.
+    source = render_html(message.body_source, variables, field="body_source")
+    # HTML has no NUL, and PostgreSQL doesn't store it. A filter can decode one from `%00`.
+    return compile_mjml(
+        source.replace("\0", ""),
+        preheader=preheader,
+        is_trusted=message.is_trusted,
+        wants_warnings=message.wants_warnings,
     )

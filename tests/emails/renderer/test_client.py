@@ -67,6 +67,7 @@ def test_request_carries_every_field(httpserver):
         "preheader_template": None,
         "body_text_template": None,
         "is_trusted": False,
+        "is_compiled_once": False,
         "wants_warnings": False,
     }
 

@@ -46,6 +46,7 @@ def test_every_wrong_field_is_named(post):
         preheader_template=1,
         locale="../en",
         is_trusted=1,
+        is_compiled_once=1,
     )
 
     assert response.status_code == 422
@@ -59,6 +60,7 @@ def test_every_wrong_field_is_named(post):
         ("locale", "invalid"),
         ("preheader_template", "invalid"),
         ("is_trusted", "invalid"),
+        ("is_compiled_once", "invalid"),
     ]
 
 
