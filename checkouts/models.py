@@ -81,6 +81,8 @@ class Checkout(Totals, AccountOwned):
     seller_name: str
     seller_handle: str
     seller_timezone: str
+    # Read only when it is completed.
+    own_settings: str | None
 
     class Meta(AccountOwned.Meta):
         db_table = "checkouts"

@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 from carts.operations import convert_cart, prepare_conversion
 from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
+from commerce.configuration.queries import own_settings_sql
 from commerce.errors import NotFound
 from commerce.payments.connectors import has_gateway
 from commerce.queries import get_or_not_found
@@ -20,18 +21,16 @@ from commerce.tenancy.statements import Call, Prepared, Result, send
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, OPEN_PHASES, Phase
 
-_COLUMNS = Columns(
-    Checkout,
-    "k",
-    {
-        "cart_token": "c.token",
-        "order_token": "o.token",
-        "seller_vat_number": "s.vat_number",
-        "seller_name": "s.name",
-        "seller_handle": "s.handle",
-        "seller_timezone": "s.default_timezone",
-    },
-)
+_FURTHER = {
+    "cart_token": "c.token",
+    "order_token": "o.token",
+    "seller_vat_number": "s.vat_number",
+    "seller_name": "s.name",
+    "seller_handle": "s.handle",
+    "seller_timezone": "s.default_timezone",
+}
+_COLUMNS = Columns(Checkout, "k", _FURTHER)
+_COLUMNS_TO_COMPLETE = Columns(Checkout, "k", _FURTHER | {"own_settings": own_settings_sql("k.account_id")})
 _OWN_COLUMNS = Columns(Checkout, "k")
 _LINE_COLUMNS = Columns(CheckoutLineItem, "l")
 _ATTEMPT_COLUMNS = Columns(CheckoutPaymentAttempt, "a")
@@ -57,7 +56,7 @@ _READ = Prepared(_READ_TEXT, reads=True)
 _LOCK = Prepared(f"{_READ_TEXT} FOR NO KEY UPDATE OF k")
 _CONVERT_AND_LOCK = prepare_conversion(
     cart="SELECT k.cart_id FROM checkouts k WHERE k.account_id = %(account_id)s AND k.token = %(token)s",
-    following=_FIND.format(columns=_COLUMNS.sql, lines=_FROZEN_LINES, carts="converted")
+    following=_FIND.format(columns=_COLUMNS_TO_COMPLETE.sql, lines=_FROZEN_LINES, carts="converted")
     + " FOR NO KEY UPDATE OF k",
 )
 # A subquery instead of a join: it is run first, and its result is looked up in an index. Where statistics promise few rows,
@@ -144,10 +143,11 @@ def read_checkouts(found: Result) -> list[Checkout]:
 def lock_and_convert_cart(token: str, *, now: datetime) -> LoadedCheckout:
     """Like `lock_checkout`, and mark the cart as ordered, which locks it before the checkout.
 
-    The caller rolls that back if the checkout isn't completed. Of a completed one, the order's token may be missing.
+    The checkout has its account's `own_settings` too. The caller rolls the mark back if the checkout isn't completed. Of a
+    completed one, the order's token may be missing.
     """
     found = convert_cart(_CONVERT_AND_LOCK, then_locks=Resource.CHECKOUT, now=now, token=token)
-    return _load(found, token)
+    return _load(found, token, _COLUMNS_TO_COMPLETE)
 
 
 def lock_checkout_for(operation: str, token: str, *, now: datetime) -> LoadedCheckout:
@@ -218,11 +218,11 @@ def _identify(token: str) -> dict[str, object]:
     return {"account_id": current_account_id(), "token": token}
 
 
-def _load(found: Result, token: str) -> LoadedCheckout:
+def _load(found: Result, token: str, columns: Columns[Checkout] = _COLUMNS) -> LoadedCheckout:
     if not found.rows:
         raise NotFound
-    *columns, lines, are_current = found.rows[0]
-    (checkout,) = _COLUMNS.read([columns])
+    *values, lines, are_current = found.rows[0]
+    (checkout,) = columns.read([values])
     rows = orjson.loads(lines) if lines else []
     if not are_current:
         (reread,) = send(_LINES.call(_identify(token)))

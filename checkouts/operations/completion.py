@@ -15,6 +15,7 @@ from checkouts.queries import (
     require_phase,
 )
 from checkouts.totals import AMOUNTS
+from commerce.configuration.queries import parse_own_settings
 from commerce.customers.operations import record_purchase
 from commerce.events.operations import publish_many
 from commerce.inventory.reservations import commit
@@ -96,7 +97,13 @@ def complete_checkout(
         "handle": checkout.seller_handle,
         "timezone": checkout.seller_timezone,
     }
-    enqueue_confirmation(order, loaded.charged_lines, account=shown, now=now)
+    enqueue_confirmation(
+        order,
+        loaded.charged_lines,
+        account=shown,
+        own_settings=parse_own_settings(checkout.own_settings),
+        now=now,
+    )
     return loaded
 
 

@@ -28,9 +28,7 @@ def settings_query() -> Call:
 
 
 def read_own_settings_found(found: Result) -> dict[str, Value]:
-    known = known_settings()
-    # A setting that no app declares any more may still have a row.
-    return {name: orjson.loads(value) for name, value in found.rows if name in known}
+    return _known({name: orjson.loads(value) for name, value in found.rows})
 
 
 def lock_settings() -> None:
@@ -45,13 +43,24 @@ def read_settings() -> dict[str, Value]:
 
 
 def own_settings_sql(account: str) -> str:
-    """The SQL expression of the account's own settings, for `parse_settings`. `account` is that of its id."""
+    """The SQL expression of the account's own settings, for `parse_settings` and `parse_own_settings`. `account` is that of its id."""
     return f"(SELECT json_object_agg(a.name, a.value)::text FROM account_settings a WHERE a.account_id = {account})"  # noqa: S608
 
 
 def parse_settings(own: str | None) -> dict[str, Value]:
     """Parse the value of `own_settings_sql`. Return what `read_settings` does."""
-    return _complete(orjson.loads(own) if own else {})
+    return _complete(parse_own_settings(own))
+
+
+def parse_own_settings(own: str | None) -> dict[str, Value]:
+    """Parse the value of `own_settings_sql`: the values that the account has set itself, by name."""
+    return _known(orjson.loads(own) if own else {})
+
+
+def _known(own: dict[str, Value]) -> dict[str, Value]:
+    known = known_settings()
+    # A setting that no app declares any more may still have a row.
+    return {name: value for name, value in own.items() if name in known}
 
 
 def _complete(own: dict[str, Value]) -> dict[str, Value]:

@@ -1,13 +1,14 @@
 """The emails about an order. Their variables are stored with the dispatch, so later changes don't alter them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
+from commerce.configuration.registry import Value
 from commerce.formats import as_text, timestamp
 from commerce.mail import EmailKind, enqueue_email
-from commerce.payments.bank_account import read_bank_account
+from commerce.payments.bank_account import find_bank_account
 from commerce.payments.connectors import BANK_TRANSFER
 from commerce.taxes.vat import VatNumber
 
@@ -28,13 +29,18 @@ CANCELLED = EmailKind[OrderVariables]("order.cancelled", reference_type="order")
 
 
 def enqueue_confirmation(
-    order: Order, lines: Sequence[FrozenLine], *, account: dict[str, str], now: datetime
+    order: Order,
+    lines: Sequence[FrozenLine],
+    *,
+    account: dict[str, str],
+    own_settings: Mapping[str, Value],
+    now: datetime,
 ) -> None:
-    """Enqueue the confirmation, in the transaction that places the order."""
+    """Enqueue the confirmation, in the transaction that places the order. `own_settings` are those of its account."""
     variables = _make_variables(order, lines)
     variables["account"] = account
     if order.payment_method == BANK_TRANSFER.code and order.amount_due_cents:
-        bank_account = read_bank_account()
+        bank_account = find_bank_account(own_settings)
         variables["order"]["bank_account"] = None if bank_account is None else asdict(bank_account)
     _enqueue(CONFIRMATION, order, variables, now=now)
 

@@ -1,11 +1,11 @@
 """The bank account to which customers of a shop transfer what they owe."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stdnum import bic, iban
 from stdnum.exceptions import ValidationError
 
-from commerce.configuration.queries import read_own_settings
 from commerce.configuration.registry import InvalidValue, Text, Value, installation_value
 
 _PREFIX = "commerce.payments.bank_account_"
@@ -81,9 +81,8 @@ class BankAccount:
     note: str
 
 
-def read_bank_account() -> BankAccount | None:
-    """Read the bank account of the account in scope, with one statement; None if it has set none."""
-    own = read_own_settings()
+def find_bank_account(own: Mapping[str, Value]) -> BankAccount | None:
+    """Find the bank account among the values that an account has set itself; None if neither it nor the installation has one."""
     names = [setting.name for setting in SETTINGS]
     # Never one shop's account number with the installation's holder.
     has_own = any(own.get(name) for name in names)
