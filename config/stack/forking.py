@@ -75,6 +75,7 @@ class ForkRequest:
     environment: Mapping[str, str]
     stop_signal: signal.Signals
     parent: int
+    niceness: int
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -121,6 +122,7 @@ class ForkServer(Service):
             environment={**(process.environment or {})},
             stop_signal=process.stop_signal,
             parent=os.getpid(),
+            niceness=process.niceness,
         )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from config.stack.forking import GO, OWN_NAMES, READY, ForkRequest
-from config.stack.processes import call_prctl, end_with_parent
+from config.stack.processes import begin_life, call_prctl
 
 _MODULES = (
     "config.rsgi",
@@ -87,7 +87,7 @@ def _become(request: ForkRequest, *, log: int, channel: socket.socket) -> None:
     deadline = time.monotonic() + _ADOPTION_SECONDS
     while os.getppid() != request.parent and time.monotonic() < deadline:
         time.sleep(0.001)
-    end_with_parent(request.stop_signal, parent=request.parent)
+    begin_life(request.stop_signal, parent=request.parent, niceness=request.niceness)
     channel.send(str(os.getpid()).encode())
     if channel.recv(len(GO)) != GO:
         os._exit(1)

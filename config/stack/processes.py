@@ -58,6 +58,8 @@ class Process:
     pid_file: Path | None = None
     # For a command of the form `python -m module ...`.
     forker: Forker | None = None
+    # How far it stands back while all processors are busy, from 0 to 19 (nice(2)).
+    niceness: int = 0
     _running: Running | None = field(default=None, init=False)
 
     def start(self) -> None:
@@ -83,8 +85,10 @@ class Process:
             stderr=subprocess.STDOUT,
             # Ctrl-C in the terminal would otherwise reach it too, and stop everything at once and in any order.
             start_new_session=True,
-            # Safe despite threads: it makes two system calls and takes no lock.
-            preexec_fn=partial(end_with_parent, self.stop_signal, parent=os.getpid()),  # noqa: PLW1509
+            # Safe despite threads: it makes a few system calls and takes no lock.
+            preexec_fn=partial(  # noqa: PLW1509
+                begin_life, self.stop_signal, parent=os.getpid(), niceness=self.niceness
+            ),
             **(self.user.popen_arguments() if self.user else {}),
         )
 
@@ -160,11 +164,29 @@ class Service(Process):
         raise self.make_timeout_error(seconds)
 
 
+def begin_life(number: signal.Signals, *, parent: int, niceness: int) -> None:
+    """Set this process's priority, and have it end with its parent."""
+    if niceness:
+        _lower_priority(niceness)
+    end_with_parent(number, parent=parent)
+
+
 def end_with_parent(number: signal.Signals, *, parent: int) -> None:
     """Have the kernel signal this process when its parent dies, even by SIGKILL (Linux only)."""
     # The parent may have died before prctl took effect.
     if call_prctl(_PR_SET_PDEATHSIG, int(number)) and os.getppid() != parent:
         os._exit(1)
+
+
+def _lower_priority(niceness: int) -> None:
+    os.setpriority(os.PRIO_PROCESS, 0, niceness)
+    # Most Linux systems first divide the processors among sessions, by a priority that each has of its own (sched(7)).
+    with suppress(OSError):
+        session = os.open("/proc/self/autogroup", os.O_WRONLY)
+        try:
+            os.write(session, str(niceness).encode())
+        finally:
+            os.close(session)
 
 
 def call_prctl(option: int, value: "int | ctypes.Array[ctypes.c_char]") -> bool:

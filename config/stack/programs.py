@@ -29,6 +29,10 @@ CONNECTION_OPTIONS = (
     *("--http1-header-read-timeout", "60000", "--http1-buffer-size", "65536"),
 )
 
+# A shopper waits for an answer, an email can wait: while requests need all processors, emails and tasks get a third of a
+# web server's share.
+_NICENESS = 5
+
 # The renderer runs templates written by merchants, so it gets no secret and no address of any other service.
 _RENDERER_NAMES = {"HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR", "TZ"}
 
@@ -96,6 +100,7 @@ class Programs:
             *("celery", "-A", "config", "worker", "--hostname", node, "--loglevel", "info"),
             *("--concurrency", "2", "--without-gossip", "--without-mingle"),
             is_ready=partial(_answers_ping, self.environment["REDIS_URL"], node),
+            niceness=_NICENESS,
             **LONG_TIMEOUTS,
         )
 
@@ -115,6 +120,7 @@ class Programs:
             *("gunicorn", "--config", "python:emails.renderer.gunicorn_conf", "--bind", address),
             "emails.renderer.wsgi:application",
             is_ready=partial(answers, address, "/healthz"),
+            niceness=_NICENESS,
         )
         allowed = _RENDERER_NAMES | self._own_environment.keys()
         service.environment = {k: v for k, v in (service.environment or {}).items() if k in allowed}
@@ -141,7 +147,14 @@ class Programs:
             forker=self.fork_server,
         )
 
-    def _service(self, name: str, *arguments: str, is_ready: Callable[[], bool], **defaults: str) -> Service:
+    def _service(
+        self,
+        name: str,
+        *arguments: str,
+        is_ready: Callable[[], bool],
+        niceness: int = 0,
+        **defaults: str,
+    ) -> Service:
         return Service(
             name=name,
             command=[self.interpreter.executable, "-m", *arguments],
@@ -151,6 +164,7 @@ class Programs:
             user=self.interpreter.user,
             is_ready=is_ready,
             forker=self.fork_server,
+            niceness=niceness,
         )
 
     @property

@@ -20,6 +20,8 @@ from django.conf import settings
 print(sys.argv[1:], os.getsid(0) == os.getpid(), os.environ["DATABASE_STATEMENT_TIMEOUT_S"], flush=True)
 options = settings.DATABASES["default"]["OPTIONS"]["options"]
 print([option for option in options.split() if "statement" in option], "config.rsgi" in sys.modules, flush=True)
+if "priority" in sys.argv:
+    print(os.getpriority(os.PRIO_PROCESS, 0), flush=True)
 if "memory" in sys.argv:
     sizes = {line.split()[0]: int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if line.endswith("kB\\n")}
     print(sizes["Private_Dirty:"] / sizes["Rss:"], flush=True)
@@ -59,6 +61,20 @@ def test_forked_program_runs_as_if_started_by_itself(place: Path):
 
     assert shown == "3 Adopted\n"
     assert (place / "log").read_text() == "['one', 'two'] True 7\n['statement_timeout=7s'] True\n"
+
+
+def test_forked_program_has_its_priority(place: Path):
+    run(
+        place,
+        """
+        service = make_service("priority")
+        service.niceness = 5
+        service.start()
+        service.wait_until_ended(seconds=30)
+        """,
+    )
+
+    assert (place / "log").read_text().splitlines()[-1] == "5"
 
 
 def test_forked_program_shares_most_of_its_memory(place: Path):

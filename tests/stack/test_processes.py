@@ -46,6 +46,17 @@ def test_children_of_a_killed_process_end_with_it(place: Path, started):
     assert group_members(group) == []
 
 
+def test_process_that_stands_back_does_so_with_its_children_and_session(place: Path, started):
+    process = started(_shell(HAS_A_CHILD, place, pid_file=place / "pid", niceness=5))
+    group = _noted_pid(process)
+    _wait_for(lambda: len(group_members(group)) > 1)
+
+    assert {os.getpriority(os.PRIO_PROCESS, member.pid) for member in group_members(group)} == {5}
+    session = Path(f"/proc/{group}/autogroup")
+    # Linux may be built without it.
+    assert not session.exists() or session.read_text().endswith(" nice 5\n")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's death")
 def test_process_ends_with_the_one_that_started_it(place: Path):
     starts_another = (
@@ -130,10 +141,10 @@ def test_stranger_with_an_orphans_id_is_left_alone(data: DataDirectory, started)
     assert not data.pid_file("web").exists()
 
 
-def _shell(script: str, folder: Path, *, pid_file: Path | None = None) -> Process:
+def _shell(script: str, folder: Path, *, pid_file: Path | None = None, niceness: int = 0) -> Process:
     """Start a shell whose command line names the folder, like the stack's own programs."""
     command = ["sh", "-c", script, str(folder)]
-    return Process(name="shell", command=command, log=folder / "log", pid_file=pid_file)
+    return Process(name="shell", command=command, log=folder / "log", pid_file=pid_file, niceness=niceness)
 
 
 def _noted_pid(process: Process) -> int:
