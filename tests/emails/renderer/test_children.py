@@ -66,7 +66,7 @@ def worker_ids(service):
 @pytest.mark.parametrize("is_trusted", [True, False])
 def test_only_what_is_not_trusted_is_compiled_in_a_child(monkeypatch, is_trusted):
     own_id = os.getpid()
-    monkeypatch.setattr(mjml_compiler, "_compile", lambda _document: str(os.getpid() == own_id))
+    monkeypatch.setattr(mjml_compiler, "compile_document", lambda _document: str(os.getpid() == own_id))
 
     assert compile_mjml(MJML.format("x"), preheader=None, is_trusted=is_trusted).html == str(is_trusted)
 
