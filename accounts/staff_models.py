@@ -9,7 +9,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models.functions import Cast, Lower
 
-from accounts.roles import BUILT_IN_ROLES
+from accounts.roles import BUILT_IN_ROLES, title_of
 from commerce.tenancy.models import AccountOwned
 
 # A built-in role by its key, or one of the shop's own by its id.
@@ -71,7 +71,7 @@ class StaffMembership(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} ({self.role})"
+        return f"{self.user} ({title_of(self.role, own_name=None)})"
 
 
 class StaffInvitation(AccountOwned):

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from commerce.outbox.models import KeySpace, key_space_field
 from commerce.prefixes import prefix_index
@@ -82,7 +83,7 @@ class EmailDelivery(AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.template_key} to {self.to_email}"
+        return _("%(template)s to %(address)s") % {"template": self.template_key, "address": self.to_email}
 
 
 class EmailDeliveryEvent(AccountOwned):

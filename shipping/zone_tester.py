@@ -17,11 +17,12 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidge
 
 from accounts.models import Market
 from accounts.queries import markets
+from commerce.backoffice.countries import list_countries
 from commerce.backoffice.display import format_money
 from commerce.backoffice.measure_fields import MeasureField, clean_currency
 from commerce.backoffice.measures import Money, Weight
 from commerce.backoffice.tables import build_table, link_page
-from commerce.reference import country_names, currencies
+from commerce.reference import currencies
 from commerce.rules import MAX_SAFE_INTEGER
 
 from .explanations import Offer, RefusedRate, explain
@@ -68,9 +69,7 @@ class ParcelForm(forms.Form):
         first = next(iter(self._markets.values()), None)
         super().__init__(data, initial={"country_code": first.country_code if first else None})
         self._set_choices("market", [(key, str(market)) for key, market in self._markets.items()])
-        self._set_choices(
-            "country_code", [(code, f"{name} ({code})") for code, name in country_names().items()]
-        )
+        self._set_choices("country_code", list_countries())
         self._set_choices(
             "currency", [("", _("The market's")), *((code, code) for code in sorted(currencies()))]
         )

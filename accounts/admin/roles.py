@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectMultipleWidget
 
@@ -16,6 +17,7 @@ from accounts.operations import Grantor
 from accounts.roles import STAFF_AREA, STAFF_SCOPES, holds_all
 from accounts.rules import ROLE
 from commerce.backoffice.audit import describe_changes
+from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.forms import (
     RuledModelForm,
     get_form_state,
@@ -63,11 +65,35 @@ class GrantorsAdmin(EditableAdmin):
             self.delete_for(grantor, row)
 
 
+_AREAS = {
+    "accounts": _("Shop"),
+    "markets": _("Markets"),
+    "products": _("Products"),
+    "inventory": _("Stock"),
+    "customers": _("Customers"),
+    "orders": _("Orders"),
+    "shipping": _("Shipping"),
+    "discounts": _("Discounts"),
+    "vouchers": _("Gift cards"),
+    "emails": _("Emails"),
+    "settings": _("Settings"),
+    "api_keys": _("API keys"),
+    "events": _("Events"),
+    STAFF_AREA: _("Staff"),
+}
+
+
+def _title_scope(scope: str) -> StrOrPromise:
+    access, _underscore, area = scope.partition("_")
+    sentence = _("{area}: read") if access == "read" else _("{area}: read and write")
+    return format_lazy(sentence, area=_AREAS[area])
+
+
 class RoleForm(RuledModelForm):
     scopes = forms.MultipleChoiceField(
         label=_("Scopes"),
         help_text=_("What members with this role may look at and change. Hold Ctrl to select several."),
-        choices=[(scope, scope.replace("_", " ", 1).capitalize()) for scope in STAFF_SCOPES],
+        choices=[(scope, _title_scope(scope)) for scope in STAFF_SCOPES],
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 14}),
     )
 

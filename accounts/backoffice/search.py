@@ -87,7 +87,12 @@ def _search_list(request: HttpRequest, page: str, text: str) -> Iterable[Model]:
     return rows.order_by("-pk")[:_MOST]
 
 
+def _read_text(row: Model, name: str) -> str:
+    show = getattr(row, f"get_{name}_display", None)
+    return str((show() if show else getattr(row, name)) or "")
+
+
 def _describe(source: Source, row: Model) -> Finding:
-    details = (str(getattr(row, name) or "") for name in source.fields)
+    details = (_read_text(row, name) for name in source.fields)
     link = reverse(f"admin:{source.page.replace('.', '_')}_change", args=[row.pk])
     return Finding(source.title, str(row), " · ".join(filter(None, details)), source.icon, link)

@@ -5,10 +5,12 @@
 
 import re
 from collections.abc import Iterator
+from gettext import NullTranslations, translation
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import django
 import unfold
 from babel.messages import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract
@@ -16,7 +18,6 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.utils.translation.template import templatize
-from django.utils.translation.trans_real import DjangoTranslation
 
 from commerce.errors import all_refusals
 
@@ -46,7 +47,7 @@ _KEYWORDS: dict[str, Any] = {
 }
 # What only the APIs refuse.
 _API = re.compile(r"\.api\b|^commerce\.rest|^config|^emails\.renderer\b")
-_IGNORED = {"migrations", "api", "rest", "front", "renderer"}
+_IGNORED = {"migrations", "api", "rest", "front", "management", "renderer", "shop_import"}
 _INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -59,7 +60,7 @@ def collect() -> Catalog:
     known = [_load_django(language) for language in LANGUAGES]
     for message, place in _read_unfold():
         msgid = message if isinstance(message, str) else message[0]
-        if not all(_has(translation, msgid) for translation in known):
+        if not all(_has(each, msgid) for each in known):
             catalog.add(message, locations=[(place, 1)])
     return catalog
 
@@ -160,18 +161,15 @@ def _name(path: Path) -> str:
     return str(path.relative_to(settings.BASE_DIR))
 
 
-def _load_django(language: str) -> DjangoTranslation:
+def _load_django(language: str) -> NullTranslations:
     """Return what Django and its apps bring along, without our own catalogue."""
-    return DjangoTranslation(language, domain="django", localedirs=_list_folders_of_django())
-
-
-def _list_folders_of_django() -> list[str]:
-    import django
-
     root = Path(django.__file__).parent
-    return [str(root / "conf" / "locale"), *map(str, sorted((root / "contrib").glob("*/locale")))]
+    found = NullTranslations()
+    for folder in [root / "conf" / "locale", *sorted((root / "contrib").glob("*/locale"))]:
+        found.add_fallback(translation("django", str(folder), languages=[language], fallback=True))
+    return found
 
 
-def _has(translation: DjangoTranslation, msgid: str) -> bool:
+def _has(known: NullTranslations, msgid: str) -> bool:
     # Texts that are the same in both languages count as missing, so the catalogue has them too.
-    return translation.gettext(msgid) != msgid
+    return known.gettext(msgid) != msgid

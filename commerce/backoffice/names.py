@@ -23,6 +23,7 @@ _NEVER_SHOWN = {"account", "version"}
 def translate_names() -> None:
     """Replace the names of all models by texts that are translated when they are shown."""
     for app in filter(_is_own, apps.get_app_configs()):
+        app.verbose_name = gettext_lazy(str(app.verbose_name))
         for model in app.get_models():
             _translate_model(model)
 
@@ -52,6 +53,9 @@ def list_names() -> Iterator[tuple[str, str]]:
     """Yield each name that the pages show, in English, and where it comes from."""
     shown = {inline.model for page in admin.site._registry.values() for inline in page.inlines}  # noqa: SLF001  Django's own templates read it
     with override("en"):
+        for app in filter(_is_own, apps.get_app_configs()):
+            if any(model in admin.site._registry for model in app.get_models()):  # noqa: SLF001
+                yield str(app.verbose_name), app.label
         for model in sorted({*admin.site._registry, *shown}, key=lambda model: model._meta.label):  # noqa: SLF001
             if _is_own(model._meta.app_config):
                 yield from _list_model(model)

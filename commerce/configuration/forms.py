@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
@@ -47,7 +48,11 @@ def _to_input(value: Value | None) -> str | int | None:
 
 
 def _make_field(setting: Setting, stored: str | int | None) -> forms.Field:
-    shared: dict[str, Any] = {"label": setting.name, "help_text": setting.help, "required": False}
+    shared: dict[str, Any] = {
+        "label": setting.name,
+        "help_text": gettext_lazy(setting.help),
+        "required": False,
+    }
     if setting.is_secret:
         # Shows the mask, so that staff see whether there is a secret. Sent back, it leaves the secret as it is.
         widget = UnfoldAdminPasswordWidget(render_value=True)

@@ -13,3 +13,6 @@ class AccountSetting(AccountOwned):
     class Meta(AccountOwned.Meta):
         db_table = "account_settings"
         constraints = [models.UniqueConstraint(fields=["account", "name"], name="account_settings_name")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -13,7 +13,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
-from commerce.wording import Wording
+from commerce.wording import Wording, mark
 
 Value = str | int | bool
 
@@ -180,20 +180,22 @@ _OWN = (
         name="commerce.checkout.reserve_at",
         default="checkout_enter",
         choices=("checkout_enter", "payment_start"),
-        help="When stock is reserved: when the checkout is created, or when its payment starts.",
+        help=mark("When stock is reserved: when the checkout is created, or when its payment starts."),
     ),
     Integer(
         name="commerce.checkout.session_ttl_minutes",
         default=60,
         min_value=1,
         max_value=1440,
-        help="Minutes until an open checkout is abandoned and its stock released.",
+        help=mark("Minutes until an open checkout is abandoned and its stock released."),
     ),
     Text(
         name="commerce.email.provider_webhook_secret",
         default="",
         is_secret=True,
-        help="Verifies the email provider's events. Without it they are refused, unless the installation allows unsigned ones.",
+        help=mark(
+            "Verifies the email provider's events. Without it they are refused, unless the installation allows unsigned ones."
+        ),
     ),
     Choice(
         name="commerce.email.provider",
@@ -212,42 +214,44 @@ _OWN = (
         ),
         # Its folder isn't pruned, and nothing in it reaches a customer.
         of_installation=("local",),
-        help="Who delivers emails; local leaves them in a folder of the installation.",
+        help=mark("Who delivers emails; local leaves them in a folder of the installation."),
     ),
     ServiceKey(
         name="commerce.email.api_key",
         default="",
         is_secret=True,
-        help="API key of the provider; not used for local and smtp.",
+        help=mark("API key of the provider; not used for local and smtp."),
         of_one_owner=True,
     ),
-    Text(name="commerce.email.smtp_host", default="", help="Name of the SMTP server.", of_one_owner=True),
+    Text(
+        name="commerce.email.smtp_host", default="", help=mark("Name of the SMTP server."), of_one_owner=True
+    ),
     Integer(
         name="commerce.email.smtp_port",
         default=587,
         min_value=1,
         max_value=65535,
-        help="Port of the SMTP server.",
+        help=mark("Port of the SMTP server."),
         of_one_owner=True,
     ),
     Choice(
         name="commerce.email.smtp_security",
         default="starttls",
         choices=("starttls", "tls", "none"),
-        help="How the connection to the SMTP server is encrypted.",
+        help=mark("How the connection to the SMTP server is encrypted."),
         of_one_owner=True,
     ),
     Text(
         name="commerce.email.smtp_username",
         default="",
-        help="User name for the SMTP server; if empty, there is no log-in.",
+        help=mark("User name for the SMTP server; if empty, there is no log-in."),
         of_one_owner=True,
     ),
     Text(
         name="commerce.email.smtp_password",
         default="",
         is_secret=True,
-        help="Password for the SMTP user name.",
+        help=mark("Password for the SMTP user name."),
         of_one_owner=True,
         sent_by=(
             "commerce.email.smtp_host",
@@ -259,7 +263,7 @@ _OWN = (
         name="commerce.email.reply_to",
         default="",
         max_length=254,
-        help="Address for replies, if not the sender's.",
+        help=mark("Address for replies, if not the sender's."),
     ),
 )
 

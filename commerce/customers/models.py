@@ -1,5 +1,6 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext as _
 
 from commerce.prefixes import prefix_index
 from commerce.tenancy.models import AccountOwned
@@ -55,7 +56,7 @@ class Customer(AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return self.email or f"redacted customer {self.pk}"
+        return self.email or _("redacted customer %(id)s") % {"id": self.pk}
 
 
 class Segment(AccountOwned):

@@ -18,6 +18,7 @@ from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.grids import WithGrids
 from commerce.backoffice.inlines import ReadOnlyRows
+from commerce.backoffice.names import list_labels
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
 from commerce.catalog.models import Variant
 from commerce.catalog.variant_numbers import Kind, register_variant_numbers
@@ -63,7 +64,7 @@ class AdjustmentForm(BaseDialogForm):
         widget=UnfoldAdminIntegerFieldWidget,
     )
     reason = forms.ChoiceField(
-        label=_("Reason"), choices=InventoryAdjustment.Reason.choices, widget=UnfoldAdminSelectWidget
+        label=_("Reason"), choices=list_labels(InventoryAdjustment.Reason), widget=UnfoldAdminSelectWidget
     )
 
 

@@ -1,4 +1,5 @@
 from django.db import models
+from django.utils.translation import gettext as _
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -52,7 +53,7 @@ class InventoryLevel(AccountOwned):
         indexes = [models.Index(fields=["account", "variant"], name="inventory_levels_variant")]
 
     def __str__(self) -> str:
-        return f"stock {self.pk}"
+        return _("stock %(id)s") % {"id": self.pk}
 
     @property
     def available(self) -> int:
@@ -116,4 +117,4 @@ class InventoryAdjustment(AccountOwned):
         indexes = [models.Index(fields=["account", "level"], name="inventory_adjustments_level")]
 
     def __str__(self) -> str:
-        return f"{self.reason} {self.delta:+}"
+        return f"{self.get_reason_display()} {self.delta:+}"

@@ -15,6 +15,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from commerce.backoffice.grid_forms import Cell, Change, Column, Row
 from commerce.backoffice.grids import MAX_COLUMNS, GridPage
 from commerce.backoffice.measures import Count
+from commerce.backoffice.names import list_labels
 from commerce.backoffice.options import AccountModelAdmin
 from commerce.catalog.models import Variant
 from commerce.catalog.price_grid import ONLY_LIVE
@@ -28,7 +29,7 @@ from .models import InventoryAdjustment, InventoryLevel, Location
 class ReasonForm(forms.Form):
     reason = forms.ChoiceField(
         label=gettext_lazy("Reason"),
-        choices=InventoryAdjustment.Reason.choices,
+        choices=list_labels(InventoryAdjustment.Reason),
         initial=InventoryAdjustment.Reason.COUNT,
         widget=UnfoldAdminSelectWidget,
     )

@@ -7,6 +7,7 @@ from stdnum import bic, iban
 from stdnum.exceptions import ValidationError
 
 from commerce.configuration.registry import InvalidValue, Text, Value, installation_value
+from commerce.wording import mark
 
 _PREFIX = "commerce.payments.bank_account_"
 
@@ -44,28 +45,30 @@ SETTINGS = (
         name=f"{_PREFIX}holder",
         default="",
         max_length=70,
-        help="Holder of the bank account to which customers transfer money. Shown in the confirmation email.",
+        help=mark(
+            "Holder of the bank account to which customers transfer money. Shown in the confirmation email."
+        ),
         of_one_owner=True,
     ),
     Iban(
         name=f"{_PREFIX}iban",
         default="",
         max_length=42,
-        help="IBAN of the bank account; if empty, the email names no account.",
+        help=mark("IBAN of the bank account; if empty, the email names no account."),
         of_one_owner=True,
     ),
     Bic(
         name=f"{_PREFIX}bic",
         default="",
         max_length=11,
-        help="BIC of the bank, which transfers from outside the SEPA area need.",
+        help=mark("BIC of the bank, which transfers from outside the SEPA area need."),
         of_one_owner=True,
     ),
     Text(
         name=f"{_PREFIX}note",
         default="",
         max_length=255,
-        help="Anything else that customers need for a transfer, such as a local account number.",
+        help=mark("Anything else that customers need for a transfer, such as a local account number."),
         of_one_owner=True,
     ),
 )

@@ -3,6 +3,7 @@ from datetime import datetime
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from commerce.tenancy.fields import AccountForeignKey
 from commerce.tenancy.models import AccountOwned
@@ -116,4 +117,8 @@ class WebhookDelivery(AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.event_type} {self.message_id}, try {self.attempt}"
+        return _("%(event)s %(message)s, try %(attempt)s") % {
+            "event": self.event_type,
+            "message": self.message_id,
+            "attempt": self.attempt,
+        }

@@ -228,4 +228,4 @@ class DiscountRedemption(DiscountUse, AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
+        return f"{self.get_kind_display()} {self.pk}"

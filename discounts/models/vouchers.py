@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from commerce.caseless import caseless_key
 from commerce.prefixes import prefix_index
@@ -101,7 +102,7 @@ class VoucherRedemption(AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
+        return f"{self.get_kind_display()} {self.pk}"
 
 
 class VoucherHold(AccountOwned):
@@ -121,7 +122,7 @@ class VoucherHold(AccountOwned):
         indexes = [models.Index(fields=["account", "voucher"], name="voucher_holds_voucher")]
 
     def __str__(self) -> str:
-        return f"Hold {self.pk}"
+        return _("Hold %(id)s") % {"id": self.pk}
 
 
 class VoucherPaymentAttempt(AccountOwned):
@@ -152,4 +153,4 @@ class VoucherPaymentAttempt(AccountOwned):
         indexes = [models.Index(fields=["account", "voucher"], name="voucher_payment_attempts_of")]
 
     def __str__(self) -> str:
-        return f"{self.status} {self.pk}"
+        return f"{self.get_status_display()} {self.pk}"

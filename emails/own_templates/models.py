@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from commerce.sizes import KIB, at_most_bytes
 from commerce.tenancy.models import AccountOwned
@@ -54,7 +55,11 @@ class EmailTemplateVersion(AccountOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.template_key} {self.locale}, version {self.number}"
+        return _("%(template)s %(locale)s, version %(number)s") % {
+            "template": self.template_key,
+            "locale": self.locale,
+            "number": self.number,
+        }
 
     @property
     def is_reset(self) -> bool:

@@ -1,14 +1,25 @@
 """The language of each page, and of what must stay English."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
+from django.utils import translation
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from commerce.backoffice.models import StaffAction
+from commerce.backoffice.wordings import explain
+from commerce.customers.models import Customer
+from commerce.errors import ValidationFailed
+from commerce.inventory.models import InventoryLevel
+from commerce.outbox.worker import run_due
+from discounts.models import Discount
+from emails.tasks import send_password_reset
 from tests import factories
-from tests.backoffice.clients import ROOT, make_staff
+from tests.backoffice.clients import ROOT, make_staff, make_user, messages_of
+from tests.backoffice.stale import errors_of
 
 GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9"}
 
@@ -83,3 +94,103 @@ def test_log_is_kept_in_english_and_shown_in_the_readers_language(shop):
         action = StaffAction.objects.get()
     assert action.summary == "changed Title"
     assert action.changes == [{"field": "title", "before": "Mug", "after": "Cup"}]
+
+
+def test_texts_numbers_and_dates_are_in_the_readers_language(shop):
+    owner = make_staff(shop, **GERMAN)
+    variant = factories.make_variant(shop, sku="MUG-1", price_cents=123450)
+    customer = factories.make_customer(shop, email="ada@example.com")
+    with shop.scope():
+        Customer.objects.update(created_at=datetime(2026, 3, 2, 14, 5, tzinfo=UTC))
+
+    page = owner.get(f"catalog/variant/{variant.pk}/change/").content.decode()
+    listed = owner.get("customers/customer/").content.decode()
+
+    assert 'value="1234,50"' in page
+    assert "Vergleichspreis" in page
+    assert "2. März 2026" in listed
+    assert "Anfang der E-Mail-Adresse oder eines Namens" in listed
+    assert customer.email in listed
+
+
+def test_amounts_are_read_with_a_decimal_comma(shop):
+    czech = make_staff(shop, HTTP_ACCEPT_LANGUAGE="cs")
+
+    answer = czech.fill(
+        "discounts/discount/add/",
+        title="Sleva",
+        type="discount_code",
+        code="SLEVA",
+        value_mode="percentage",
+        value_amount="12,5",
+    )
+
+    assert answer.status_code == 302
+    with shop.scope():
+        assert Discount.objects.get().value_amount == 1250
+
+
+def test_refusals_are_translated_for_staff(shop):
+    owner = make_staff(shop, **GERMAN)
+    variant = factories.make_variant(shop, sku="MUG-1", stock=3)
+    with shop.scope():
+        level = InventoryLevel.objects.get(variant=variant)
+
+    answer = owner.confirm(f"inventory/inventorylevel/{level.pk}/adjust/", delta="-4", reason="count")
+    location = owner.fill("inventory/location/add/", handle="Großes Lager", name="Lager")
+
+    assert messages_of(answer) == ["Der Bestand würde unter das sinken, was reserviert und zugeteilt ist"]
+    assert errors_of(location) == {
+        "handle": [
+            "Verwenden Sie Kleinbuchstaben, Ziffern und Bindestriche; beginnen Sie nicht mit einem Bindestrich."
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(1, "1 varianta"), (3, "3 varianty"), (5, "5 variant"), (21, "21 variant")]
+)
+def test_czech_counts_with_all_of_its_plurals(count, text):
+    with translation.override("cs"):
+        assert ngettext("%(count)d variant", "%(count)d variants", count) % {"count": count} == text
+
+
+def test_texts_of_django_and_of_the_theme_are_translated(db):
+    page = Client(**GERMAN).get(f"{ROOT}login/").content.decode()
+
+    assert "Passwort" in page
+    assert "Anmelden" in page
+    assert "Log in" not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_invitation_is_in_the_language_of_the_person_who_invites(shop, mail_dir):
+    owner = make_staff(shop, **GERMAN)
+
+    owner.fill("accounts/staffinvitation/add/", email="bea@example.com", role="manager")
+    assert run_due()
+
+    (html,) = [path.read_text() for path in mail_dir.glob("*.html")]
+    assert "lädt Sie als Manager in sein Team ein" in html
+
+
+def test_password_reset_is_in_the_persons_language_or_else_that_of_the_page(db, mail_dir):
+    make_user(username="bea", email="ada@example.com", language="cs")
+    make_user(username="cleo", email="cleo@example.com")
+
+    for email in ("ada@example.com", "cleo@example.com"):
+        send_password_reset(email=email, request_id="1", language="de")
+
+    texts = "".join(path.read_text() for path in sorted(mail_dir.glob("*.html")))
+    assert "Někdo požádal o nové heslo k vašemu přihlášení bea" in texts
+    assert "Jemand hat ein neues Passwort für Ihren Zugang cleo" in texts
+
+
+def test_texts_outside_of_the_back_office_are_in_english(db):
+    refusal = ValidationFailed()
+
+    assert translation.get_language() == "en"
+    assert refusal.detail == "The request has fields that can't be accepted"
+    with translation.override("de"):
+        assert refusal.detail == "The request has fields that can't be accepted"
+        assert explain(refusal) == "Einige Felder können so nicht angenommen werden"

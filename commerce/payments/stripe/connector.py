@@ -1,6 +1,7 @@
 from commerce.configuration.registry import ServiceKey, Text
 from commerce.payments.connectors import Connector, Settings
 from commerce.payments.gateway import Gateway
+from commerce.wording import mark
 
 SECRET_KEY = "commerce.payments.stripe_secret_key"  # noqa: S105  the setting's name
 WEBHOOK_SECRET = "commerce.payments.stripe_webhook_secret"  # noqa: S105  as above
@@ -22,13 +23,13 @@ STRIPE = Connector(
             name=SECRET_KEY,
             default="",
             is_secret=True,
-            help="Offers cards through Stripe, charged for the owner of this key.",
+            help=mark("Offers cards through Stripe, charged for the owner of this key."),
         ),
         Text(
             name=WEBHOOK_SECRET,
             default="",
             is_secret=True,
-            help="Verifies Stripe's events. Without it they are refused.",
+            help=mark("Verifies Stripe's events. Without it they are refused."),
         ),
     ),
     urls="commerce.payments.stripe.webhook",

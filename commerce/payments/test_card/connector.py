@@ -1,6 +1,7 @@
 from commerce.configuration.registry import Flag
 from commerce.payments.connectors import Connector, Settings
 from commerce.payments.gateway import Gateway
+from commerce.wording import mark
 
 
 def _make_gateway(settings: Settings) -> Gateway:
@@ -17,7 +18,7 @@ TEST_CARD = Connector(
         Flag(
             name="commerce.payments.test_card",
             default=False,
-            help="Offers the test card gateway, which moves no money.",
+            help=mark("Offers the test card gateway, which moves no money."),
         ),
     ),
     urls="commerce.payments.test_card.urls",
