@@ -91,7 +91,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     @dialog_action(
         gettext_lazy("Issue a key"),
         description=gettext_lazy("Its secret is shown only once, here."),
-        submit=gettext_lazy("Issue"),
+        submit=gettext_lazy("Issue the key"),
         form_class=IssueForm,
         icon="add",
     )

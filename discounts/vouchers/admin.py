@@ -222,7 +222,7 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
     @dialog_action(
         _("Issue a gift card"),
         description=_("Creates a code with a balance."),
-        submit=_("Issue"),
+        submit=_("Issue the gift card"),
         form_class=IssueForm,
         icon="add_card",
     )
