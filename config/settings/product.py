@@ -183,6 +183,7 @@ UNFOLD = {
     "SCRIPTS": [
         lambda request: static("backoffice/search.js"),
         lambda request: static("backoffice/keyboard.js"),
+        lambda request: static("backoffice/unsaved.js"),
     ],
     "ENVIRONMENT": "accounts.backoffice.notices.warn_operator",
 }

@@ -80,7 +80,7 @@ def test_order_is_found_and_fulfilled(shop, page):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_menus_open_by_keyboard(shop, page):
+def test_menus_open_and_close_by_keyboard(shop, page):
     user = make_user(username="ann", password=PASSWORD)
     with shop.scope():
         add_member(account_id=shop.id, user_id=user.pk, role="owner")
@@ -92,7 +92,17 @@ def test_menus_open_by_keyboard(shop, page):
 
     tab_to(page, page.get_by_role("button", name="ann"))
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    log_out = page.get_by_role("button", name="Log out")
+    expect(log_out).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(log_out).to_be_hidden()
+    expect(page.get_by_role("button", name="ann")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(log_out).to_be_visible()
+    log_out.focus()
+    page.keyboard.press("Escape")
+    expect(log_out).to_be_hidden()
+    expect(page.get_by_role("button", name="ann")).to_be_focused()
 
     page.set_viewport_size({"width": 400, "height": 800})
     menu = page.locator("#main").get_by_role("button", name="Menu")

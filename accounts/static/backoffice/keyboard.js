@@ -6,7 +6,10 @@
 const CLICKED = "[x-on\\:click]:not(a[href], button, input, select, textarea, summary, label, #changelist-filter-close)";
 // A combobox of Select2 is named after its value alone.
 const COMBOBOX = ".select2-selection";
+// A menu of Unfold's, which a click beside it closes.
+const MENU = "[x-show][x-on\\:click\\.outside]";
 let opener = null;
+let pressed = null;
 
 function nameControls(root) {
   const names = document.getElementById("control-names")?.dataset ?? {};
@@ -61,6 +64,16 @@ function enterDialog() {
   }
 }
 
+function closeMenus() {
+  const focused = document.activeElement;
+  const menu = [...document.querySelectorAll(MENU)].find((each) => each.checkVisibility());
+  if (menu) {
+    document.body.click();
+    // The focus would be in what is hidden now.
+    (menu.contains(focused) ? pressed : focused)?.focus();
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => nameControls(document));
 // After Django's scripts, which make the comboboxes.
 window.addEventListener("load", () => setTimeout(() => nameComboboxes(document)));
@@ -72,8 +85,13 @@ document.addEventListener("htmx:afterSettle", (event) => {
     enterDialog();
   }
 });
+document.addEventListener("click", (event) => {
+  pressed = event.target.closest("[data-pressable], button") ?? pressed;
+});
 document.addEventListener("keydown", (event) => {
-  if ("pressable" in event.target.dataset && (event.key === "Enter" || event.key === " ")) {
+  if (event.key === "Escape") {
+    closeMenus();
+  } else if ("pressable" in event.target.dataset && (event.key === "Enter" || event.key === " ")) {
     event.preventDefault();
     event.target.click();
   }
