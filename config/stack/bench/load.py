@@ -7,9 +7,10 @@ while all clients share one event loop.
 import socket
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from selectors import EVENT_READ, DefaultSelector
 from time import perf_counter, process_time
+from typing import Self
 
 from config.stack.errors import StackError
 
@@ -32,6 +33,18 @@ class Measurement:
     # Seconds of processor time used by the generator itself, and by each kind of the stack's processes.
     own_time: float = 0
     cpu: dict[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: Self) -> Self:
+        """Both measurements, as if they had been one."""
+        kinds = self.cpu | other.cpu
+        return replace(
+            self,
+            latencies=self.latencies + other.latencies,
+            elapsed=self.elapsed + other.elapsed,
+            finish_time=self.finish_time + other.finish_time,
+            own_time=self.own_time + other.own_time,
+            cpu={kind: self.cpu.get(kind, 0) + other.cpu.get(kind, 0) for kind in kinds},
+        )
 
     @property
     def rate(self) -> float:

@@ -118,3 +118,22 @@ def test_measurement_gives_rate_percentiles_and_processor_time():
 
 def request(*, refusal: int | None = None) -> Request:
     return Request.make("something", "GET /x", headers={"Host": "localhost"}, refusal=refusal)
+
+
+def test_two_measurements_are_added_as_if_they_were_one():
+    first = Measurement(latencies=[0.1, 0.2], elapsed=1, own_time=0.1, cpu={"web": 1.0})
+    second = Measurement(
+        latencies=[0.3], elapsed=2, finish_time=0.5, own_time=0.2, cpu={"web": 2.0, "worker": 1.0}
+    )
+
+    both = first + second
+
+    assert both.rate == 1
+    assert both == Measurement(
+        latencies=[0.1, 0.2, 0.3],
+        elapsed=3,
+        finish_time=0.5,
+        own_time=pytest.approx(0.3),
+        cpu={"web": 3.0, "worker": 1.0},
+    )
+    assert first.latencies == [0.1, 0.2]
