@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from carts.models import Cart
 from commerce.backoffice.days import Period
@@ -35,7 +36,7 @@ def _make_figures(window: Window) -> Iterator[Figure]:
         page=_PAGE,
         query={"status__exact": Cart.Status.CONVERTED.value} | days,
         before=format_share(converted_before, created_before),
-        note=_("%(number)s carts") % {"number": format_count(converted)},
+        note=ngettext("%(number)s cart", "%(number)s carts", converted) % {"number": format_count(converted)},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -175,7 +176,7 @@ def _draw_charts(
 
 def _make_day(day: date, total: Total) -> Row:
     link = link_to_list(_ORDERS, _filter_sold(Period(day, day)))
-    return Row(day.isoformat(), total.orders, _write_amounts(total.cents), link)
+    return Row(date_format(day, "SHORT_DATE_FORMAT"), total.orders, _write_amounts(total.cents), link)
 
 
 def _list_markets(period: Period, by_market: Mapping[int, Total]) -> list[Row]:

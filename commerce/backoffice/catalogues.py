@@ -45,6 +45,8 @@ _KEYWORDS: dict[str, Any] = {
     "FieldError": (3,),
     "InvalidValue": (2,),
 }
+# Of Django's texts, those whose translations use other words than ours beside them: "Sichern" beside "Speichern".
+_OVERRIDDEN = ("Save and add another", "Save and continue editing", "Save and view", "Save as new", "History")
 # What only the APIs refuse.
 _API = re.compile(r"\.api\b|^commerce\.rest|^config|^emails\.renderer\b")
 _IGNORED = {"migrations", "api", "rest", "front", "management", "renderer", "shop_import"}
@@ -56,6 +58,8 @@ def collect() -> Catalog:
     catalog = Catalog(charset="utf-8")
     for message, place in [*_read_own_code(), *_read_own_templates(), *list_names(), *_list_titles()]:
         catalog.add(message, locations=[(place, 1)])
+    for message in _OVERRIDDEN:
+        catalog.add(message, locations=[("django", 1)])
     # Django has translations of most texts of its admin, which Unfold shares. Only the others are ours to translate.
     known = [_load_django(language) for language in LANGUAGES]
     for message, place in _read_unfold():

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from django.utils.formats import date_format
+
 # Units of the drawing, which is scaled to its place.
 DAY_WIDTH = 10
 HEIGHT = 60
@@ -75,7 +77,7 @@ def _build_bars(days: Sequence[tuple[date, int]], peak: int, write: Callable[[in
                     y=HEIGHT - height,
                     width=_BAR_WIDTH,
                     height=height,
-                    title=f"{day.isoformat()}: {write(number)}",
+                    title=f"{date_format(day, 'SHORT_DATE_FORMAT')}: {write(number)}",
                 )
             )
     return bars

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -44,7 +45,11 @@ def clean_currency(text: str | None) -> str:
 
 def title_measure(column: models.Field) -> StrOrPromise:
     """Return what a column is called in the back office: without the unit that is stored, which nobody sees."""
-    return gettext_lazy(title_without_unit(column))
+    return (
+        gettext_lazy(title_without_unit(column))
+        if is_measured(column.name)
+        else capfirst(column.verbose_name)
+    )
 
 
 class MeasureField(forms.Field):

@@ -179,6 +179,30 @@ def test_pages_that_are_filled_in(visitor, owner, rows, shop):
     assert visitor.mistakes == []
 
 
+@pytest.mark.parametrize("language", ["de", "cs"])
+def test_pages_in_other_languages(visitor, owner, rows, language):
+    """Longer words fit, and a screen reader is told the language."""
+    User.objects.filter(pk=owner.user.pk).update(language=language)
+    for path in (
+        "",
+        "orders/order/",
+        f"orders/order/{rows[Order].pk}/change/",
+        f"customers/customer/{rows[Customer].pk}/change/",
+        f"catalog/product/{rows[Product].pk}/change/",
+        "catalog/variant/prices/",
+        "discounts/discount/add/",
+        "discounts/voucher/",
+        "shipping/shippingmethod/add/",
+        "accounts/staffrole/add/",
+        "configuration/accountsetting/",
+        "security/",
+    ):
+        assert visitor.visit(ROOT + path, narrow=True) == 200, path
+        assert visitor.page.locator("html").get_attribute("lang") == language
+
+    assert visitor.mistakes == []
+
+
 @pytest.mark.parametrize("grid", ["catalog/variant/prices/", "inventory/inventorylevel/grid/"])
 def test_grid_and_its_preview(visitor, rows, grid):
     visitor.visit(ROOT + grid, narrow=True)

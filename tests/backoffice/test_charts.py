@@ -10,8 +10,8 @@ def test_bars_are_as_high_as_their_share_of_the_peak():
 
     assert (chart.total, chart.peak, chart.width, chart.height) == ("15", "10", 30, 60)
     assert chart.bars == [
-        Bar(x=0, y=0, width=8, height=60, title="2026-11-19: 10"),
-        Bar(x=20, y=30, width=8, height=30, title="2026-11-21: 5"),
+        Bar(x=0, y=0, width=8, height=60, title="19 Nov 2026: 10"),
+        Bar(x=20, y=30, width=8, height=30, title="21 Nov 2026: 5"),
     ]
 
 
