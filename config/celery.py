@@ -2,11 +2,12 @@ import os
 from functools import cached_property
 from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.fixups import django
 from celery.signals import task_success
 from django.db import connections
 
+from commerce.tracing import span
 from config.periodic import note_success
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -38,7 +39,15 @@ def install_fixup(app: Celery) -> Fixup:
     return fixup
 
 
-app = Celery("commerce", fixups=["config.celery:install_fixup"])
+class TracedTask(Task):
+    """Records each run as a span."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with span(f"task {self.name}"):
+            return super().__call__(*args, **kwargs)
+
+
+app = Celery("commerce", fixups=["config.celery:install_fixup"], task_cls=TracedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Drains the outbox as soon as it announces work, rather than at the next poll.

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from functools import cache
 
 from django.conf import settings
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -47,9 +48,10 @@ def record(name: str, attributes: Mapping[str, object]) -> Iterator[None]:
 @contextmanager
 def open_span(name: str, *, kind: SpanKind) -> Iterator[Span]:
     """Begin a trace with this span. The statements that are sent inside become its children."""
-    # Errors are noted by their type, without their texts, which may contain personal data.
+    # An empty context, as the task that runs a dispatch has a trace of its own. Errors are noted by their type, without
+    # their texts, which may contain personal data.
     with get_tracer().start_as_current_span(
-        name, kind=kind, record_exception=False, set_status_on_exception=False
+        name, context=Context(), kind=kind, record_exception=False, set_status_on_exception=False
     ) as span:
         token = _outer.set(span)
         try:

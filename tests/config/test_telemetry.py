@@ -29,7 +29,8 @@ MARKS = (EMAIL, ADDRESS["last_name"], ADDRESS["address1"], ADDRESS["phone"])
 WORK = """
 import json, logging, os, django
 django.setup()
-from commerce.outbox import worker
+import config.celery
+from commerce.outbox import tasks, worker
 from commerce.tenancy.scope import account_scope
 from django.db import connection
 from django.test import Client
@@ -48,7 +49,8 @@ def fail(dispatch):
     raise ValueError(f"550 <{marks[0]}> {marks[1]!r} unknown")
 
 worker.find_handler = lambda _: fail
-worker.run_due()
+tasks.drain.apply(throw=True)
+worker.finish_running()
 with account_scope(int(os.environ["ACCOUNT_ID"])):
     try:
         with connection.cursor() as cursor:
@@ -145,6 +147,9 @@ def test_spans_of_requests_dispatches_and_statements_reach_the_collector(shop, w
     assert attributes[dispatch.span_id]["commerce.account_id"] == str(shop.id)
     assert attributes[dispatch.span_id]["commerce.request_id"] == "traced-0"
     assert not dispatch.parent_span_id
+    [task] = [span for span in spans if span.name == "task commerce.outbox.tasks.drain"]
+    within = {span.name for span in spans if span.parent_span_id == task.span_id}
+    assert "SELECT claim_outbox_turns" in within
     [resource] = {
         pair.value.string_value
         for body in bodies
