@@ -1,6 +1,6 @@
 """The grid of prices: variants by market."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -37,22 +37,9 @@ class PriceGrid(GridPage):
         return [Column(id=pk, title=name, detail=currency) for pk, name, currency in found]
 
     def load(self, row_ids: list[int], columns: list[Column]) -> list[Row]:
-        variants = Variant.objects.select_related("product").in_bulk(row_ids)
-        self.prices = {
-            (price.variant_id, price.market_id): price
-            for price in VariantPricing.objects.filter(variant__in=variants, market__in=_list_ids(columns))
-        }
-        return [
-            Row(
-                id=variant.pk,
-                title=variant.sku,
-                detail=" · ".join(filter(None, (variant.product.title, variant.title))),
-                link=reverse("admin:catalog_variant_change", args=[variant.pk]),
-                cells=[self._make_cell(variant, column) for column in columns],
-            )
-            for variant in (variants[pk] for pk in row_ids if pk in variants)
-            if variant.archived_at is None
-        ]
+        found = VariantPricing.objects.filter(variant__in=row_ids, market__in=list_ids(columns))
+        self.prices = {(price.variant_id, price.market_id): price for price in found}
+        return make_rows(row_ids, lambda variant: [self._make_cell(variant, column) for column in columns])
 
     def _make_cell(self, variant: Variant, column: Column) -> Cell:
         price = self.prices.get((variant.pk, column.id))
@@ -74,7 +61,7 @@ class PriceGrid(GridPage):
         products = Product.objects.filter(pk__in=Variant.objects.filter(pk__in=row_ids).values("product"))
         lock_now(products)
         list(lock(Variant.objects.filter(pk__in=row_ids).order_by("pk")).values_list("pk"))
-        lock_now(VariantPricing.objects.filter(variant__in=row_ids, market__in=_list_ids(columns)))
+        lock_now(VariantPricing.objects.filter(variant__in=row_ids, market__in=list_ids(columns)))
 
     def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
         row_id, market_id = change.cell.row_id, change.cell.column_id
@@ -98,5 +85,21 @@ class ComparedPriceGrid(PriceGrid):
     may_be_emptied = True
 
 
-def _list_ids(columns: list[Column]) -> list[int]:
+def make_rows(row_ids: list[int], make_cells: Callable[[Variant], list[Cell]]) -> list[Row]:
+    """Make the rows of a grid of variants, in the order of their ids. Archived ones are left out."""
+    variants = Variant.objects.select_related("product").in_bulk(row_ids)
+    return [
+        Row(
+            id=variant.pk,
+            title=variant.sku,
+            detail=" · ".join(filter(None, (variant.product.title, variant.title))),
+            link=reverse("admin:catalog_variant_change", args=[variant.pk]),
+            cells=make_cells(variant),
+        )
+        for variant in (variants[pk] for pk in row_ids if pk in variants)
+        if variant.archived_at is None
+    ]
+
+
+def list_ids(columns: list[Column]) -> list[int]:
     return [column.id for column in columns]

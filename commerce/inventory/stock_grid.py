@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Q
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -18,7 +17,7 @@ from commerce.backoffice.measures import Count
 from commerce.backoffice.names import list_labels
 from commerce.backoffice.options import AccountModelAdmin
 from commerce.catalog.models import Variant
-from commerce.catalog.price_grid import ONLY_LIVE
+from commerce.catalog.price_grid import ONLY_LIVE, list_ids, make_rows
 from commerce.tenancy.locks import lock_now
 
 from . import operations
@@ -58,23 +57,15 @@ class StockGrid(GridPage):
         ]
 
     def load(self, row_ids: list[int], columns: list[Column]) -> list[Row]:
-        variants = Variant.objects.select_related("product").in_bulk(row_ids)
-        found = InventoryLevel.objects.filter(variant__in=variants, location__in=_list_ids(columns))
+        found = InventoryLevel.objects.filter(variant__in=row_ids, location__in=list_ids(columns))
         levels = {(level.variant_id, level.location_id): level for level in found}
-        return [
-            Row(
-                id=variant.pk,
-                title=variant.sku,
-                detail=" · ".join(filter(None, (variant.product.title, variant.title))),
-                link=reverse("admin:catalog_variant_change", args=[variant.pk]),
-                cells=[
-                    _make_cell(variant.pk, column.id, levels.get((variant.pk, column.id)))
-                    for column in columns
-                ],
-            )
-            for variant in (variants[pk] for pk in row_ids if pk in variants)
-            if variant.archived_at is None
-        ]
+
+        def make_cells(variant: Variant) -> list[Cell]:
+            return [
+                _make_cell(variant.pk, column.id, levels.get((variant.pk, column.id))) for column in columns
+            ]
+
+        return make_rows(row_ids, make_cells)
 
     def make_empty_cell(self, column: Column) -> Cell:
         return _make_cell(0, column.id, None)
@@ -82,7 +73,7 @@ class StockGrid(GridPage):
     def lock(self, row_ids: list[int], columns: list[Column]) -> None:
         # A level that is added copies its variant's rule, so variants come first.
         lock_now(Variant.objects.filter(pk__in=row_ids))
-        lock_levels(Q(variant__in=row_ids, location__in=_list_ids(columns)))
+        lock_levels(Q(variant__in=row_ids, location__in=list_ids(columns)))
 
     def save_cell(self, change: Change, data: Mapping[str, Any]) -> None:
         delta = (change.value or 0) - (change.cell.value or 0)
@@ -112,7 +103,3 @@ def _make_cell(variant_id: int, location_id: int, level: InventoryLevel | None) 
         measure=Count(),
         hint=hint,
     )
-
-
-def _list_ids(columns: list[Column]) -> list[int]:
-    return [column.id for column in columns]
