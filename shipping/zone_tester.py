@@ -137,13 +137,13 @@ def _build_tables(parcel: Parcel) -> list[dict[str, object]]:
         ),
         build_table(
             _("Not offered, though the zone covers the address"),
-            [_("Zone"), _("Method"), _("Shipping rate"), _("Why not")],
+            [_("Zone"), _("Method"), _("Shipping rate"), _("Reason")],
             [_build_rate_cells(refused) for refused in found.refused_rates[:SHOWN]],
             hidden=len(found.refused_rates) - SHOWN,
         ),
         build_table(
             _("Zones that offer nothing"),
-            [_("Zone"), _("Methods"), _("Why not")],
+            [_("Zone"), _("Methods"), _("Reason")],
             [
                 [_link_zone(refused.zone), refused.method_count, refused.reason]
                 for refused in found.refused_zones[:SHOWN]

@@ -18,6 +18,34 @@ from django.utils.translation import gettext_lazy, override
 
 _UNITS = (" cents", " bp", " grams")
 _NEVER_SHOWN = {"account", "version"}
+# What columns are called in the database isn't always what people call them.
+_WORDS = {
+    "address1": "address line 1",
+    "api": "API",
+    "bogo": "buy X get Y",
+    "cod": "cash on delivery",
+    "config": "settings",
+    "ctx": "variables",
+    "fulfillment": "fulfilment",
+    "html": "HTML",
+    "id": "ID",
+    "ids": "IDs",
+    "sku": "SKU",
+    "timezone": "time zone",
+    "url": "URL",
+    "utm": "UTM",
+    "vat": "VAT",
+    "voucher": "gift card",
+    "vouchers": "gift cards",
+    "zip": "postcode",
+}
+_NAMES = {
+    "email from": "sender",
+    "is cod compatible": "can be paid on delivery",
+    "is cod supported": "takes cash on delivery",
+    "to email": "to",
+    "zip patterns": "postcodes",
+}
 
 
 def translate_names() -> None:
@@ -32,21 +60,29 @@ def _translate_model(model: type[Model]) -> None:
     options: Any = model._meta
     # Names that already are translated, such as those that come from Django's own models, stay as they are.
     if not isinstance(options.verbose_name, Promise):
-        options.verbose_name = gettext_lazy(options.verbose_name)
-        options.verbose_name_plural = gettext_lazy(str(options.verbose_name_plural))
+        options.verbose_name = gettext_lazy(spell(options.verbose_name))
+        options.verbose_name_plural = gettext_lazy(spell(str(options.verbose_name_plural)))
     for field in options.local_fields:
         _translate_field(field)
 
 
 def _translate_field(field: Any) -> None:
     if not isinstance(field.verbose_name, Promise):
-        field.verbose_name = gettext_lazy(field.verbose_name)
+        field.verbose_name = gettext_lazy(spell(field.verbose_name))
     if field.help_text and not isinstance(field.help_text, Promise):
         field.help_text = gettext_lazy(field.help_text)
     # Choices from a function, which is part of the migrations, are translated by that function.
     is_function = isinstance(field.choices, CallableChoiceIterator)
     if field.choices and not is_function and _are_words(field):
         field.choices = [(value, gettext_lazy(str(label))) for value, label in field.flatchoices]
+
+
+def spell(name: str) -> str:
+    """Return a name that Django has derived from a column as people write it: `SKU` for `sku`."""
+    if name in _NAMES:
+        return _NAMES[name]
+    words = name.replace("compare at", "compare-at").removeprefix("is ").split()
+    return " ".join(_WORDS.get(word, word) for word in words)
 
 
 def list_names() -> Iterator[tuple[str, str]]:
