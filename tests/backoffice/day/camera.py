@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 FOLDER: Path = settings.BASE_DIR / "docs" / "backoffice"
 MAX_BYTES = 80_000
 WIDE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 1120}
 NARROW = {"width": 400, "height": 800}
 
 
@@ -20,12 +21,11 @@ class Camera:
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self.is_on = environ.get("PICTURES") == "1"
 
-    def take(self, page: Page, name: str, *, is_narrow: bool = False) -> None:
+    def take(self, page: Page, name: str, *, is_narrow: bool = False, is_tall: bool = False) -> None:
         """Take a picture of what the page shows, as a small file."""
         if not self.is_on:
             return
-        if is_narrow:
-            page.set_viewport_size(NARROW)
+        page.set_viewport_size(NARROW if is_narrow else TALL if is_tall else WIDE)
         # A focused field blinks, and the mouse leaves marks where it is.
         page.mouse.move(0, 0)
         page.evaluate("document.fonts.ready")

@@ -67,8 +67,8 @@ class Day:
     def see(self, text: str) -> None:
         expect(self.page.get_by_text(text).first).to_be_visible()
 
-    def photograph(self, name: str, *, is_narrow: bool = False) -> None:
-        self.camera.take(self.page, name, is_narrow=is_narrow)
+    def photograph(self, name: str, **size: bool) -> None:
+        self.camera.take(self.page, name, **size)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -171,7 +171,7 @@ def _log_in_with_a_code(day: Day) -> None:
 
 def _read_the_overview(day: Day) -> None:
     day.open()
-    day.photograph("overview")
+    day.photograph("overview", is_tall=True)
     day.photograph("overview-narrow", is_narrow=True)
     day.page.keyboard.press("Control+k")
     day.page.keyboard.type("hanna")
