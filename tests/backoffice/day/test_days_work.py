@@ -11,10 +11,10 @@ from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from playwright.sync_api import Locator, Page, expect
 
-from accounts.models import StaffMembership
+from accounts.models import Market, StaffMembership
 from accounts.operations import add_member
 from commerce.catalog.models import Product, VariantPricing
-from commerce.inventory.models import InventoryLevel
+from commerce.inventory.models import InventoryLevel, Location
 from commerce.orders.models import Order
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
@@ -181,6 +181,12 @@ def _read_the_overview(day: Day) -> None:
 
 
 def _add_a_product(day: Day) -> None:
+    with day.shop.scope():
+        markets = dict(Market.objects.values_list("handle", "pk"))
+        location = Location.objects.get(handle="main")
+    prices = {"de": "19.90", "cz": "499", "us": "21.90"}
+    numbers = {f"prices_{markets[handle]}": price for handle, price in prices.items()}
+    numbers[f"grid_{location.pk}"] = "40"
     day.open("catalog/product/add/")
     day.field("Handle").fill("travel-journal")
     day.field("Title").first.fill("Travel journal")
@@ -188,9 +194,7 @@ def _add_a_product(day: Day) -> None:
     variants = [("TJ-GREEN", "Green"), ("TJ-RUST", "Rust")]
     for index, (sku, title) in enumerate(variants):
         day.follow("Add another Variant")
-        # In the order of the shop's markets.
-        prices = {"prices_1": "19.90", "prices_2": "499", "prices_3": "21.90"}
-        row = {"sku": sku, "title": title, "grid_1": "40", "weight_grams": "340 g", **prices}
+        row = {"sku": sku, "title": title, "weight_grams": "340 g", **numbers}
         for name, text in row.items():
             day.page.locator(f"[name=variants-{index}-{name}]").fill(text)
     day.photograph("product")
