@@ -5,6 +5,7 @@ from email.errors import MessageError
 from email.header import Header
 from email.headerregistry import Address
 from email.utils import parseaddr
+from functools import cached_property
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -17,13 +18,23 @@ from .base import MessageRefused
 
 
 class _Mail(EmailMultiAlternatives):
-    """Shows its subject and the sender's name as they are, also where they look like an encoded word (RFC 2047)."""
+    """Shows its subject and the sender's name as they are, also where they look like an encoded word (RFC 2047).
+
+    Its MIME is built once, although it is built to be checked before it is sent.
+    """
 
     def __init__(self, *args: Any, sender_name: str, **options: Any) -> None:
         super().__init__(*args, **options)
         self._sender_name = sender_name
 
     def message(self, **options: Any) -> Any:
+        return self._plain_message if not options else self._build(**options)
+
+    @cached_property
+    def _plain_message(self) -> Any:
+        return self._build()
+
+    def _build(self, **options: Any) -> Any:
         # Python writes ASCII as it is, and a mail program would decode what looks encoded. So it is encoded here.
         mime, subject = super().message(**options), str(self.subject)
         if _looks_encoded(subject):
