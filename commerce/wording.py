@@ -35,6 +35,16 @@ class BasisPoints(int):
         return f"{int(self)}, which is {int(self) // 100} %"
 
 
+class Choice(str):
+    """One of a field's choices, such as `fixed_amount`, inside a `Wording`. The back office shows its label."""
+
+    __slots__ = ()
+
+    @property
+    def label(self) -> str:
+        return self.replace("_", " ").title()
+
+
 def mark(text: str) -> str:
     """Return the text as it is. `manage.py messages` collects it, and whoever shows it to staff translates it."""
     return text

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from commerce.errors import FieldError, ValidationFailed
-from commerce.wording import BasisPoints, Wording
+from commerce.wording import BasisPoints, Choice, Wording
 
 from .evaluation import CONFIG_COLUMNS
 from .models import Discount
@@ -78,7 +78,9 @@ def _find_errors_of_type(discount: Discount) -> Iterator[FieldError]:
     for name in CONFIG_COLUMNS:
         is_given = getattr(discount, name) is not None
         if discount.mechanic.column == name and not is_given:
-            yield FieldError(name, "required", Wording("Required for the type %(type)s.", type=discount.type))
+            yield FieldError(
+                name, "required", Wording("Required for the type %(type)s.", type=Choice(discount.type))
+            )
         if discount.mechanic.column != name and is_given:
             owners = " or ".join(each.type for each in mechanics().values() if each.column == name)
             yield FieldError(

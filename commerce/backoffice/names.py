@@ -87,12 +87,13 @@ def spell(name: str) -> str:
 
 def list_names() -> Iterator[tuple[str, str]]:
     """Yield each name that the pages show, in English, and where it comes from."""
-    shown = {inline.model for page in admin.site._registry.values() for inline in page.inlines}  # noqa: SLF001  Django's own templates read it
+    pages = admin.site._registry  # noqa: SLF001  Django's own templates read it
+    shown = {*pages, *(inline.model for page in pages.values() for inline in page.inlines)}
     with override("en"):
         for app in filter(_is_own, apps.get_app_configs()):
-            if any(model in admin.site._registry for model in app.get_models()):  # noqa: SLF001
+            if any(model in pages for model in app.get_models()):
                 yield str(app.verbose_name), app.label
-        for model in sorted({*admin.site._registry, *shown}, key=lambda model: model._meta.label):  # noqa: SLF001
+        for model in sorted(shown, key=lambda model: model._meta.label):
             if _is_own(model._meta.app_config):
                 yield from _list_model(model)
 
@@ -109,7 +110,9 @@ def _list_model(model: type[Model]) -> Iterator[tuple[str, str]]:
         if isinstance(choices, type) and issubclass(choices, Choices):
             yield from ((str(member.label), place) for member in choices)
     for field in model._meta.local_fields:
-        if field.name not in _NEVER_SHOWN and _is_own_name(field):
+        # Fields that come from Django's own models have its translations.
+        has_own_name = not isinstance(field._verbose_name, Promise)  # type: ignore[attr-defined]  # noqa: SLF001
+        if has_own_name and field.name not in _NEVER_SHOWN:
             yield from _list_field(field)
 
 
@@ -142,12 +145,3 @@ def title_without_unit(field: Field) -> str:
 def _are_words(field: Any) -> bool:
     # Such as the types of events, which are names of the API.
     return not any("." in str(value) for value, _label in field.flatchoices)
-
-
-def _is_own_name(field: Any) -> bool:
-    # Fields that come from Django's models have its translations.
-    return not field.model.__mro__[1:] or all(
-        field.name not in {each.name for each in base._meta.local_fields}
-        for base in field.model.__mro__[1:]
-        if hasattr(base, "_meta") and base.__module__.startswith("django.")
-    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext
 
 from commerce.errors import Refusal
-from commerce.wording import Wording
+from commerce.wording import Choice, Wording
 
 
 def translate(text: str, show: Callable[[object], object] = lambda value: value) -> str:
@@ -16,7 +16,16 @@ def translate(text: str, show: Callable[[object], object] = lambda value: value)
     if not isinstance(text, Wording):
         # The empty text stands for the catalogue's header.
         return gettext(text) if text else ""
-    return gettext(text.sentence) % {name: show(value) for name, value in text.parameters.items()}
+    shown = {name: _show_label(show(value)) for name, value in text.parameters.items()}
+    return gettext(text.sentence) % shown
+
+
+def _show_label(value: object) -> object:
+    if not isinstance(value, Choice):
+        return value
+    label = gettext(value.label)
+    # English sentences have the value itself, as the API has.
+    return value if label == value.label else label
 
 
 def explain(refusal: Refusal) -> str:

@@ -21,7 +21,7 @@ from commerce.tenancy.instances import Columns, post_rows
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
-from commerce.wording import Wording
+from commerce.wording import Choice, Wording
 
 Status = OutboxDispatch.Status
 
@@ -216,7 +216,7 @@ def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
         detail = Wording(
             "Dispatch %(id)s is %(status)s: only a dead or cancelled one can be retried.",
             id=dispatch_id,
-            status=dispatch.status,
+            status=Choice(dispatch.status),
         )
         raise DispatchNotRetryable(detail, dispatch_status=dispatch.status)
     return dispatch
@@ -235,7 +235,7 @@ def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
         detail = Wording(
             "Dispatch %(id)s is %(status)s: only a pending or dead one can be cancelled.",
             id=dispatch_id,
-            status=dispatch.status,
+            status=Choice(dispatch.status),
         )
         raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
     return dispatch

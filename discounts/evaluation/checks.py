@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from commerce.wording import Cents, Wording, mark
+from commerce.wording import Cents, Choice, Wording, mark
 
 from .basket import Basket, Shopper
 from .rules import Eligibility, Rule
@@ -44,10 +44,10 @@ def find_obstacle(rule: Rule, basket: Basket, *, shopper: Shopper, now: datetime
 def _check_status(rule: Rule, now: datetime) -> Obstacle | None:
     if not rule.mechanic.is_available:
         return Obstacle(
-            Reason.NOT_ACTIVE, Wording("The type %(type)s is not available any more.", type=rule.type)
+            Reason.NOT_ACTIVE, Wording("The type %(type)s is not available any more.", type=Choice(rule.type))
         )
     if rule.status != "active":
-        return Obstacle(Reason.NOT_ACTIVE, Wording("The discount is %(status)s.", status=rule.status))
+        return Obstacle(Reason.NOT_ACTIVE, Wording("The discount is %(status)s.", status=Choice(rule.status)))
     if rule.starts_at is not None and now < rule.starts_at:
         return Obstacle(
             Reason.NOT_STARTED,
