@@ -82,6 +82,7 @@ def browser_page():
         browser = launch(playwright)
         page = browser.new_page(viewport=WIDE)
         page.set_default_timeout(_TIMEOUT_MS)
+        Visitor.prepare(page)
         expect.set_options(timeout=_TIMEOUT_MS)
         yield page
         browser.close()
