@@ -46,7 +46,7 @@ def parse(line: str) -> None:
 def test_commands_are_those_of_operators():
     assert sorted(own_commands()) == [
         "accounts", "bootstrap", "error_codes", "export_discount_redemptions", "export_orders",
-        "export_voucher_redemptions", "import_pickup_points", "import_shop", "issue_vouchers", "keys", "outbox",
+        "export_voucher_redemptions", "import_pickup_points", "import_shop", "issue_vouchers", "keys", "messages", "outbox",
         "reconcile", "seed_demo", "staff", "suspend_account",
     ]  # fmt: skip
 
