@@ -58,6 +58,7 @@ _VARIANT_OPTIONS = {
 }
 VARIANT = Fields(required=_SKU, optional=_VARIANT_OPTIONS)
 NEW_VARIANT = Fields(required=_SKU, optional=_VARIANT_OPTIONS | {"pricing": _check_prices})
+NEW_VARIANTS = Fields(required={"variants": items(NEW_VARIANT, max_length=MAX_VARIANTS)})
 
 _PRODUCT = {"handle": handle, "title": text(MAX_TITLE)}
 _DESCRIPTION = {"description": text(MAX_DESCRIPTION, may_be_blank=True)}

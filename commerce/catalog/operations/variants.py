@@ -1,11 +1,11 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from commerce.catalog.errors import ProductArchived, TooManyVariants
 from commerce.catalog.hooks import find_market_currencies, run_backorder_steps
 from commerce.catalog.models import Product, Variant, VariantPricing
-from commerce.catalog.rules import NEW_VARIANT, VARIANT
+from commerce.catalog.rules import NEW_VARIANT, NEW_VARIANTS, VARIANT
 from commerce.errors import ValidationFailed
 from commerce.queries import get_or_not_found
 from commerce.tenancy.locks import lock
@@ -21,16 +21,27 @@ def add_variant(*, product_id: int, fields: Mapping[str, object]) -> Variant:
     Raises `NotFound`, `ValidationFailed`, also for unknown markets, `ProductArchived`, `TooManyVariants`, `TooLarge` if
     the product gets too many prices, and `SkuTaken` through the unique key.
     """
-    fields = NEW_VARIANT.check(fields)
+    (variant,) = _add_checked(product_id, {"": NEW_VARIANT.check(fields)})
+    return variant
+
+
+def add_variants(*, product_id: int, variants: Sequence[Mapping[str, object]]) -> list[Variant]:
+    """Add up to `MAX_VARIANTS` variants to a product at once. Raises as `add_variant` does, and then adds none."""
+    checked = NEW_VARIANTS.check({"variants": variants})["variants"]
+    return _add_checked(product_id, {f"variants.{index}.": draft for index, draft in enumerate(checked)})
+
+
+def _add_checked(product_id: int, drafts: dict[str, dict[str, Any]]) -> list[Variant]:
     # Locked, so that the product isn't archived meanwhile, and two requests don't both add the last variant allowed.
     locked = lock_product(product_id)
     if locked.status == Product.Status.ARCHIVED:
         raise ProductArchived
-    if Variant.objects.filter(product=locked, archived_at__isnull=True).count() >= MAX_VARIANTS_PER_PRODUCT:
+    live = Variant.objects.filter(product=locked, archived_at__isnull=True).count()
+    if live + len(drafts) > MAX_VARIANTS_PER_PRODUCT:
         raise TooManyVariants(max_variants=MAX_VARIANTS_PER_PRODUCT)
-    (variant,) = insert_variants(locked, {"": fields})
+    variants = insert_variants(locked, drafts)
     require_size(locked, field="pricing")
-    return variant
+    return variants
 
 
 def update_variant(*, variant_id: int, changes: Mapping[str, object], now: datetime) -> None:

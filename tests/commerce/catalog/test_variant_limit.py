@@ -2,6 +2,7 @@
 
 import pytest
 
+from commerce.catalog.errors import TooManyVariants
 from commerce.catalog.operations import variants
 from tests import factories
 from tests.problems import problem
@@ -28,6 +29,18 @@ def test_variant_past_the_limit_is_refused(shop, monkeypatch):
     assert skus(shop, product) == ["A"]
     shop.admin.delete(f"variants/{first['id']}.json")
     assert add(shop, product, "B").status_code == 201
+
+
+def test_variants_that_pass_the_limit_together_are_all_refused(shop, monkeypatch):
+    monkeypatch.setattr(variants, "MAX_VARIANTS_PER_PRODUCT", 3)
+    product = factories.make_product(shop)
+    with shop.scope():
+        variants.add_variants(product_id=product.pk, variants=[{"sku": "A"}, {"sku": "B"}])
+
+    with shop.scope(), pytest.raises(TooManyVariants):
+        variants.add_variants(product_id=product.pk, variants=[{"sku": "C"}, {"sku": "D"}])
+
+    assert skus(shop, product) == ["A", "B"]
 
 
 @pytest.mark.django_db(transaction=True)
