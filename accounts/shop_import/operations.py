@@ -11,10 +11,12 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.db import DatabaseError, InterfaceError, transaction
+from django.db.models import Q
 
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.catalog.operations import (
     add_variant,
+    add_variants,
     create_product,
     set_pricing,
     update_product,
@@ -25,9 +27,10 @@ from commerce.customers.models import Customer, normalise_email
 from commerce.customers.operations import create_customer, update_customer
 from commerce.database_errors import refusal_from_database
 from commerce.errors import FieldError, Refusal
+from commerce.inventory.levels import lock_levels
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel
 from commerce.inventory.operations import adjust_level
-from commerce.tenancy.locks import lock_now
+from commerce.tenancy.locks import lock, lock_now
 
 from .drafts import CustomerDraft, Problem, ProductDraft, StockDraft, VariantDraft
 
@@ -76,6 +79,8 @@ def import_product(draft: ProductDraft, *, target: Target, updates: bool, now: d
         # All at once, and in the order of locks: operations on one variant follow those on another.
         lock_now(Product.objects.filter(pk=product.pk))
         lock_now(Variant.objects.filter(product=product))
+        if updates:
+            lock_levels(Q(variant__in=Variant.objects.filter(product=product)))
         changes = [
             _update_product(product, draft, now=now) if updates else False,
             _complete_variants(product, draft, target, updates=updates, now=now),
@@ -89,11 +94,12 @@ def _create_product(draft: ProductDraft, target: Target, now: datetime) -> None:
     first, rest = draft.variants[:MAX_VARIANTS], draft.variants[MAX_VARIANTS:]
     with _name_lines(draft.line, first):
         product = create_product(fields=fields, variants=[_list_fields(each, target) for each in first])
-    for variant in rest:
-        with _name_lines(variant.line):
-            add_variant(product_id=product.pk, fields=_list_fields(variant, target))
-    added = Variant.objects.filter(product=product).in_bulk(field_name="id")
-    ids = {variant.sku: pk for pk, variant in added.items()}
+    for start in range(0, len(rest), MAX_VARIANTS):
+        part = rest[start : start + MAX_VARIANTS]
+        with _name_lines(part[0].line, part):
+            add_variants(product_id=product.pk, variants=[_list_fields(each, target) for each in part])
+    lock_now(Variant.objects.filter(product=product))
+    ids = dict(Variant.objects.filter(product=product).values_list("sku", "pk"))
     for variant in draft.variants:
         _set_stock(variant, ids[variant.sku], target, now=now, is_new=True)
 
@@ -185,9 +191,10 @@ def _set_stock(
 
 
 def _set_units(variant_id: int, location_id: int, units: int, *, now: datetime, is_new: bool) -> bool:
-    """Bring a level to this many units on hand. Return whether it had others."""
-    level = InventoryLevel.objects.filter(variant_id=variant_id, location_id=location_id).first()
-    delta = units - (level.on_hand if level else 0)
+    """Bring a level to this many units on hand. Return whether it had others. The caller has locked the variant."""
+    # Locked before it is read: units may be sent to a customer meanwhile. Nobody creates it, as that takes the variant.
+    levels = lock_levels(Q(variant_id=variant_id, location_id=location_id))
+    delta = units - (levels[0].on_hand if levels else 0)
     reasons = InventoryAdjustment.Reason
     if delta:
         adjust_level(
@@ -206,7 +213,8 @@ def import_level(draft: StockDraft, *, location_id: int, updates: bool, now: dat
     Raises `DraftRefused`, and `VariantMissing` if no variant has the SKU.
     """
     with transaction.atomic(), _name_lines(draft.line):
-        variant = Variant.objects.filter(sku=draft.sku, archived_at__isnull=True).first()
+        # Locked, so that of two imports of the same file the second sees the units that the first has added.
+        variant = lock(Variant.objects.filter(sku=draft.sku, archived_at__isnull=True)).first()
         if variant is None:
             raise VariantMissing([Problem(draft.line, f"There is no variant {draft.sku}.")])
         levels = InventoryLevel.objects.filter(variant=variant, location_id=location_id)
