@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from io import TextIOWrapper
 from typing import Any, BinaryIO, TextIO
 
-# In characters, so that a file without line ends isn't read into memory as a whole.
+# In characters, of a line and of a cell, so that a file without line ends or with a quote too many isn't read into memory
+# as a whole. Descriptions of half a megabyte exist: they are refused, but only with their own product.
 MAX_LINE = 1 << 20
+# What invalid UTF-8 is read as.
+_INVALID = re.compile("[\udc80-\udcff]")
 # A number, which spreadsheets would otherwise show without its zeros or as a formula.
 _PROTECTED = re.compile(r"'(?:[=+@-].*|[\d ()./-]+)", re.DOTALL)
 
@@ -47,12 +50,16 @@ class Table:
         while True:
             # The header is line 1. A row is numbered by its first line.
             line = self._rows.line_num + 2
+            # The limit belongs to the whole process, and others rely on it.
+            limit = csv.field_size_limit(MAX_LINE)
             try:
                 values = next(self._rows)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise FileRefused(f"Line {line} is not CSV: {error}.") from None
+            finally:
+                csv.field_size_limit(limit)
             if any(values):
                 self.rows_read += 1
                 yield self._read_row(line, values)
@@ -66,9 +73,14 @@ class Table:
         problem = ""
         if len(values) != len(self.columns):
             problem = f"It has {len(values)} columns instead of {len(self.columns)}."
-        elif any("\udc80" <= character <= "\udcff" for cell in cells.values() for character in cell):
+        elif any(_INVALID.search(cell) for cell in cells.values()):
             problem = "It isn't in UTF-8."
-        return Row(line, cells, problem)
+        elif any("\0" in cell for cell in cells.values()):
+            problem = "It has a null character."
+        # The names of a refused row are still shown, and compared with those in the database.
+        return Row(
+            line, {name: _make_storable(cell) for name, cell in cells.items()} if problem else cells, problem
+        )
 
 
 def read_table(file: BinaryIO) -> Table:
@@ -80,9 +92,13 @@ def read_table(file: BinaryIO) -> Table:
     # spreadsheets write. `csv` wants the line ends as they are.
     stream = TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
     lines = _read_bounded_lines(stream)
-    header = next(lines, "")
+    header = _make_storable(next(lines, ""))
     delimiter = max(",;\t", key=header.count)
-    columns = tuple(name.strip() for name in next(csv.reader([header], delimiter=delimiter), []))
+    try:
+        names = next(csv.reader([header], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise FileRefused(f"Line 1 is not CSV: {error}.") from None
+    columns = tuple(name.strip() for name in names)
     # Strict, or quotes that never end would be accepted silently at the end of the file. `csv` bounds the length of a
     # cell, so they don't swallow the whole file either.
     return Table(columns, csv.reader(lines, delimiter=delimiter, strict=True))
@@ -95,6 +111,11 @@ def _read_bounded_lines(stream: TextIO) -> Iterator[str]:
         if len(line) == MAX_LINE:
             raise FileRefused(f"Line {number} is longer than {MAX_LINE} characters.")
         yield line
+
+
+def _make_storable(text: str) -> str:
+    """Replace what can be neither shown nor stored: invalid UTF-8 and null characters."""
+    return _INVALID.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
 def _clean(text: str) -> str:

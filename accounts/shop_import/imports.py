@@ -9,6 +9,7 @@ from typing import BinaryIO, TypeVar
 
 from django.db import transaction
 
+from commerce.customers.models import normalise_email
 from commerce.tenancy.scope import account_scope
 
 from . import shopify, woocommerce
@@ -23,6 +24,7 @@ from .drafts import (
     Settings,
     Skipped,
     StockDraft,
+    VariantDraft,
 )
 from .files import FileRefused, Table, read_table
 from .operations import (
@@ -36,7 +38,7 @@ from .operations import (
 )
 
 FORMATS: tuple[Format, ...] = (*shopify.FORMATS, *woocommerce.FORMATS)
-# Customers and levels that share a transaction. A product has its own.
+# Customers that share a transaction. A product and a level have their own: they lock stock, which is locked in one order.
 _BATCH = 100
 MAX_MESSAGES = 1000
 
@@ -73,6 +75,8 @@ class Tally:
     messages: list[tuple[Kind, Problem]] = field(default_factory=list)
     # Messages that aren't kept.
     further: int = 0
+    # Why the file couldn't be read to its end; empty if it was.
+    stopped: str = ""
     # How many cells are filled in each column that has no place here.
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -115,18 +119,18 @@ class Import:
     updates: bool = False
     # Whether nothing is stored; the tally is the same.
     is_dry_run: bool = False
-    # Of products that a dry run hasn't stored, for the stock in later files.
-    _skus: set[str] = field(default_factory=set)
+    # By SKU, what a dry run would have stored, for the stock in later files.
+    _variants: dict[str, VariantDraft] = field(default_factory=dict)
 
     def run(self, table: Table, known: Format) -> Tally:
         """Import a file, row by row.
 
         Each product is stored as a whole or not at all, and so is each level and each customer. An interruption leaves
-        what came before. Raises `FileRefused` at a line that can't be read, with the same effect.
+        what came before, and so does a line that can't be read: then the tally says why it `stopped`.
         """
         tally = Tally(known.name)
-        drafts = _refuse_repeated(known.parse(table, self.settings))
-        for batch in _take(drafts, 1 if known.has_prices else _BATCH):
+        drafts = _stop_at_error(_refuse_repeated(known.parse(table, self.settings)), tally)
+        for batch in _take(drafts, 1 if known.has_stock else _BATCH):
             with account_scope(self.account_id):
                 for parsed in batch:
                     self._handle(parsed, tally)
@@ -159,8 +163,12 @@ class Import:
             case ProductDraft():
                 if self.places.products is None:
                     raise ValueError("Products need a market.")
-                self._skus.update(variant.sku for variant in draft.variants)
-                return import_product(draft, target=self.places.products, updates=self.updates, now=self.now)
+                change = import_product(
+                    draft, target=self.places.products, updates=self.updates, now=self.now
+                )
+                if self.is_dry_run and change is not Change.UNCHANGED:
+                    self._variants.update({variant.sku: variant for variant in draft.variants})
+                return change
             case StockDraft():
                 return self._store_level(draft)
             case CustomerDraft():
@@ -173,13 +181,30 @@ class Import:
         try:
             return import_level(draft, location_id=location_id, updates=self.updates, now=self.now)
         except VariantMissing:
-            if self.is_dry_run and draft.sku in self._skus:
-                return Change.ADDED
-            raise
+            if draft.sku not in self._variants:
+                raise
+            return self._foresee(draft, self._variants[draft.sku], location_id)
+
+    def _foresee(self, draft: StockDraft, variant: VariantDraft, location_id: int) -> Change:
+        """What would become of the stock of a variant that a dry run hasn't stored."""
+        target = self.places.products
+        on_hand = (variant.stock or 0) if target and target.location_id == location_id else 0
+        if not variant.track_inventory or draft.on_hand == on_hand or (on_hand and not self.updates):
+            return Change.UNCHANGED
+        # Without units there is no level yet.
+        return Change.CHANGED if on_hand else Change.ADDED
+
+
+def _stop_at_error(drafts: Iterable[Parsed], tally: Tally) -> Iterator[Parsed]:
+    """End at a line that can't be read, so that a batch that has begun is still stored."""
+    try:
+        yield from drafts
+    except FileRefused as refused:
+        tally.stopped = str(refused)
 
 
 def _refuse_repeated(drafts: Iterable[Parsed]) -> Iterator[Parsed]:
-    """Refuse what has the SKU or the address of an earlier line.
+    """Refuse what has the handle, the SKU or the address of an earlier line.
 
     The database would refuse it too, but not in a dry run, where nothing of the earlier line is stored.
     """
@@ -199,11 +224,13 @@ def _list_names(draft: Parsed) -> list[tuple[int, str]]:
     """What may be in a file only once, with its line."""
     match draft:
         case ProductDraft():
-            return [(variant.line, f"The SKU {variant.sku}") for variant in draft.variants]
+            skus = [(variant.line, f"The SKU {variant.sku}") for variant in draft.variants]
+            # Different names may become the same handle. Their variants aren't those of one product.
+            return [(draft.line, f"The handle {draft.handle}"), *skus]
         case StockDraft():
             return [(draft.line, f"The SKU {draft.sku} at {draft.location}")]
         case CustomerDraft():
-            return [(draft.line, f"The address {draft.email.lower()}")]
+            return [(draft.line, f"The address {normalise_email(draft.email)}")]
         case _:
             return []
 

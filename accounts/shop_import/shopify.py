@@ -93,16 +93,25 @@ def _parse_product(handle: str, rows: list[Row], settings: Settings) -> Parsed:
         return Refused(tuple(problems))
     if own_handle != handle:
         notes.insert(0, Problem(first.line, f"The handle {handle} becomes {own_handle}."))
-    is_draft = status == "draft" or first.get(*PUBLISHED).lower() == "false"
+    status = _read_status(first, notes)
     return ProductDraft(
         line=first.line,
         handle=own_handle,
         title=first.get(*TITLE),
         description=first.get(*DESCRIPTION),
-        status="draft" if is_draft else "active",
+        status=status,
         variants=tuple(variants),
         notes=tuple(notes),
     )
+
+
+def _read_status(first: Row, notes: list[Problem]) -> str:
+    status = first.get(*STATUS).lower()
+    # Such as "unlisted": sold to those who have the link, but not shown.
+    if status not in {"", "active", "draft"}:
+        notes.insert(0, Problem(first.line, f"The status {status} becomes draft."))
+    is_draft = status not in {"", "active"} or first.get(*PUBLISHED).lower() == "false"
+    return "draft" if is_draft else "active"
 
 
 def _parse_variant(handle: str, row: Row, settings: Settings, notes: list[Problem]) -> VariantDraft:

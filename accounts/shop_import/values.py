@@ -46,9 +46,12 @@ def parse_amount(column: str, text: str, *, digits: int) -> int | None:
 
 
 def parse_units(column: str, text: str) -> int:
-    """Read a number of units, which may be negative. Raises `CellRefused`."""
+    """Read a number of units, which may be negative. There is nothing between thousands. Raises `CellRefused`."""
     sign, whole, decimals = _split(column, text)
     units = int(sign + whole)
+    # 1,000 may be 1000 written by a spreadsheet.
+    if len(decimals) == 3:
+        raise CellRefused(f"{column}: {text} could be two different numbers.")
     if decimals.strip("0"):
         raise CellRefused(f"{column}: {text} isn't a whole number.")
     if abs(units) > MAX_DELTA:

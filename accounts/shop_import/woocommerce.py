@@ -54,7 +54,12 @@ def parse_products(table: Table, settings: Settings) -> Iterator[Parsed]:
         if row.problem:
             yield refuse(row, row.problem)
         elif "variable" in kinds:
-            families.setdefault(row.get("SKU") or f"id:{row.get('ID')}", _Family()).parent = row
+            name = row.get("SKU") or f"id:{row.get('ID')}"
+            family = families.setdefault(name, _Family())
+            if family.parent is None:
+                family.parent = row
+            else:
+                yield refuse(row, f"The product {name} is on line {family.parent.line} already.")
         elif "variation" in kinds:
             families.setdefault(row.get("Parent"), _Family()).variations.append(row)
         elif "simple" in kinds:
@@ -80,7 +85,8 @@ def _parse_product(parent: Row, rows: list[Row], settings: Settings, handles: se
     variants: list[VariantDraft] = []
     for row in rows:
         try:
-            if row is not parent and row.get("Published") != "1":
+            # A variation that is on is -1 as long as its product is a draft.
+            if row is not parent and row.get("Published") == "0":
                 notes.append(Problem(row.line, "A variation that is switched off isn't taken over."))
             else:
                 variants.append(_VariantReader(handle, parent, row, settings, notes).read())

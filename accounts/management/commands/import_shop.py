@@ -11,7 +11,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.management.terminal import find_account_id
-from accounts.models import Market
+from accounts.models import Account, Market
 from accounts.queries import current_account
 from accounts.shop_import.drafts import Format, Settings
 from accounts.shop_import.files import FileRefused, Table
@@ -56,7 +56,7 @@ class Command(OperatorCommand):
             action="append",
             default=[],
             metavar="[NAME=]HANDLE",
-            help="the location of the stock (default: the first by priority). With a name, that of the location with"
+            help="the location of the stock (default: the first active one by priority). With a name, that of the location with"
             " this name in the file; repeat it for each",
         )
         parser.add_argument(
@@ -82,10 +82,7 @@ class Command(OperatorCommand):
 
     def _import(self, run: Import, name: str, table: Table, known: Format, *, is_json: bool) -> int:
         """Import a file, and tell what became of it. Return how much of it was refused."""
-        try:
-            tally = run.run(table, known)
-        except FileRefused as refused:
-            raise CommandError(f"{name}: {refused} Lines before it were imported.") from None
+        tally = run.run(table, known)
         for kind, problem in tally.messages:
             self.stderr.write(f"{name}:{problem.line}: {kind}: {problem.reason}")
         if tally.further:
@@ -96,6 +93,10 @@ class Command(OperatorCommand):
             self.write_json(row | {"dry_run": run.is_dry_run})
         else:
             self._show(name, tally, is_dry_run=run.is_dry_run)
+        if tally.stopped:
+            raise CommandError(
+                f"{name}: {tally.stopped} Correct it and repeat: what has been imported isn't imported again."
+            )
         return tally.refused
 
     def _show(self, name: str, tally: Tally, *, is_dry_run: bool) -> None:
@@ -118,10 +119,13 @@ def _open_export(name: str, files: ExitStack, bar: tqdm) -> tuple[Table, Format]
 def _prepare(account_id: int, formats: Iterable[Format], options: dict[str, Any]) -> Import:
     now = timezone.now()
     with account_scope(account_id):
+        account = current_account()
+        if account.status == Account.Status.ARCHIVED:
+            raise CommandError(f"Account {account.handle!r} is archived.")
         market = _find_market(options["market"]) if any(each.has_prices for each in formats) else None
         settings = Settings(
             currency_digits=count_digits(market.currency) if market else None,
-            today=now.astimezone(ZoneInfo(current_account().default_timezone)).date(),
+            today=now.astimezone(ZoneInfo(account.default_timezone)).date(),
         )
         places = _find_places(market, options["location"])
     return Import(
@@ -137,8 +141,9 @@ def _prepare(account_id: int, formats: Iterable[Format], options: dict[str, Any]
 def _find_market(handle: str | None) -> Market:
     markets = list(Market.objects.order_by("pk"))
     if handle is None:
-        if len(markets) == 1:
-            return markets[0]
+        active = [market for market in markets if market.status == Market.Status.ACTIVE]
+        if len(active) == 1:
+            return active[0]
         names = ", ".join(market.handle for market in markets) or "none"
         raise CommandError(f"Name the market of the prices with --market. There are: {names}.")
     found = next((market for market in markets if market.handle == handle), None)
@@ -152,7 +157,8 @@ def _find_places(market: Market | None, named: Iterable[str]) -> Places:
     locations = list(Location.objects.order_by("priority", "pk"))
     by_handle = {location.handle: location.pk for location in locations}
     by_name = {location.name.lower(): location.pk for location in locations}
-    first = locations[0].pk
+    # Only what an active location has can be sold.
+    first = next((location for location in locations if location.is_active), locations[0]).pk
     for text in named:
         name, _, handle = text.rpartition("=")
         if handle not in by_handle:

@@ -1,5 +1,7 @@
 """Rows of CSV files, their lines, and what can't be read."""
 
+import csv
+
 import pytest
 
 from accounts.shop_import.files import FileRefused
@@ -45,11 +47,32 @@ def test_apostrophe_for_spreadsheets_is_removed(text, cell):
 
 
 def test_row_with_other_columns_or_bytes_has_a_problem():
-    rows = list(read(b"Handle,Title\ntea\ncup,Cup,3\npot,K\xe4nnchen\n"))
+    rows = list(read(b"Handle,Title\ntea\ncup,Cup,3\npot,K\xe4nnchen\njug,J\0g\n"))
 
     assert [row.problem for row in rows] == [
         "It has 1 columns instead of 2.", "It has 3 columns instead of 2.", "It isn't in UTF-8.",
+        "It has a null character.",
     ]  # fmt: skip
+    # What remains can be shown and compared.
+    assert [row.get("Title") for row in rows] == ["", "Cup", "K\ufffdnnchen", "J\ufffdg"]
+
+
+def test_column_name_in_another_encoding_can_be_shown():
+    assert read(b"Handle,Gr\xf6\xdfe\n").columns == ("Handle", "Gr\ufffd\ufffde")
+
+
+def test_long_cell_is_read():
+    (row,) = read('Handle,Body\ntea,"' + "<p>\n" * 200_000 + '"\n')
+
+    assert len(row.get("Body")) == 4 * 200_000 - 1
+    assert csv.field_size_limit() == 131_072
+
+
+def test_header_that_cannot_be_read_is_refused():
+    with pytest.raises(FileRefused) as refused:
+        read("a" * 200_000)
+
+    assert str(refused.value) == "Line 1 is not CSV: field larger than field limit (131072)."
 
 
 @pytest.mark.parametrize(
@@ -57,7 +80,7 @@ def test_row_with_other_columns_or_bytes_has_a_problem():
     [
         ('Handle\ntea\n"cup', "Line 3 is not CSV: unexpected end of data."),
         ('Handle\n"te"a\n', "Line 2 is not CSV: ',' expected after '\"'."),
-        ('Handle\n"' + "tea\n" * 40_000, "Line 2 is not CSV: field larger than field limit (131072)."),
+        ('Handle\n"' + "tea\n" * 300_000, "Line 2 is not CSV: field larger than field limit (1048576)."),
         ("Handle\n" + "a" * 2_000_000, "Line 2 is longer than 1048576 characters."),
     ],
 )

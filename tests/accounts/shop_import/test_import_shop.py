@@ -10,43 +10,19 @@ from django.utils import timezone
 from commerce.catalog.models import Product, Variant, VariantPricing
 from commerce.catalog.operations import archive_product
 from commerce.customers.models import Customer
-from commerce.inventory.models import InventoryAdjustment, InventoryLevel
+from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from commerce.inventory.operations import adjust_level, create_location
-from tests.accounts.shop_import.reading import SAMPLES
+from tests.accounts.shop_import.running import (
+    SHOPIFY,
+    SHOPIFY_CUSTOMERS,
+    SHOPIFY_STOCK,
+    WOOCOMMERCE,
+    counts,
+    run,
+)
 from tests.factories import make_customer
 from tests.shops import make_shop
 from tests.storefront import checkout_in
-
-SHOPIFY = str(SAMPLES / "shopify-products.csv")
-SHOPIFY_STOCK = str(SAMPLES / "shopify-inventory.csv")
-SHOPIFY_CUSTOMERS = str(SAMPLES / "shopify-customers.csv")
-WOOCOMMERCE = str(SAMPLES / "woocommerce-products.csv")
-HEADER = (
-    "Handle,Title,Option1 Value,Variant SKU,Variant Inventory Tracker,Variant Inventory Qty,Variant Price\n"
-)
-
-
-@pytest.fixture
-def export(tmp_path):
-    """Write a file of Shopify's products with these rows, and return its path."""
-
-    def write(rows, header=HEADER):
-        path = tmp_path / "products.csv"
-        path.write_text(header + rows)
-        return str(path)
-
-    return write
-
-
-def run(shop, *arguments):
-    """Run the command; return its JSON lines, and what it wrote to standard error."""
-    out, err = StringIO(), StringIO()
-    call_command("import_shop", shop.handle, *arguments, "--json", stdout=out, stderr=err)
-    return [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue().splitlines()
-
-
-def counts(row):
-    return [row[name] for name in ("added", "changed", "unchanged", "refused", "skipped")]
 
 
 def list_stored(shop):
@@ -193,44 +169,6 @@ def test_second_market_gets_its_prices(shop, export):
         assert InventoryLevel.objects.get().on_hand == 5
 
 
-def test_refused_products_are_named_by_line_and_the_others_stored(shop, export):
-    path = export(
-        "tea,Tea,S,T-S,shopify,5,8.90\n"
-        "tea,,M,T-M,shopify,5,8.9999\n"
-        f"cup,{'C' * 256},S,CUP,shopify,5,1.00\n"
-        f"pot,Pot,S,{'P' * 65},shopify,5,1.00\n"
-        "jug,Jug,S,JUG,shopify,5,1.00\n"
-        "jar,Jar,S,JUG,shopify,5,1.00\n"
-    )
-    err = StringIO()
-
-    with pytest.raises(CommandError, match=r"^4 refused\. "):
-        call_command("import_shop", shop.handle, path, stdout=StringIO(), stderr=err)
-
-    assert err.getvalue().splitlines() == [
-        f"{path}:3: refused: Price: 8.9999 has more than 2 decimals.",
-        f"{path}:4: refused: title: Ensure this field has no more than 255 characters.",
-        f"{path}:5: refused: sku: Ensure this field has no more than 64 characters.",
-        f"{path}:7: refused: The SKU JUG is on line 6 already.",
-    ]
-    with shop.scope():
-        assert list(Product.objects.values_list("handle", flat=True)) == ["jug"]
-        assert list(Variant.objects.values_list("sku", flat=True)) == ["JUG"]
-
-
-def test_sku_of_another_product_is_refused_with_all_of_its_product(shop, export):
-    run(shop, export("tea,Tea,S,T-S,shopify,5,8.90\n"))
-    path = export("cup,Cup,S,CUP,shopify,5,1.00\ncup,,M,T-S,shopify,5,1.00\n")
-    err = StringIO()
-
-    with pytest.raises(CommandError):
-        call_command("import_shop", shop.handle, path, stdout=StringIO(), stderr=err)
-
-    assert err.getvalue().splitlines() == [f"{path}:2: refused: Another variant has this SKU."]
-    with shop.scope():
-        assert Product.objects.count() == Variant.objects.count() == 1
-
-
 def test_product_with_many_variants_is_stored_whole(shop, export):
     rows = ["tea,Tea,0,T-0,shopify,1,8.90\n", *(f"tea,,{n},T-{n},shopify,1,8.90\n" for n in range(1, 130))]
 
@@ -338,24 +276,6 @@ def test_customers_are_stored_once(shop):
     assert (added.last_name, added.country_code, added.is_guest) == ("Novák", "CZ", False)
 
 
-def test_bad_customers_are_refused_and_the_others_stored(shop, tmp_path):
-    path = tmp_path / "customers.csv"
-    path.write_text(
-        "First Name,Last Name,Email,Country Code\nA,B,no address,DE\nC,D,c@example.com,XX\nE,F,e@example.com,DE\n"
-    )
-    err = StringIO()
-
-    with pytest.raises(CommandError, match="2 refused"):
-        call_command("import_shop", shop.handle, str(path), stdout=StringIO(), stderr=err)
-
-    assert err.getvalue().splitlines() == [
-        f"{path}:2: refused: email: Enter a valid email address.",
-        f"{path}:3: refused: country_code: Not an ISO 3166 country code.",
-    ]
-    with shop.scope():
-        assert list(Customer.objects.values_list("email", flat=True)) == ["e@example.com"]
-
-
 def test_other_shops_stay_as_they_are(shop, other_shop):
     stored = list_stored(other_shop)
 
@@ -364,59 +284,52 @@ def test_other_shops_stay_as_they_are(shop, other_shop):
     assert list_stored(other_shop) == stored
 
 
-def test_file_that_breaks_off_keeps_the_products_before(shop, export):
-    path = export('tea,Tea,S,T-S,shopify,5,8.90\ncup,Cup,S,CUP,shopify,5,1.00\ncup,,"M')
-
-    with pytest.raises(CommandError) as refused:
-        run(shop, path)
-
-    assert (
-        str(refused.value)
-        == f"{path}: Line 4 is not CSV: unexpected end of data. Lines before it were imported."
+def test_dry_run_counts_stock_of_new_products_as_the_import_does(shop, export, tmp_path):
+    """Units at the location of the products and at another, none, of what isn't counted, and of what is refused."""
+    with shop.scope():
+        create_location(fields={"handle": "leipzig", "name": "Leipzig", "priority": 2})
+    products = export(
+        "tea,Tea,S,T-S,shopify,5,8.90\ncup,Cup,S,CUP,,,1.00\nbad,,S,BAD,shopify,1,1.00\n"
+        "pot,Pot,S,POT,shopify,0,1.00\n"
     )
+    rows = ("T-S,Main,6", "T-S,Leipzig,4", "CUP,Leipzig,4", "BAD,Leipzig,4", "POT,Leipzig,0", "POT,Main,3")
     with shop.scope():
-        assert list(Product.objects.values_list("handle", flat=True)) == ["tea"]
+        main = Location.objects.get(priority=1).name
+    stock = tmp_path / "inventory.csv"
+    lines = [f"tea,Tea,{row.replace('Main', main)}\n" for row in rows]
+    stock.write_text("".join(["Handle,Title,SKU,Location,Available\n", *lines]))
+
+    def count(*arguments):
+        out = StringIO()
+        with pytest.raises(CommandError, match=r"^2 refused\. "):
+            call_command(
+                "import_shop",
+                shop.handle,
+                products,
+                str(stock),
+                *arguments,
+                "--json",
+                stdout=out,
+                stderr=StringIO(),
+            )
+        return [counts(json.loads(line)) for line in out.getvalue().splitlines()]
+
+    dry = count("--dry-run")
+    dry_update = count("--dry-run", "--update")
+
+    assert count() == dry == [[3, 0, 0, 1, 0], [2, 0, 3, 1, 0]]
+    assert dry_update == [[3, 0, 0, 1, 0], [2, 1, 2, 1, 0]]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["no-such.csv"], "no-such.csv can't be read: No such file or directory."),
-        ([SHOPIFY, "--market", "fr"], "There is no market 'fr'."),
-        ([SHOPIFY, "--location", "Lager=paris"], "There is no location 'paris'."),
-    ],
-)
-def test_wrong_arguments_are_refused(shop, arguments, reason):
-    with pytest.raises(CommandError) as refused:
-        run(shop, *arguments)
-
-    assert str(refused.value) == reason
+def test_stock_goes_to_a_location_that_is_active(shop, export):
     with shop.scope():
-        assert Product.objects.count() == 0
+        create_location(fields={"handle": "leipzig", "name": "Leipzig", "priority": 2})
+        Location.objects.filter(priority=1).update(is_active=False)
 
+    run(shop, export("tea,Tea,S,T-S,shopify,5,8.90\n"))
 
-def test_unknown_file_is_refused_before_anything_is_imported(shop, export):
-    unknown = export("", header="Artikelnummer,Name,Preis\n")
-
-    with pytest.raises(CommandError) as refused:
-        run(shop, SHOPIFY, unknown)
-
-    assert str(refused.value) == (
-        f"{unknown}: It isn't an export of Shopify or WooCommerce that is known, with column names in English."
-        " Nothing was imported."
-    )
     with shop.scope():
-        assert Product.objects.count() == 0
-
-
-def test_market_must_be_named_if_there_are_several(shop):
-    body = {"handle": "at", "name": "Austria", "currency": "EUR", "locale": "de-AT", "country_code": "AT"}
-    assert shop.admin.post("markets.json", body).status_code == 201
-
-    with pytest.raises(CommandError) as refused:
-        run(shop, SHOPIFY)
-
-    assert str(refused.value) == "Name the market of the prices with --market. There are: de, at."
+        assert InventoryLevel.objects.get().location.handle == "leipzig"
 
 
 def test_people_are_told_what_was_done_and_left_out(shop):

@@ -157,6 +157,21 @@ def test_what_the_merchant_should_know_is_noted():
     )
 
 
+def test_unlisted_product_becomes_a_draft():
+    (product,) = parse("tea,Tea,Size,S,T-S,100,shopify,5,8.90,unlisted\n")
+
+    assert product.status == "draft"
+    assert product.notes == (Problem(2, "The status unlisted becomes draft."),)
+
+
+def test_handle_that_is_not_in_utf_8_is_refused():
+    header, row = HEADER.encode(), b"\xfc\xfc,Tea,Size,S,T-S,100,shopify,5,8.90,active\n"
+
+    assert list(shopify.parse_products(read(header + row), EUR)) == [
+        Refused((Problem(2, "It isn't in UTF-8."),))
+    ]
+
+
 def test_product_without_a_variant_is_refused():
     assert parse("tea,Tea,,,,,,,,active\n") == [Refused((Problem(2, "tea has no variant."),))]
 

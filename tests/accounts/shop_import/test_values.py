@@ -54,7 +54,7 @@ def test_units_are_read(text, units):
     assert parse_units("Stock", text) == units
 
 
-@pytest.mark.parametrize("text", ["1.5", "many", "1000000001", ""])
+@pytest.mark.parametrize("text", ["1.5", "1,000", "1.000", "many", "1000000001", ""])
 def test_units_that_are_no_whole_number_are_refused(text):
     with pytest.raises(CellRefused):
         parse_units("Stock", text)

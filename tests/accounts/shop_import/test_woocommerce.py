@@ -181,6 +181,26 @@ def test_product_with_one_bad_variation_is_refused_as_a_whole():
     ]
 
 
+def test_variations_of_a_draft_are_taken_over():
+    parent = SIMPLE | {"Type": "variable", "Published": "-1"}
+    # WooCommerce exports them as drafts too, and as 0 if they are switched off.
+    variation = SIMPLE | {"ID": "8", "Type": "variation", "SKU": "T-1", "Parent": "T", "Published": "-1"}
+
+    (product,) = parse(parent, variation)
+
+    assert (product.status, [variant.sku for variant in product.variants]) == ("draft", ["T-1"])
+
+
+def test_second_product_with_the_sku_of_another_is_refused():
+    parent = SIMPLE | {"Type": "variable"}
+    variation = SIMPLE | {"ID": "8", "Type": "variation", "SKU": "T-1", "Parent": "T"}
+
+    refused, product = parse(parent, parent | {"ID": "9", "Name": "Cup"}, variation)
+
+    assert refused == Refused((Problem(3, "The product T is on line 2 already."),))
+    assert product.title == "Tea"
+
+
 def test_line_ends_are_decoded():
     assert woocommerce._decode_lines(r"one\ntwo\\nthree") == "one\ntwo\\nthree"
 
