@@ -28,7 +28,7 @@ from commerce.customers.operations import create_customer, update_customer
 from commerce.database_errors import refusal_from_database
 from commerce.errors import FieldError, Refusal
 from commerce.inventory.levels import lock_levels
-from commerce.inventory.models import InventoryAdjustment, InventoryLevel
+from commerce.inventory.models import InventoryAdjustment
 from commerce.inventory.operations import adjust_level
 from commerce.tenancy.locks import lock, lock_now
 
@@ -208,7 +208,7 @@ def _set_units(variant_id: int, location_id: int, units: int, *, now: datetime, 
 
 
 def import_level(draft: StockDraft, *, location_id: int, updates: bool, now: datetime) -> Change:
-    """Set the units of a variant at a location. A level that exists is changed only if it `updates`.
+    """Set the units of a variant at a location. One that has got units here is changed only if it `updates`.
 
     Raises `DraftRefused`, and `VariantMissing` if no variant has the SKU.
     """
@@ -217,8 +217,9 @@ def import_level(draft: StockDraft, *, location_id: int, updates: bool, now: dat
         variant = lock(Variant.objects.filter(sku=draft.sku, archived_at__isnull=True)).first()
         if variant is None:
             raise VariantMissing([Problem(draft.line, f"There is no variant {draft.sku}.")])
-        levels = InventoryLevel.objects.filter(variant=variant, location_id=location_id)
-        is_new = not levels.exists()
+        # Not whether there is a level: selling what may be sold without stock creates one.
+        adjustments = InventoryAdjustment.objects.filter(level__variant=variant, level__location=location_id)
+        is_new = not adjustments.exists()
         if not (is_new or updates) or not variant.track_inventory:
             return Change.UNCHANGED
         if not _set_units(variant.pk, location_id, draft.on_hand, now=now, is_new=is_new):

@@ -66,6 +66,9 @@ def parse_grams(column: str, text: str, *, unit: str) -> int:
     if unit not in _GRAMS:
         raise CellRefused(f"{column}: {unit} is an unknown unit of weight.")
     sign, whole, decimals = _split(column, text)
+    # 1,250 g may be 1250 written by a spreadsheet. In larger units, three decimals are usual.
+    if unit == "g" and "," in text and len(decimals) == 3:
+        raise CellRefused(f"{column}: {text} could be two different weights.")
     exact = Decimal(f"{sign}{whole}.{decimals or 0}") * _GRAMS[unit]
     grams = int(exact.quantize(Decimal(1), rounding=ROUND_HALF_UP))
     if not 0 <= grams <= MAX_WEIGHT_GRAMS:

@@ -8,15 +8,17 @@ from io import StringIO
 
 import psycopg
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, connections
 from django.utils import timezone
 
 from accounts.shop_import.drafts import StockDraft
 from accounts.shop_import.operations import import_level
+from commerce.customers.models import Customer
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from commerce.inventory.operations import adjust_level
 from tests import factories
+from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -107,3 +109,36 @@ def test_counted_stock_is_that_of_the_file_though_units_were_sent(shop, tea, loc
     assert import_after(shop, send_one, path, "--update") == [0, 1, 0]
 
     assert list_adjustments(shop) == [(10, "received", 10), (11, "count", 20)]
+
+
+def test_imports_of_one_file_of_products_at_once_store_each_once(shop, location, tmp_path):
+    path = tmp_path / "products.csv"
+    header = "Handle,Title,Variant SKU,Variant Inventory Tracker,Variant Inventory Qty,Variant Price\n"
+    path.write_text(header + "".join(f"tea-{n},Tea,TEA-{n},shopify,{n},8.90\n" for n in range(1, 13)))
+
+    def run(_index):
+        call_command("import_shop", shop.handle, str(path), stdout=StringIO(), stderr=StringIO())
+
+    failures = [result for result in run_threads(4, run) if result is not None]
+
+    # What another import was storing at that moment is refused.
+    assert {type(failure) for failure in failures} <= {CommandError}
+    with shop.scope():
+        levels = InventoryLevel.objects.order_by("on_hand").values_list("variant__sku", "on_hand")
+        assert list(levels) == [(f"TEA-{n}", n) for n in range(1, 13)]
+    assert sorted(list_adjustments(shop)) == [(n, "received", n) for n in range(1, 13)]
+
+
+def test_imports_of_one_file_of_customers_at_once_store_each_once(shop, tmp_path):
+    path = tmp_path / "customers.csv"
+    rows = [f"A,B,buyer{n}@example.com\n" for n in range(250)]
+    path.write_text("First Name,Last Name,Email\n" + "".join(rows))
+
+    def run(_index):
+        call_command("import_shop", shop.handle, str(path), stdout=StringIO(), stderr=StringIO())
+
+    failures = [result for result in run_threads(4, run) if result is not None]
+
+    assert {type(failure) for failure in failures} <= {CommandError}
+    with shop.scope():
+        assert Customer.objects.count() == 250

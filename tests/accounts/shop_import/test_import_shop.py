@@ -12,6 +12,7 @@ from commerce.catalog.operations import archive_product
 from commerce.customers.models import Customer
 from commerce.inventory.models import InventoryAdjustment, InventoryLevel, Location
 from commerce.inventory.operations import adjust_level, create_location
+from tests import factories
 from tests.accounts.shop_import.running import (
     SHOPIFY,
     SHOPIFY_CUSTOMERS,
@@ -232,6 +233,23 @@ def test_stock_goes_to_the_location_with_its_name(shop):
             "FW-A6-BLAU": 15,
             "00417": 6,
         }
+
+
+def test_stock_of_what_was_sold_without_any_is_added(shop, tmp_path):
+    variant = factories.make_variant(shop, sku="TEA", stock=None, allow_backorder=True)
+    checkout_in("completed", shop, (variant, 2))
+    with shop.scope():
+        name = Location.objects.get().name
+    path = tmp_path / "inventory.csv"
+    path.write_text(f"Handle,Title,SKU,Location,Available\ntea,Tea,TEA,{name},38\n")
+
+    (first,), _ = run(shop, str(path))
+    (second,), _ = run(shop, str(path))
+
+    assert (counts(first), counts(second)) == ([1, 0, 0, 0, 0], [0, 0, 1, 0, 0])
+    with shop.scope():
+        level = InventoryLevel.objects.get()
+    assert (level.on_hand, level.committed) == (38, 2)
 
 
 def test_stock_that_was_counted_here_is_kept_unless_it_updates(shop):

@@ -65,13 +65,16 @@ def test_units_that_are_no_whole_number_are_refused(text):
     [
         ("0.35", "kg", 350), ("0,35", "kg", 350), ("312", "g", 312), ("312.5", "g", 313), ("1", "lbs", 454),
         ("2", "oz", 57), ("", "kg", 0), ("0.0005", "kg", 1),
+        ("1,250", "kg", 1250), ("226.796", "g", 227),
     ],
 )  # fmt: skip
 def test_weight_is_rounded_to_grams(text, unit, grams):
     assert parse_grams("Weight", text, unit=unit) == grams
 
 
-@pytest.mark.parametrize(("text", "unit"), [("1", "st"), ("-1", "kg"), ("heavy", "g"), ("100001", "kg")])
+@pytest.mark.parametrize(
+    ("text", "unit"), [("1", "st"), ("-1", "kg"), ("heavy", "g"), ("1,250", "g"), ("100001", "kg")]
+)
 def test_weight_that_cannot_be_stored_is_refused(text, unit):
     with pytest.raises(CellRefused):
         parse_grams("Weight", text, unit=unit)
