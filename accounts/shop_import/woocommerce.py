@@ -148,7 +148,8 @@ class _VariantReader:
         text = self.row.get("Stock")
         if text == PARENT:
             self._note(f"{sku} shares the stock of its product. It gets none: count its units.")
-            return True, 0
+            # Not 0, which would replace the units that were counted here since.
+            return True, None
         if not text:
             # Without counted units, the product says only whether it can be bought.
             return (False, None) if self.row.get("In stock?") != "0" else (True, 0)

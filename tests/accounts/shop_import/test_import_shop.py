@@ -274,6 +274,26 @@ def test_stock_that_was_counted_here_is_kept_unless_it_updates(shop):
         assert level.get().on_hand == 6
 
 
+def test_units_counted_here_of_a_variation_without_stock_of_its_own_are_kept(shop, tmp_path):
+    path = tmp_path / "woocommerce.csv"
+    path.write_text(
+        "ID,Type,SKU,Name,Published,Stock,Regular price,Parent,Attribute 1 value(s)\n"
+        '1,variable,TEA,Tea,1,9,,,"S, M"\n2,variation,TEA-S,Tea - S,1,parent,8.90,TEA,S\n'
+    )
+    run(shop, str(path))
+    with shop.scope():
+        variant, location = Variant.objects.get(), Location.objects.get()
+        adjust_level(
+            variant_id=variant.pk, location_id=location.pk, delta=6, reason="count", now=timezone.now()
+        )
+
+    (row,), _ = run(shop, str(path), "--update")
+
+    assert counts(row) == [0, 0, 1, 0, 0]
+    with shop.scope():
+        assert (variant.track_inventory, InventoryLevel.objects.get().on_hand) == (True, 6)
+
+
 def test_customers_are_stored_once(shop):
     known = make_customer(shop, email="Jana.Koehler@example.com", first_name="Johanna")
 

@@ -154,7 +154,7 @@ def test_variations_share_what_they_leave_empty_and_warn_about_shared_stock():
     (product,) = parse(small, parent, off)
 
     (found,) = product.variants
-    assert (found.sku, found.title, found.stock) == ("tea-small-round", "Small, round", 0)
+    assert (found.sku, found.title, found.stock) == ("tea-small-round", "Small, round", None)
     assert (found.weight_grams, found.tax_class) == (454, "reduced-rate")
     assert product.notes == (
         Problem(2, "It has no SKU and gets tea-small-round."),
