@@ -295,7 +295,7 @@ def test_statistics_count_a_message_for_the_day_it_was_sent(shop, other_shop, su
         "Opened": "1",
         "Bounced": "1",
     }
-    assert f"<title>{now.date()}: 1</title>" in page.content.decode()
+    assert f"<title>{now.day} {now:%b %Y}: 1</title>" in page.content.decode()
 
 
 def test_statistics_take_a_fixed_number_of_statements(shop, owner, django_assert_num_queries):

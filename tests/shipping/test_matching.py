@@ -286,7 +286,7 @@ def bounds_of(rate):
 
 
 def naively_fits(code, pattern):
-    code, pattern = (text.replace(" ", "").replace("-", "").upper() for text in (code, pattern))
+    code, pattern = ("".join(text.split()).replace("-", "").upper() for text in (code, pattern))
     if not code:
         return False
     return code[: len(pattern) - 1] + "*" == pattern if "*" in pattern else code == pattern
