@@ -1,6 +1,7 @@
 """Sessions, log-in and messages for the back office only, so that they don't slow down the two APIs."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -12,6 +13,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django_otp.middleware import OTPMiddleware
 
 from commerce.backoffice.locales import use_language
+from commerce.tenancy.statements import planning_anew
 
 PREFIX = "/backoffice/"
 
@@ -47,6 +49,17 @@ class Language:
         if not request.path_info.startswith(PREFIX):
             return self.get_response(request)
         with use_language(request, getattr(request.user, "language", "")):
+            return self.get_response(request)
+
+
+class Planning:
+    """Has the statements of pages planned anew: filters differ, and shops have few rows or a million of a kind."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with planning_anew() if request.path_info.startswith(PREFIX) else nullcontext():
             return self.get_response(request)
 
 

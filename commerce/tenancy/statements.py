@@ -1,7 +1,9 @@
 """Statements that run often: each connection prepares them once, and sends them in as few messages as possible."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -104,6 +106,29 @@ def post(*calls: Call) -> None:
     the latest the end of the transaction. Outside of a transaction they are run at once.
     """
     _get_connection().run(calls, may_wait=True)
+
+
+# Whether statements that aren't `Prepared` are planned anew each time.
+_plans_anew: ContextVar[bool] = ContextVar("plans_anew", default=False)
+
+
+@contextmanager
+def planning_anew() -> Iterator[None]:
+    """Have each statement planned for its values, unless it is `Prepared`.
+
+    A frequent one would get a plan for any values. If one account has nearly all rows of a table, that plan may read the
+    whole table, also for an account with few rows.
+    """
+    token = _plans_anew.set(True)
+    try:
+        yield
+    finally:
+        _plans_anew.reset(token)
+
+
+def plans_anew() -> bool:
+    """Whether this is inside of `planning_anew`."""
+    return _plans_anew.get()
 
 
 def _get_connection() -> "DatabaseWrapper":

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "accounts.backoffice.middleware.ContentPolicy",
+    "accounts.backoffice.middleware.Planning",
     "accounts.backoffice.middleware.Sessions",
     "accounts.backoffice.middleware.Csrf",
     "accounts.backoffice.middleware.Authentication",

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from django.db import connection
 from django.utils.html import strip_tags
 
 from accounts.models import Account
@@ -244,6 +245,22 @@ def test_navigation_stops_counting_at_a_hundred(shop, owner):
     (today, *_rest) = owner.get("catalog/product/").context["sidebar_navigation"]
 
     assert [item.get("badge") for item in today["items"]][1] == "99+"
+
+
+def test_statements_of_pages_are_planned_for_the_shop_that_is_shown(owner):
+    """Otherwise a frequent one gets a plan for any shop, which reads all rows if one shop has nearly all of them."""
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+
+    for _ in range(5):
+        assert owner.get("").status_code == 200
+
+    with connection.cursor() as cursor:
+        cursor.execute(prepared, ["%task_link%"])
+        assert cursor.fetchone() == (0,)
+        # What isn't part of a page is prepared once it is frequent: by now, this statement itself.
+        for _ in range(4):
+            cursor.execute(prepared, ["%pg_prepared_statements%"])
+        assert cursor.fetchone() == (1,)
 
 
 def test_orders_to_fulfil_are_the_current_page_of_the_navigation(busy, owner):

@@ -12,7 +12,7 @@ from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
 from psycopg.pq import Escaping, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from commerce.tenancy.statements import Call, Message, Prepared, Result
+from commerce.tenancy.statements import Call, Message, Prepared, Result, plans_anew
 
 _FAILED = {ExecStatus.FATAL_ERROR, ExecStatus.NONFATAL_ERROR, ExecStatus.BAD_RESPONSE}
 
@@ -217,7 +217,9 @@ class ScopedConnection(psycopg.Connection[Any]):
 
 
 class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):
-    """Runs `Prepared` statements and `Message`s. psycopg prepares others once they are frequent, if they have parameters."""
+    """Runs `Prepared` statements and `Message`s. psycopg prepares others once they are frequent, if they have parameters
+    and aren't to be planned anew.
+    """
 
     def execute(self, query: Query, params: Any = None, **options: Any) -> Self:
         if isinstance(query, Prepared | Message) and isinstance(self.connection, ScopedConnection):
@@ -228,7 +230,7 @@ class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):
             with self.connection.lock:
                 self.connection.wait(self._run_gen(self.connection, calls))
             return self
-        if params is None:
+        if params is None or plans_anew():
             # Several statements in one string can't be prepared, and texts such as SET LOCAL differ by account.
             options["prepare"] = False
         return super().execute(cast("str", query), params, **options)
