@@ -6,6 +6,10 @@ from datetime import date
 
 from .files import Row, Table
 
+# Tax classes of products here.
+EXEMPT = "exempt"
+STANDARD = "standard"
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

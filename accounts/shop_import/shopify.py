@@ -1,9 +1,12 @@
 """Shopify's exports of products, stock and customers. Products have a row for each variant and each further picture."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from .drafts import (
+    EXEMPT,
+    STANDARD,
     CustomerDraft,
     Format,
     Parsed,
@@ -26,9 +29,6 @@ from .values import (
     parse_grams,
     parse_units,
 )
-
-EXEMPT = "exempt"
-STANDARD = "standard"
 
 # Shopify has used two sets of names; each tuple has both.
 HANDLE = ("Handle", "URL handle")
@@ -219,14 +219,7 @@ PRODUCTS = Format(
     has_stock=True,
     parse=parse_products,
 )
-NEWER_PRODUCTS = Format(
-    name="Shopify's products",
-    required=frozenset({"URL handle", "Title", "Price"}),
-    used=_PRODUCT_COLUMNS,
-    has_prices=True,
-    has_stock=True,
-    parse=parse_products,
-)
+NEWER_PRODUCTS = replace(PRODUCTS, required=frozenset({"URL handle", "Title", "Price"}))
 STOCK = Format(
     name="Shopify's stock",
     required=frozenset({"Handle", "SKU", "Location"}),

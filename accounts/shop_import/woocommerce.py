@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from .drafts import (
+    EXEMPT,
+    STANDARD,
     CustomerDraft,
     Format,
     Parsed,
@@ -27,8 +29,6 @@ from .values import (
     parse_units,
 )
 
-EXEMPT = "exempt"
-STANDARD = "standard"
 # A variation that has the tax class, or the stock, of its product.
 PARENT = "parent"
 

@@ -45,7 +45,7 @@ def render_compiled(
     return html.replace(_PREHEADER, escape(preheader), 1) if preheader else html
 
 
-# As many as there are templates in all their locales.
+# More than there are templates, in all their locales, with a preheader and without.
 @lru_cache(maxsize=64)
 def _compile(source: str, *, has_preheader: bool) -> BoundTemplate:
     # Variables are assigned before the document. The compiler would drop that.

@@ -231,7 +231,7 @@ class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):
                 self.connection.wait(self._run_gen(self.connection, calls))
             return self
         if params is None or plans_anew():
-            # Several statements in one string can't be prepared, and texts such as SET LOCAL differ by account.
+            # Without parameters: several statements in one string can't be prepared, and texts such as SET LOCAL differ by account.
             options["prepare"] = False
         return super().execute(cast("str", query), params, **options)
 
