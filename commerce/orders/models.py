@@ -1,5 +1,7 @@
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import Case, F, Func, Q, When
+from django.db.models.functions import Least
+from django.db.models.lookups import GreaterThanOrEqual
 
 from commerce.caseless import caseless_key
 from commerce.payments.connectors import has_gateway
@@ -38,21 +40,24 @@ class Totals(models.Model):
 
 def totals_constraints(table: str) -> list[models.CheckConstraint]:
     """Check constraints for the sums of `Totals`, named for a table."""
-    charged = -F("discount_cents") + F("shipping_cents") + F("cod_fee_cents")
     # Gross amounts contain their tax. To net ones, of lines, shipping and fee alike, all of the tax is added.
-    gross = Q(prices_include_tax=True, total_cents=F("subtotal_with_tax_cents") + charged)
-    net = Q(prices_include_tax=False, total_cents=F("subtotal_without_tax_cents") + charged + F("tax_cents"))
+    goods = Case(
+        When(prices_include_tax=True, then=F("subtotal_with_tax_cents")),
+        default=F("subtotal_without_tax_cents") + F("tax_cents"),
+    )
+    total = goods - F("discount_cents") + F("shipping_cents") + F("cod_fee_cents")
     amounts = (
         "subtotal_with_tax_cents subtotal_without_tax_cents discount_cents shipping_cents shipping_discount_cents "
         "shipping_tax_cents cod_fee_cents cod_fee_tax_cents tax_cents total_cents gift_card_cents amount_due_cents"
     )
+    # Short conditions, because PostgreSQL reads their text anew in each statement that writes a row.
     return [
-        models.CheckConstraint(condition=gross | net, name=f"{table}_total"),
+        models.CheckConstraint(condition=Q(total_cents=total), name=f"{table}_total"),
         models.CheckConstraint(
             condition=Q(amount_due_cents=F("total_cents") - F("gift_card_cents")), name=f"{table}_amount_due"
         ),
         models.CheckConstraint(
-            condition=Q(**{f"{amount}__gte": 0 for amount in amounts.split()}), name=f"{table}_not_negative"
+            condition=GreaterThanOrEqual(Least(*amounts.split()), 0), name=f"{table}_not_negative"
         ),
     ]
 
