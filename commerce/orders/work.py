@@ -7,18 +7,9 @@ from django.utils.translation import gettext_lazy
 from commerce.backoffice.figures import Task, register_task
 from commerce.backoffice.filters import ChoiceFilter
 
+from .conditions import TO_FULFIL, TO_PAY, TO_REFUND
 from .models import Order
 
-_OPEN = Q(status=Order.Status.OPEN)
-_UNFULFILLED = Q(fulfillment_status=Order.FulfillmentStatus.UNFULFILLED)
-_UNPAID = Q(payment_status=Order.PaymentStatus.PENDING)
-_PAID = Q(payment_status=Order.PaymentStatus.PAID)
-# The carrier collects the money, so the parcel goes out first.
-_ON_DELIVERY = Q(payment_method="cod")
-
-TO_FULFIL = _OPEN & _UNFULFILLED & (_PAID | _ON_DELIVERY)
-TO_PAY = _OPEN & _UNPAID & ~(_UNFULFILLED & _ON_DELIVERY)
-TO_REFUND = Q(status=Order.Status.CANCELLED) & _PAID
 SOLD = Q(status__in=[Order.Status.OPEN, Order.Status.CLOSED])
 RETURNED = SOLD & Q(payment_status=Order.PaymentStatus.REFUNDED)
 
