@@ -6,10 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
-    BooleanField,
     Count,
     F,
-    Func,
     Model,
     OrderBy,
     Q,
@@ -21,6 +19,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import RowNumber
 from django.http import QueryDict
 
+from commerce.arrays import IsAnyOf
 from commerce.errors import ValidationFailed
 from commerce.formats import parse_id
 from commerce.sizes import KIB, BytesOf, long_columns
@@ -107,21 +106,13 @@ def page_of(
         return _cut(found, cursor.limit, candidates=len(found))
     # The database adds up the sizes, so that rows that don't fit never leave it.
     size = sum(sizes[1:], start=sizes[0])
-    is_candidate = _IsAnyOf(F("pk"), ArraySubquery(candidates.values("pk")))
+    is_candidate = IsAnyOf(F("pk"), ArraySubquery(candidates.values("pk")))
     weighed = rows.filter(is_candidate).annotate(page_candidates=Window(Count("*")))
     weighed = weighed.alias(
         place=Window(RowNumber(), order_by=order), bytes_so_far=Window(Sum(size), order_by=order)
     )
     found = list(weighed.filter(Q(place=1) | Q(bytes_so_far__lte=MAX_PAGE_BYTES)).order_by(order))
     return _cut(found, cursor.limit, candidates=found[0].page_candidates if found else 0)
-
-
-class _IsAnyOf(Func):
-    """Whether a value is in an array. The array is computed once; the subquery of an IN may be run for each row."""
-
-    template = "%(expressions)s)"
-    arg_joiner = " = ANY("
-    output_field = BooleanField()
 
 
 def _cut(found: list[M], limit: int, *, candidates: int) -> Page[M]:

@@ -6,15 +6,16 @@ use an index. `^@` is: with an index by `varchar_pattern_ops` it finds a beginni
 """
 
 from collections.abc import Iterable
-from functools import reduce
-from operator import or_
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import CharField, Index, Lookup, Model, Q, QuerySet, TextField
+from django.db.models import CharField, F, Index, Lookup, Model, QuerySet, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-# The most rows found through one field. Nobody reads more: it is quicker to type another letter.
+from commerce.arrays import IsAnyOf
+
+# The most rows found by one spelling in one field. Nobody reads more: it is quicker to type another letter.
 MOST_FOUND = 1000
 
 
@@ -41,28 +42,25 @@ def list_spellings(text: str) -> list[str]:
     return list(dict.fromkeys([text, text.lower(), text.upper(), text.title(), text[:1].upper() + text[1:]]))
 
 
-def matches_prefix(field: str, text: str) -> Q:
-    """The condition that a field begins with the text, in one of its usual spellings."""
-    return reduce(or_, (Q(**{f"{field}__prefix": spelling}) for spelling in list_spellings(text)))
-
-
 def find_by_prefix(rows: QuerySet, fields: Iterable[str], text: str) -> QuerySet:
-    """Return the rows in which one of the fields begins with the text.
+    """Return the rows in which one of the fields begins with the text, in one of its usual spellings.
 
-    Fields of other tables are given by their path, such as `variant__sku`. Each field is searched with its own
-    index: a condition on several tables would use none.
+    Fields of other tables are given by their path, such as `variant__sku`. At most `MOST_FOUND` rows are found for each
+    field and spelling. Each has a statement of its own, which stops there: a condition with OR would first find all, and
+    one on several tables would use no index.
     """
     model: type[Model] = rows.model
-    parts = [_find_by_field(model, field, text) for field in fields]
-    found = parts[0].union(*parts[1:]) if len(parts) > 1 else parts[0]
-    return rows.filter(pk__in=found)
+    parts = [_find_by_field(model, field, spelling) for field in fields for spelling in list_spellings(text)]
+    found = parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
+    return rows.filter(IsAnyOf(F("pk"), ArraySubquery(found)))
 
 
-def _find_by_field(model: type[Model], path: str, text: str) -> QuerySet:
+def _find_by_field(model: type[Model], path: str, spelling: str) -> QuerySet:
     reference, _, rest = path.partition("__")
     if not rest:
-        found = model._default_manager.filter(matches_prefix(reference, text))
+        found = model._default_manager.filter(**{f"{reference}__prefix": spelling})
     else:
         target: Any = model._meta.get_field(reference).related_model
-        found = model._default_manager.filter(**{f"{reference}__in": _find_by_field(target, rest, text)})
+        is_found = IsAnyOf(F(reference), ArraySubquery(_find_by_field(target, rest, spelling)))
+        found = model._default_manager.filter(is_found)
     return found.order_by().values("pk")[:MOST_FOUND]

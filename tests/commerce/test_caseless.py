@@ -1,10 +1,6 @@
 """Lookups that ignore case search an index, although the tables have policies."""
 
-import os
-
-import psycopg
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from commerce.orders.models import Order
@@ -15,20 +11,9 @@ from discounts.queries import discounts
 from discounts.shoppers import load_history
 from discounts.vouchers.queries import vouchers
 from tests import factories
+from tests.copies import analyze, copy
 from tests.plans import plan_of
 from tests.storefront import checkout_in
-
-
-def copy(row, times, **columns):
-    """Copy a row, with an SQL expression of the copy's number `i` for each of the columns that must differ."""
-    names = [field.column for field in row._meta.concrete_fields if not field.generated]
-    table = row._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} ({', '.join(names)}) "
-            f"SELECT {', '.join(columns.get(name, f't.{name}') for name in names)} "
-            f"FROM {table} t, generate_series(1, {times}) i WHERE t.id = {row.pk}"
-        )
 
 
 @pytest.fixture
@@ -55,8 +40,7 @@ def many(shop):
             code="'CODE-' || i",
             recipient_email="'Friend' || i || '@example.com'",
         )
-    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as owner:
-        owner.execute("ANALYZE orders, discounts, vouchers")
+    analyze("orders", "discounts", "vouchers")
     return shop
 
 
