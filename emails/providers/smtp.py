@@ -4,8 +4,6 @@ import smtplib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.core.mail import EmailMultiAlternatives
-
 from commerce.outside.addresses import AddressRefused
 from commerce.outside.deadline import Deadline, deadline
 from emails.mail_settings import MailSettings
@@ -13,7 +11,7 @@ from emails.messages import Message
 
 from .base import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from .bounded_smtp import BoundedBackend
-from .mime import build_mime, hash_key
+from .mime import MimeMail, build_mime, hash_key
 
 # For connecting and for each read.
 _TIMEOUT_S = 15
@@ -72,7 +70,7 @@ def _connect(backend: BoundedBackend, limit: Deadline) -> None:
         raise kind(f"The SMTP server can't be used: {error}") from error
 
 
-def _hand_over(backend: BoundedBackend, mail: EmailMultiAlternatives) -> None:
+def _hand_over(backend: BoundedBackend, mail: MimeMail) -> None:
     try:
         backend.send_messages([mail])
     except smtplib.SMTPRecipientsRefused as error:
