@@ -9,27 +9,31 @@ from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from commerce.backoffice.bulk import BulkAction, WithBulkActions
+from commerce.backoffice.bulk import WithBulkActions
 from commerce.backoffice.display import LABEL_COLOURS, format_time, money_column
-from commerce.backoffice.forms import read_all_values
+from commerce.backoffice.forms import RuledModelForm, read_all_values
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.membership import may, require
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin, copy_row
+from commerce.backoffice.picks import PickField
 from commerce.backoffice.ruled_fields import measure_column
 from commerce.backoffice.wordings import translate
 from commerce.errors import InsufficientScope, Refusal
 
 from . import operations
 from .amounts import find_discount_measure
+from .bulk_actions import ARCHIVE_DISCOUNTS, DISABLE_DISCOUNTS, ENABLE_DISCOUNTS
 from .errors import DiscountArchived
 from .evaluation import CONFIG_COLUMNS, SHARED_COLUMN
 from .field_rules import DISCOUNT
 from .forms import DiscountForm
 from .mechanics.gift_card import GiftCard
 from .models import Discount, DiscountRedemption
+from .picks import KINDS, list_visible, show_titles
 from .registry import mechanics, mechanics_with_shared_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
@@ -48,61 +52,6 @@ def _show_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
 def _show_unless_hidden(name: str, *, unless_empty: str = "") -> str:
     types = [each.type for each in mechanics().values() if name not in each.hidden]
     return _show_for(*types, unless_empty=unless_empty)
-
-
-def _set_status(row: Discount, status: Discount.Status) -> None:
-    operations.update_discount(discount_id=row.pk, changes={"status": status})
-
-
-def _enable(row: Discount, **_rest: object) -> None:
-    _set_status(row, Discount.Status.ACTIVE)
-
-
-def _disable(row: Discount, **_rest: object) -> None:
-    _set_status(row, Discount.Status.DISABLED)
-
-
-def _archive(row: Discount, *, now: datetime, **_rest: object) -> None:
-    operations.archive_discount(discount_id=row.pk, now=now)
-
-
-def _describe(discount: Discount) -> str:
-    return discount.code or str(_("automatic"))
-
-
-ENABLE_DISCOUNTS = BulkAction(
-    name="enable",
-    title=_("Enable the selected discounts"),
-    help_text=_("They apply again, within their dates and limits."),
-    submit=_("Enable"),
-    done="enabled",
-    run=_enable,
-    describe=_describe,
-    is_done=lambda discount: discount.status == Discount.Status.ACTIVE,
-)
-DISABLE_DISCOUNTS = BulkAction(
-    name="disable",
-    title=_("Disable the selected discounts"),
-    help_text=_("They no longer apply until they are enabled again."),
-    submit=_("Disable"),
-    done="disabled",
-    run=_disable,
-    describe=_describe,
-    is_done=lambda discount: discount.status == Discount.Status.DISABLED,
-)
-ARCHIVE_DISCOUNTS = BulkAction(
-    name="archive",
-    title=_("Archive the selected discounts"),
-    help_text=_(
-        "They end, and their codes are free for others. Gift cards among them end too. This can't be undone."
-    ),
-    submit=_("Archive"),
-    done="archived",
-    run=_archive,
-    describe=_describe,
-    is_done=lambda discount: discount.status == Discount.Status.ARCHIVED,
-    is_dangerous=True,
-)
 
 
 @admin.register(Discount)
@@ -162,16 +111,22 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
                     ("usage_limit_total", "usage_limit_per_customer"),
                     ("customer_eligibility", "first_order_only"),
                     "customer_tags",
-                    ("segment_ids", "customer_ids"),
+                    "segment_ids",
+                    "customer_ids",
                 )
             },
         ),
-        (_("On what"), {"fields": ("market_ids", "applies_to", ("product_ids", "variant_ids"))}),
+        (_("On what"), {"fields": ("market_ids", "applies_to", "product_ids", "variant_ids")}),
     )
     fieldsets = (
         *add_fieldsets,
         (_("So far"), {"fields": (("usage_count", "voucher"), ("created_at", "archived_at"))}),
     )
+
+    def prepare(self, form_class: type[RuledModelForm], request: HttpRequest) -> None:
+        super().prepare(form_class, request)
+        if issubclass(form_class, DiscountForm):
+            form_class.visible = list_visible(request)
 
     # A property, because the types are a setting of the installation.
     @property
@@ -194,6 +149,8 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Discount | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
+        if not self.has_change_permission(request, obj):
+            fieldsets = show_titles(fieldsets, list_visible(request))
         if not mechanics_with_shared_column():
             return fieldsets
         (title, first), *others = fieldsets
@@ -209,6 +166,8 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object
     ) -> forms.Field | None:
+        if db_field.name in KINDS:
+            return PickField(label=capfirst(db_field.verbose_name))
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and db_field.name == "value_amount":
             # The column's own text is about basis points and cents.

@@ -1,12 +1,11 @@
 """How the numbers of a discount are written in the back office: percentages or amounts, by its fields."""
 
 from collections.abc import Callable
-from typing import Any
 
 from accounts.queries import choose_currency
 from commerce.backoffice.measure_fields import Read, clean_currency
 from commerce.backoffice.measures import Measure, Money, Percentage
-from commerce.formats import parse_id
+from commerce.backoffice.picks import list_ids
 
 from .models import Discount
 
@@ -27,11 +26,4 @@ def choose_measure(value_mode: str | None, find: Callable[[], str]) -> Measure:
 
 def find_currency(read: Read) -> str:
     """Return the discount's currency, or else the one that saving it would choose."""
-    return clean_currency(read("currency")) or choose_currency(market_ids=_read_ids(read("market_ids")))
-
-
-def _read_ids(value: Any) -> list[int]:
-    """Return ids from a stored list, or from text as typed."""
-    if isinstance(value, list):
-        return value
-    return [found for part in str(value or "").split(",") if (found := parse_id(part.strip())) is not None]
+    return clean_currency(read("currency")) or choose_currency(market_ids=list_ids(read("market_ids")))

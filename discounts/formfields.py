@@ -1,17 +1,17 @@
 """Form fields for the mechanics' configs, derived from their descriptions: an input for each part instead of JSON."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.contrib.postgres.forms import SimpleArrayField
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.locales import current_locale
 from commerce.backoffice.measures import NotReadable, count_digits
+from commerce.backoffice.picks import Choices, PickField, list_ids
 
 from .amounts import MONEY_MODES, choose_measure
 from .evaluation import Choice, Group, Ids, Mechanic, Number, Part, Rows
@@ -46,10 +46,7 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
                 label=gettext_lazy(part.label), required=False, widget=UnfoldAdminIntegerFieldWidget()
             )
         case Ids():
-            widget = UnfoldAdminTextInputWidget()
-            return SimpleArrayField(
-                forms.IntegerField(), label=gettext_lazy(part.label), required=False, widget=widget
-            )
+            return PickField(label=gettext_lazy(part.label))
     labels = part.labels or [value.replace("_", " ").title() for value in part.values]
     choices = [*zip(part.values, map(gettext_lazy, labels), strict=True)]
     if not part.labels:
@@ -76,11 +73,13 @@ def _has_amounts(config: Any) -> bool:
     return is_amount or any(map(_has_amounts, config.values()))
 
 
-def _format_value(part: Number | Choice | Ids, value: Any) -> str:
-    """Return the text that an input shows for a value. A choice with labels is never empty."""
+def _format_value(part: Number | Choice | Ids, value: Any) -> str | list[str]:
+    """Return what an input shows for a value. A choice with labels is never empty."""
+    if isinstance(part, Ids):
+        return list(map(str, value or []))
     if value is None:
         return part.values[0] if isinstance(part, Choice) and part.labels else ""
-    return ",".join(map(str, value)) if isinstance(part, Ids) else str(value)
+    return str(value)
 
 
 def _read_at(config: Any, path: Path) -> Any:
@@ -153,12 +152,19 @@ class ConfigWidget(forms.MultiWidget):
         context["widget"] |= {"single": single, "lists": [*lists.values()]}
         return context
 
-    def decompress(self, value: dict[str, Any] | None) -> list[str]:
+    def list_ids(self, kind: str, value: Any) -> Iterator[int]:
+        """Yield the ids of this kind in a value, as stored or as sent."""
+        shown = value if isinstance(value, list) else self.decompress(value)
+        for (_path, part), ids in zip(self.paths, shown, strict=True):
+            if isinstance(part, Ids) and part.name == kind:
+                yield from list_ids(ids)
+
+    def decompress(self, value: dict[str, Any] | None) -> list[str | list[str]]:
         # A single type's config is stored as it is, while the inputs are described as one section by type.
         shown = {self.sections[0]: value} if len(self.sections) == 1 else value
         return [self._format_part(shown, path, part) for path, part in self.paths]
 
-    def _format_part(self, config: Any, path: Path, part: Number | Choice | Ids) -> str:
+    def _format_part(self, config: Any, path: Path, part: Number | Choice | Ids) -> str | list[str]:
         value = _read_at(config, path)
         if value is None or not (isinstance(part, Number) and part.is_value):
             return _format_value(part, value)
@@ -176,7 +182,9 @@ def _list_add_labels(group: Group, path: Path = ()) -> Iterator[tuple[Path, str]
 
 def _count_shown_rows(rows: list[list[Any]]) -> int:
     filled = [
-        index for index, row in enumerate(rows) if any(part["value"] not in (None, "", [""]) for part in row)
+        index
+        for index, row in enumerate(rows)
+        if any(part["value"] not in (None, "", [], [""]) for part in row)
     ]
     # Up to the last row with a value, and at least one for a first entry.
     return max(filled, default=0) + 1
@@ -199,12 +207,23 @@ class ConfigField(forms.MultiValueField):
             parts, widget=widget, required=False, require_all_fields=False, label=label, help_text=help_text
         )
 
-    def has_changed(self, initial: Any, data: list[str | None] | None) -> bool:
+    def choose_from(self, choices: Mapping[str, Choices]) -> None:
+        """Give the pick lists what they show, by kind."""
+        for (_path, part), field, widget in zip(self.paths, self.fields, self.widget.widgets, strict=True):
+            if isinstance(field, PickField):
+                field.choose_from(choices[part.name])
+                widget.choices = choices[part.name]
+
+    def has_changed(self, initial: Any, data: list[Any] | None) -> bool:
         if self.disabled:
             return False
         shown = self.widget.decompress(initial)
+        sent = data or [""] * len(shown)
         # In a currency with other decimals, the same text means another number of cents.
-        return shown != [part or "" for part in data or [""] * len(shown)] or (
+        return any(
+            field.has_changed(before, now) if isinstance(field, PickField) else before != (now or "")
+            for field, before, now in zip(self.fields, shown, sent, strict=True)
+        ) or (
             _has_amounts(initial)
             and count_digits(self.widget.find_currency()) != count_digits(self.find_currency())
         )

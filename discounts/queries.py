@@ -13,7 +13,8 @@ from .evaluation import Mechanic, list_ids
 from .models import Discount, DiscountRedemption
 from .rules import normalise_code
 
-_MODELS: dict[str, type[Model]] = {
+# What lists of ids contain, by their names.
+ID_MODELS: dict[str, type[Model]] = {
     "product_ids": Product,
     "variant_ids": Variant,
     "market_ids": Market,
@@ -42,11 +43,11 @@ def redemptions(*, code: str | None = None, **filters: int) -> QuerySet[Discount
 
 def require_known_ids(fields: dict[str, Any], mechanic: Mechanic) -> None:
     """Raise `ValidationFailed` for ids unknown in this account. One statement for each kind of id."""
-    lists = [(kind, kind, fields.get(kind) or []) for kind in _MODELS]
+    lists = [(kind, kind, fields.get(kind) or []) for kind in ID_MODELS]
     if mechanic.column and mechanic.config and (config := fields.get(mechanic.column)):
         lists += list_ids(mechanic.config, config, mechanic.column)
     unknown = []
-    for kind, model in _MODELS.items():
+    for kind, model in ID_MODELS.items():
         lists_of_kind = [(path, ids) for named, path, ids in lists if named == kind]
         asked = {row_id for _, ids in lists_of_kind for row_id in ids}
         # Ids in arrays and JSON have no foreign keys, and the manager finds only rows of the account in scope.

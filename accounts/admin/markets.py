@@ -72,6 +72,9 @@ class MarketAdmin(WithBulkActions, EditableAdmin):
         ("domain", "prices_include_tax"),
     )
 
+    def title_choice(self, row: Market) -> str:
+        return f"{row.name} ({row.handle})"
+
     def create_row(self, fields: Mapping[str, object], now: datetime) -> Market:
         return operations.create_market(fields=fields)
 

@@ -7,6 +7,7 @@ from functools import partial, wraps
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -29,6 +30,7 @@ from commerce.formats import parse_id
 from commerce.tenancy.scope import account_in_scope, account_scope
 
 from . import passwords
+from .autocomplete import RowSearch
 from .choice import find_memberships, load_chosen_membership, switch_account
 from .gate import ask_for_missing_step
 from .invitations import answer_invitation, open_invitation
@@ -111,6 +113,9 @@ class BackOfficeSite(UnfoldAdminSite):
             status, title, reason = refusal.status, _("Not possible"), explain(refusal)
         context = {**self.each_context(request), "title": title, "reason": reason}
         return TemplateResponse(request, "backoffice/refused.html", context, status=status)
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
+        return RowSearch.as_view(admin_site=self)(request)
 
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         return super().index(request, load_overview(request, now=timezone.now()) | (extra_context or {}))

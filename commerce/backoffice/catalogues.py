@@ -31,7 +31,13 @@ Message = str | tuple[str, ...]
 Found = tuple[Message, str]
 
 _PACKAGES = ("accounts", "carts", "checkouts", "commerce", "config", "discounts", "emails", "shipping")
-_TEMPLATES = ("templates/backoffice", "templates/unfold", "discounts/templates", "templates/403_csrf.html")
+_TEMPLATES = (
+    "templates/backoffice",
+    "templates/unfold",
+    "commerce/backoffice/templates",
+    "discounts/templates",
+    "templates/403_csrf.html",
+)
 # Functions whose argument of this number is a message. The constructors of refusals are added to them.
 _KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,

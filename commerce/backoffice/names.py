@@ -29,7 +29,6 @@ _WORDS = {
     "fulfillment": "fulfilment",
     "html": "HTML",
     "id": "ID",
-    "ids": "IDs",
     "sku": "SKU",
     "timezone": "time zone",
     "url": "URL",
@@ -40,10 +39,15 @@ _WORDS = {
     "zip": "postcode",
 }
 _NAMES = {
+    "customer ids": "customers",
     "email from": "sender",
     "is cod compatible": "can be paid on delivery",
     "is cod supported": "takes cash on delivery",
+    "market ids": "markets",
+    "product ids": "products",
+    "segment ids": "segments",
     "to email": "to",
+    "variant ids": "variants",
     "zip patterns": "postcodes",
 }
 

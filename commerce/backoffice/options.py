@@ -108,6 +108,10 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
             return super().get_search_results(request, queryset, search_term)
         return find_by_prefix(queryset, self.search_fields, text), False
 
+    def title_choice(self, row: Any) -> str:
+        """Return what a row is called where one is chosen among many."""
+        return str(row)
+
     def make_changelist(self, request: HttpRequest, *, per_page: int) -> ChangeList:
         """Make the list that the request's address describes, with pages of this many rows.
 

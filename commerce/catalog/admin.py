@@ -69,6 +69,9 @@ class ProductAdmin(OffersStock, WithBulkActions, EditableAdmin):
         live_variants = Variant.objects.filter(LIVE)
         return super().get_queryset(request).annotate(live_variants=sum_up(live_variants, "product"))
 
+    def title_choice(self, row: Product) -> str:
+        return f"{row.title} ({row.handle})"
+
     @display(description=_("Variants"), ordering="live_variants")
     def variant_count(self, product: Any) -> int:
         return product.live_variants
@@ -187,6 +190,10 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Variant | None = None) -> tuple[str, ...]:
         # A variant can be given a product only as it is created: no operation moves it to another one.
         return ("product",) if obj else ()
+
+    def title_choice(self, row: Variant) -> str:
+        names = ", ".join(filter(None, [row.product.title, row.title]))
+        return f"{row.sku} ({names})"
 
     @display(description=_("Live"), boolean=True)
     def is_live(self, variant: Variant) -> bool:

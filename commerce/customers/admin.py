@@ -68,6 +68,10 @@ class CustomerAdmin(EditableAdmin):
             context["entries"] = build_timeline(customer, context["sections"])
         return super().render_change_form(request, context, *args, **kwargs)
 
+    def title_choice(self, row: Customer) -> str:
+        name = f"{row.first_name} {row.last_name}".strip()
+        return f"{row} ({name})" if name else str(row)
+
     @display(description=gettext_lazy("Spent"))
     def spent(self, customer: Customer) -> str:
         # Django's admin asks for a read-only field several times.
@@ -104,6 +108,9 @@ class SegmentAdmin(EditableAdmin):
     list_display = ("name", "handle", "updated_at")
     search_fields = ("name", "handle")
     fields = ("handle", "name", "filter")
+
+    def title_choice(self, row: Segment) -> str:
+        return f"{row.name} ({row.handle})"
 
     def create_row(self, fields: Mapping[str, object], now: datetime) -> Segment:
         return operations.create_segment(fields=fields)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from commerce.wording import mark
+
 VALUE_MODES = ("percentage", "fixed_amount", "set_price", "free")
 # The most units that a line of a cart may have.
 MAX_QUANTITY = 9999
@@ -68,8 +70,8 @@ class Rows:
 Part = Number | Choice | Ids | Group | Rows
 
 VALUE = (
-    Choice("value_mode", "Reduced by", VALUE_MODES),
-    Number("value_amount", "Percentage or amount", is_required=False, is_value=True),
+    Choice("value_mode", mark("Reduced by"), VALUE_MODES),
+    Number("value_amount", mark("Percentage or amount"), is_required=False, is_value=True),
 )
 
 

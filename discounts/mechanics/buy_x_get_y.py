@@ -29,8 +29,8 @@ def _describe_side(name: str, label: str) -> Group:
         "BogoTarget",
         (
             Number("quantity", label, min_value=1, max_value=MAX_QUANTITY),
-            Ids("product_ids", mark("of these products (ids)")),
-            Ids("variant_ids", mark("or variants (ids)")),
+            Ids("product_ids", mark("of these products")),
+            Ids("variant_ids", mark("or variants")),
         ),
         name=name,
     )
@@ -84,7 +84,7 @@ class BuyXGetY(ByQuantity):
     column = "bogo_config"
     config = BOGO
     config_label = mark("Buy X, get Y")
-    config_help = mark("Without ids, any product.")
+    config_help = mark("If none are chosen, any product.")
     worth_nothing = mark("The cart has too few eligible items for this offer.")
     hidden = ByQuantity.hidden | {"applies_to", "product_ids", "variant_ids"}
     form_values = {"applies_to": "order"}

@@ -151,14 +151,14 @@ def test_search_finds_nothing_of_another_shop(shop, other_shop, owner, path, ter
 
 
 def test_autocomplete_offers_the_shops_own_rows_alone(shop, other_shop, owner):
-    own = factories.make_product(shop, title="Mug")
+    own = factories.make_product(shop, title="Mug", handle="mug")
     factories.make_product(other_shop, title="Mug")
 
     answer = owner.get(
         "autocomplete/", app_label="catalog", model_name="variant", field_name="product", term="Mug"
     )
 
-    assert answer.json()["results"] == [{"id": str(own.pk), "text": "Mug"}]
+    assert answer.json()["results"] == [{"id": str(own.pk), "text": "Mug (mug)"}]
 
 
 def test_variant_of_a_foreign_product_is_refused(shop, other_shop, owner):

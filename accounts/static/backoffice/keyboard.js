@@ -44,6 +44,16 @@ function nameComboboxes(root) {
   }
 }
 
+// Select2 opens a box with a search and a list. It names neither, and still uses the attribute of ARIA 1.0 for the list.
+function nameOpenCombobox(event) {
+  const box = event.target.nextElementSibling.querySelector(COMBOBOX);
+  const list = document.getElementById(box.getAttribute("aria-owns"));
+  const search = list.closest(".select2-dropdown").querySelector(".select2-search__field");
+  box.setAttribute("aria-controls", list.id);
+  list.setAttribute("aria-label", box.getAttribute("aria-label"));
+  search?.setAttribute("aria-label", box.getAttribute("aria-label"));
+}
+
 // Called by templates/unfold/helpers/modal.html. While a dialog is open, no key reaches the page behind it.
 function watchDialog(isOpen) {
   const page = document.getElementById("page");
@@ -77,6 +87,8 @@ function closeMenus() {
 document.addEventListener("DOMContentLoaded", () => nameControls(document));
 // After Django's scripts, which make the comboboxes.
 window.addEventListener("load", () => setTimeout(() => nameComboboxes(document)));
+// An event of jQuery alone, on pages that have it.
+window.addEventListener("load", () => window.django?.jQuery(document).on("select2:open", nameOpenCombobox));
 document.addEventListener("formset:added", (event) => setTimeout(() => nameComboboxes(event.target)));
 document.addEventListener("change", () => nameComboboxes(document));
 document.addEventListener("htmx:afterSettle", (event) => {
