@@ -88,7 +88,7 @@ document.addEventListener("DOMContentLoaded", () => nameControls(document));
 // After Django's scripts, which make the comboboxes.
 window.addEventListener("load", () => setTimeout(() => nameComboboxes(document)));
 // An event of jQuery alone, on pages that have it.
-window.addEventListener("load", () => window.django?.jQuery(document).on("select2:open", nameOpenCombobox));
+window.addEventListener("load", () => window.django?.jQuery?.(document).on("select2:open", nameOpenCombobox));
 document.addEventListener("formset:added", (event) => setTimeout(() => nameComboboxes(event.target)));
 document.addEventListener("change", () => nameComboboxes(document));
 document.addEventListener("htmx:afterSettle", (event) => {
