@@ -22,6 +22,23 @@ _TIMES = cast(
 )
 
 
+# Shorter texts are left to psycopg.
+_LONG = 1000
+
+
+def quote_long(text: str) -> bytes:
+    """Quote a text as libpq does, which looks at each character. For 20 kB that takes 900,000 instructions, and this 30,000.
+
+    Django has all connections use UTF-8, where the bytes of `'` and `\\` are no part of other characters. Raises what
+    psycopg raises for texts that PostgreSQL can't store.
+    """
+    quoted = text.encode()
+    if b"\0" in quoted:
+        raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+    quoted = b"'%b'" % quoted.replace(b"'", b"''")
+    return b" E%b" % quoted.replace(b"\\", b"\\\\") if b"\\" in quoted else quoted
+
+
 class _Reading(NamedTuple):
     """What psycopg needs to read results: a connection, and the loaders for the types of values."""
 
@@ -154,7 +171,11 @@ class ScopedConnection(psycopg.Connection[Any]):
         if self.prepare_threshold is None:
             return self._insert(statement, values)
         literal = Transformer.from_context(self).as_literal
-        return b"(%b)" % b", ".join(map(literal, values)) if values else b""
+        literals = [
+            quote_long(value) if type(value) is str and len(value) > _LONG else literal(value)
+            for value in values
+        ]
+        return b"(%b)" % b", ".join(literals) if literals else b""
 
     def _insert(self, statement: Prepared, values: Sequence[Any]) -> bytes:
         """Quote all values, numbers too: PostgreSQL infers the type of a quoted literal just like a parameter's."""
