@@ -10,7 +10,7 @@ from commerce.customers.queries import is_redacted
 from commerce.events.operations import publish
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import store_message
-from commerce.tenancy.instances import insert_rows
+from commerce.tenancy.instances import insert_row
 from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 from emails.errors import AccountNotResolved
@@ -91,7 +91,7 @@ def record_delivery(
         # The message went out all the same, so the delivery is recorded, without what was to be erased.
         **(_ERASED if _is_erased(request) else personal),
     )
-    insert_rows([delivery])
+    insert_row(delivery)
     publish(type="email.sent", data=_build_event_data(delivery), now=now)
     return delivery
 

@@ -41,7 +41,7 @@ from commerce.payments.gateway import (
     State,
 )
 from commerce.rest.errors import IdempotencyKeyReused
-from commerce.tenancy.instances import insert_rows, post_columns
+from commerce.tenancy.instances import insert_row, post_columns
 from commerce.tenancy.scope import ScopeOpener, current_account_id
 from commerce.tokens import generate_token
 from commerce.waiting import Call, waiting_call
@@ -271,7 +271,7 @@ def _open_attempt(
         gateway_key=generate_token() if has_gateway else None,
         start_key=key,
     )
-    insert_rows([attempt])
+    insert_row(attempt)
     return attempt
 
 

@@ -115,17 +115,16 @@ class Insert(NamedTuple):
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001  as `bulk_create` does
 
 
-def insert_rows(rows: Sequence[AccountOwned]) -> None:
-    """Insert rows of one model in one statement, like `bulk_create`, and set their ids.
+def insert_row(row: AccountOwned) -> None:
+    """Insert a row, like `save()`, and set its id. Columns that only the database fills are read back as well.
 
-    Columns that only the database fills (`db_default` alone) are read back as well.
+    Its values are sent as they are: within JSON, PostgreSQL would read long texts twice.
     """
-    if not rows:
-        return
-    insert, statement = _prepare_insert(type(rows[0]))
-    (inserted,) = send(statement.call([insert.encoder.encode(rows)]))
-    for row, filled in zip(rows, inserted.rows, strict=True):
-        insert.fill_in(row, filled)
+    insert, statement, written = _prepare_single_insert(type(row))
+    (inserted,) = send(
+        statement.call([_as_parameter(field, field.pre_save(row, add=True)) for field in written])
+    )
+    insert.fill_in(row, inserted.rows[0])
 
 
 def post_rows(rows: Sequence[AccountOwned], *, skips_conflicts: bool = False) -> None:
@@ -143,6 +142,17 @@ def _prepare_insert(model: type[AccountOwned], *, skips_conflicts: bool = False)
     insert = compose_insert(model)
     conflicts = "ON CONFLICT DO NOTHING" if skips_conflicts else ""
     return insert, Prepared(f"{insert.text} {conflicts} RETURNING {insert.returned}")
+
+
+@cache
+def _prepare_single_insert(
+    model: type[AccountOwned],
+) -> "tuple[Insert, Prepared, list[Field[Any, Any]]]":
+    insert = compose_insert(model)
+    written = [field for field in model._meta.concrete_fields if field not in insert.filled]
+    columns = ", ".join(str(field.column) for field in written)
+    text = f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({', '.join(['%s'] * len(written))})"  # noqa: S608
+    return insert, Prepared(f"{text} RETURNING {insert.returned}"), written
 
 
 def insert_with_children(parent: AccountOwned, children: Sequence[AccountOwned], *, through: str) -> None:
