@@ -5,6 +5,7 @@ from datetime import datetime
 from django.utils.translation import gettext_lazy as _
 
 from commerce.backoffice.bulk import BulkAction
+from commerce.wording import mark
 
 from . import operations
 from .models import Discount
@@ -35,7 +36,7 @@ ENABLE_DISCOUNTS = BulkAction(
     title=_("Enable the selected discounts"),
     help_text=_("They apply again, within their dates and limits."),
     submit=_("Enable"),
-    done="enabled",
+    done=mark("enabled"),
     run=_enable,
     describe=_describe,
     is_done=lambda discount: discount.status == Discount.Status.ACTIVE,
@@ -45,7 +46,7 @@ DISABLE_DISCOUNTS = BulkAction(
     title=_("Disable the selected discounts"),
     help_text=_("They no longer apply until they are enabled again."),
     submit=_("Disable"),
-    done="disabled",
+    done=mark("disabled"),
     run=_disable,
     describe=_describe,
     is_done=lambda discount: discount.status == Discount.Status.DISABLED,
@@ -57,7 +58,7 @@ ARCHIVE_DISCOUNTS = BulkAction(
         "They end, and their codes are free for others. Gift cards among them end too. This can't be undone."
     ),
     submit=_("Archive"),
-    done="archived",
+    done=mark("archived"),
     run=_archive,
     describe=_describe,
     is_done=lambda discount: discount.status == Discount.Status.ARCHIVED,

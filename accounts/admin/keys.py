@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -20,13 +20,18 @@ from unfold.widgets import (
 
 from accounts import operations, queries
 from accounts.admin.grantors import get_grantor
+from accounts.admin.scopes import join_titles, list_choices
 from accounts.models import ApiKey
 from accounts.rules import MAX_GRACE_S, MAX_NAME
 from commerce.backoffice.dialogs import dialog_action, show_secret
 from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.summaries import LogSentence
 from commerce.principal import SCOPES
 from commerce.tenancy.scope import current_account_id
+from commerce.wording import mark
+
+_ROTATED = LogSentence("rotated; its successor is {key}")
 
 
 class IssueForm(BaseDialogForm):
@@ -43,7 +48,7 @@ class IssueForm(BaseDialogForm):
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("Scopes (none selected means all; hold Ctrl to select several)"),
         required=False,
-        choices=[(scope, scope) for scope in SCOPES],
+        choices=list_choices(SCOPES),
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 8}),
     )
     expires_at = forms.SplitDateTimeField(
@@ -77,12 +82,16 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     actions_detail = ("rotate", "revoke")
     fields = (
         ("name", "kind", "prefix"),
-        "scopes",
+        "scope_titles",
         ("created_at", "expires_at", "last_used_at", "revoked_at"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         return super().get_queryset(request).filter(account_id=current_account_id()).defer("secret_hash")
+
+    @display(description=gettext_lazy("Scopes"))
+    def scope_titles(self, key: ApiKey) -> str:
+        return join_titles(key.scopes) or gettext("All")
 
     @display(description=gettext_lazy("Live"), boolean=True)
     def is_live(self, key: ApiKey) -> bool:
@@ -107,7 +116,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             scopes=fields["scopes"],
             expires_at=fields["expires_at"],
         )
-        self.log_addition(request, issued.key, "issued")
+        self.log_addition(request, issued.key, mark("issued"))
         return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(
@@ -123,7 +132,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             key_id=key.pk,
             grace_seconds=fields["grace_seconds"],
         )
-        self.log_change(request, key, f"rotated; its successor is {issued.key.pk}")
+        self.log_change(request, key, _ROTATED.fill(key=issued.key.pk))
         return show_secret(request, name=issued.key.name, secret=issued.secret)
 
     @dialog_action(

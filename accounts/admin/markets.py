@@ -10,6 +10,7 @@ from accounts.rules import MARKET
 from commerce.backoffice.bulk import BulkAction, WithBulkActions
 from commerce.backoffice.display import label_column
 from commerce.backoffice.options import EditableAdmin
+from commerce.wording import mark
 
 
 def _activate(row: Market, **_rest: object) -> None:
@@ -29,7 +30,7 @@ ACTIVATE_MARKETS = BulkAction(
     title=_("Activate the selected markets"),
     help_text=_("Customers can buy in them again."),
     submit=_("Activate"),
-    done="activated",
+    done=mark("activated"),
     run=_activate,
     describe=_describe,
     is_done=lambda market: market.status == Market.Status.ACTIVE,
@@ -41,7 +42,7 @@ DEACTIVATE_MARKETS = BulkAction(
         "They are no longer listed in the shop, and no checkout can be started in them. Orders keep their market."
     ),
     submit=_("Deactivate"),
-    done="deactivated",
+    done=mark("deactivated"),
     run=_deactivate,
     describe=_describe,
     is_done=lambda market: market.status == Market.Status.INACTIVE,

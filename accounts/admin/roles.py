@@ -6,18 +6,18 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectMultipleWidget
 
 from accounts import operations
 from accounts.admin.grantors import get_grantor
+from accounts.admin.scopes import join_titles, list_choices
 from accounts.models import StaffRole
 from accounts.operations import Grantor
 from accounts.roles import STAFF_AREA, STAFF_SCOPES, holds_all
 from accounts.rules import ROLE
 from commerce.backoffice.audit import describe_changes
-from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.forms import (
     RuledModelForm,
     get_form_state,
@@ -65,40 +65,16 @@ class GrantorsAdmin(EditableAdmin):
             self.delete_for(grantor, row)
 
 
-_AREAS = {
-    "accounts": _("Shop"),
-    "markets": _("Markets"),
-    "products": _("Products"),
-    "inventory": _("Stock"),
-    "customers": _("Customers"),
-    "orders": _("Orders"),
-    "shipping": _("Shipping"),
-    "discounts": _("Discounts"),
-    "vouchers": _("Gift cards"),
-    "emails": _("Emails"),
-    "settings": _("Settings"),
-    "api_keys": _("API keys"),
-    "events": _("Events"),
-    STAFF_AREA: _("Staff"),
-}
-
-
-def _title_scope(scope: str) -> StrOrPromise:
-    access, _underscore, area = scope.partition("_")
-    sentence = _("{area}: read") if access == "read" else _("{area}: read and write")
-    return format_lazy(sentence, area=_AREAS[area])
-
-
 class RoleForm(RuledModelForm):
     scopes = forms.MultipleChoiceField(
         label=_("Scopes"),
         help_text=_("What members with this role may look at and change. Hold Ctrl to select several."),
-        choices=[(scope, _title_scope(scope)) for scope in STAFF_SCOPES],
+        choices=list_choices(STAFF_SCOPES),
         widget=UnfoldAdminSelectMultipleWidget(attrs={"size": 14}),
     )
 
     def format_stored_value(self, name: str) -> str:
-        return ", ".join(self.row.scopes) if name == "scopes" else super().format_stored_value(name)
+        return join_titles(self.row.scopes) if name == "scopes" else super().format_stored_value(name)
 
 
 @admin.register(StaffRole)
@@ -108,9 +84,17 @@ class StaffRoleAdmin(GrantorsAdmin):
     deletable = True
     form = RoleForm
     rules = ROLE
-    list_display = ("name", "scopes", "updated_at")
+    list_display = ("name", "scope_titles", "updated_at")
     search_fields = ("name",)
     fields = ("name", "scopes")
+
+    @display(description=_("Scopes"))
+    def scope_titles(self, role: StaffRole) -> str:
+        return join_titles(role.scopes)
+
+    def get_fieldsets(self, request: HttpRequest, obj: StaffRole | None = None) -> Any:
+        may_change = self.has_change_permission(request, obj)
+        return [(None, {"fields": self.fields if may_change else ("name", "scope_titles")})]
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return super().has_change_permission(request, obj) and _may_give(request, obj)

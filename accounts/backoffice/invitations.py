@@ -26,6 +26,7 @@ from commerce.backoffice.history import record
 from commerce.backoffice.models import StaffAction
 from commerce.errors import NotFound
 from commerce.tenancy.scope import account_scope
+from commerce.wording import mark
 
 from .choice import switch_account
 from .gate import find_missing_step
@@ -122,7 +123,7 @@ def _join(
             user = person if isinstance(person, User) else _create_user(person, token)
             membership = accept_invitation(token=token, user=user, now=timezone.now())
             request.user = user
-            record(request, [membership], StaffAction.Kind.ADDED, "accepted the invitation")
+            record(request, [membership], StaffAction.Kind.ADDED, mark("accepted the invitation"))
     except NotFound:
         return _render(request, {"title": _("This invitation has ended")}, status=404)
     if not isinstance(person, User):

@@ -44,6 +44,7 @@ _KEYWORDS: dict[str, Any] = {
     "gettext_lazy": None,
     "gettext_noop": None,
     "ngettext_lazy": (1, 2),
+    "LogSentence": (1,),
     "Wording": (1,),
     "mark": (1,),
     "refuse": (2,),

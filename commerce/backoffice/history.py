@@ -1,6 +1,6 @@
 """The log of staff actions, kept per account and shown on the history page of each object."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -14,6 +14,7 @@ from .audit import HIDDEN, Change, to_json
 from .display import StrOrPromise
 from .membership import OPERATOR_NAME, name_person
 from .models import StaffAction
+from .summaries import translate_sentence
 from .wordings import translate
 
 # What Django calls the changes that a form has made, and the words for some values (audit.py).
@@ -23,6 +24,23 @@ _VERBS = {
     "deleted": gettext_lazy("deleted: %(names)s"),
 }
 _VALUES = {"yes": gettext_lazy("yes"), "no": gettext_lazy("no"), HIDDEN: gettext_lazy("(not kept)")}
+
+
+# Functions that return the title of what the log names otherwise, such as a setting.
+_title_finders: list[Callable[[str], StrOrPromise | None]] = []
+
+
+def register_titles(find: Callable[[str], StrOrPromise | None]) -> None:
+    """Show what the log names by the titles that `find` returns. Apps call it in their `ready()`."""
+    _title_finders.append(find)
+
+
+def find_title(name: str) -> StrOrPromise | None:
+    for find in _title_finders:
+        title = find(name)
+        if title is not None:
+            return title
+    return None
 
 
 def name_actor(request: HttpRequest) -> str:
@@ -140,19 +158,25 @@ def title_person(username: str) -> str:
 
 def translate_summary(action: StaffAction) -> str:
     """Return what the log says about an action, in the reader's language as far as it is no free text."""
-    return "; ".join(_translate_part(part) for part in action.summary.split("; "))
+    sentence = translate_sentence(action.summary)
+    return sentence or "; ".join(_translate_part(part) for part in action.summary.split("; "))
 
 
 def _translate_part(part: str) -> str:
     verb, _space, names = part.partition(" ")
     if verb not in _VERBS or not names:
-        return translate(part)
+        # Changed settings have no verb.
+        titles = [find_title(name) for name in part.split(", ")]
+        return ", ".join(map(str, titles)) if None not in titles else translate(part)
     fields = ", ".join(_translate_field(name) for name in names.split(", "))
     return _VERBS[verb] % {"names": fields}
 
 
 def _translate_field(name: str) -> str:
     """Translate the name of a field, in front of which the name of its row may stand."""
+    title = find_title(name)
+    if title is not None:
+        return str(title)
     row, colon, field = name.rpartition(": ")
     translated = translate(field)
     # Forms begin their labels with a capital letter.

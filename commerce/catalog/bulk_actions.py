@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from commerce.backoffice.bulk import BulkAction
+from commerce.wording import mark
 
 from . import operations
 from .models import Product, Variant
@@ -34,7 +35,7 @@ ACTIVATE_PRODUCTS = BulkAction(
     title=_("Activate the selected products"),
     help_text=_("They are shown in the shop. Products that were archived are restored with their variants."),
     submit=_("Activate"),
-    done="activated",
+    done=mark("activated"),
     run=_activate_product,
     describe=_describe_product,
     is_done=lambda product: product.status == Product.Status.ACTIVE,
@@ -44,7 +45,7 @@ ARCHIVE_PRODUCTS = BulkAction(
     title=_("Archive the selected products"),
     help_text=_("They and their variants are taken off sale. Activating a product restores it."),
     submit=_("Archive"),
-    done="archived",
+    done=mark("archived"),
     run=_archive_product,
     describe=_describe_product,
     is_done=lambda product: product.status == Product.Status.ARCHIVED,
@@ -54,7 +55,7 @@ ARCHIVE_VARIANTS = BulkAction(
     title=_("Archive the selected variants"),
     help_text=_("They are taken off sale, and their SKUs are free for other variants. This can't be undone."),
     submit=_("Archive"),
-    done="archived",
+    done=mark("archived"),
     run=_archive_variant,
     describe=lambda variant: variant.product.title,
     is_done=lambda variant: variant.archived_at is not None,

@@ -5,8 +5,8 @@ An account's own value wins over the environment variable (`commerce.checkout.re
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 import environ
@@ -41,6 +41,8 @@ class Setting(ABC):
     """
 
     name: str
+    # What people call it; the name if it is empty.
+    title: str = ""
     default: Value
     help: str
     is_secret: bool = False
@@ -69,6 +71,8 @@ class Setting(ABC):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Setting):
     choices: tuple[str, ...]
+    # What people call some of the choices.
+    labels: Mapping[str, str] = field(default_factory=dict)
     # An account may choose these only if the installation has chosen the same.
     of_installation: tuple[str, ...] = ()
 
@@ -178,12 +182,18 @@ class Email(Text):
 _OWN = (
     Choice(
         name="commerce.checkout.reserve_at",
+        title=mark("Stock is reserved"),
         default="checkout_enter",
         choices=("checkout_enter", "payment_start"),
+        labels={
+            "checkout_enter": mark("When the checkout is created"),
+            "payment_start": mark("When its payment starts"),
+        },
         help=mark("When stock is reserved: when the checkout is created, or when its payment starts."),
     ),
     Integer(
         name="commerce.checkout.session_ttl_minutes",
+        title=mark("Minutes for a checkout"),
         default=60,
         min_value=1,
         max_value=1440,
@@ -191,6 +201,7 @@ _OWN = (
     ),
     Text(
         name="commerce.email.provider_webhook_secret",
+        title=mark("Email provider: webhook secret"),
         default="",
         is_secret=True,
         help=mark(
@@ -199,6 +210,7 @@ _OWN = (
     ),
     Choice(
         name="commerce.email.provider",
+        title=mark("Email provider"),
         default="local",
         choices=(
             "local",
@@ -212,22 +224,29 @@ _OWN = (
             "postmark",
             "sparkpost",
         ),
+        labels={"local": mark("A folder of the installation"), "smtp": mark("An SMTP server")},
         # Its folder isn't pruned, and nothing in it reaches a customer.
         of_installation=("local",),
         help=mark("Who delivers emails; local leaves them in a folder of the installation."),
     ),
     ServiceKey(
         name="commerce.email.api_key",
+        title=mark("Email provider: API key"),
         default="",
         is_secret=True,
         help=mark("API key of the provider; not used for local and smtp."),
         of_one_owner=True,
     ),
     Text(
-        name="commerce.email.smtp_host", default="", help=mark("Name of the SMTP server."), of_one_owner=True
+        name="commerce.email.smtp_host",
+        title=mark("SMTP server"),
+        default="",
+        help=mark("Name of the SMTP server."),
+        of_one_owner=True,
     ),
     Integer(
         name="commerce.email.smtp_port",
+        title=mark("SMTP port"),
         default=587,
         min_value=1,
         max_value=65535,
@@ -236,19 +255,23 @@ _OWN = (
     ),
     Choice(
         name="commerce.email.smtp_security",
+        title=mark("SMTP encryption"),
         default="starttls",
         choices=("starttls", "tls", "none"),
+        labels={"starttls": "STARTTLS", "tls": "TLS", "none": mark("Not encrypted")},
         help=mark("How the connection to the SMTP server is encrypted."),
         of_one_owner=True,
     ),
     Text(
         name="commerce.email.smtp_username",
+        title=mark("SMTP user name"),
         default="",
         help=mark("User name for the SMTP server; if empty, there is no log-in."),
         of_one_owner=True,
     ),
     Text(
         name="commerce.email.smtp_password",
+        title=mark("SMTP password"),
         default="",
         is_secret=True,
         help=mark("Password for the SMTP user name."),
@@ -261,6 +284,7 @@ _OWN = (
     ),
     Email(
         name="commerce.email.reply_to",
+        title=mark("Replies to"),
         default="",
         max_length=254,
         help=mark("Address for replies, if not the sender's."),

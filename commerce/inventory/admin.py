@@ -8,7 +8,6 @@ from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
@@ -20,6 +19,7 @@ from commerce.backoffice.grids import WithGrids
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.names import list_labels
 from commerce.backoffice.options import EditableAdmin, ReadOnlyAdmin
+from commerce.backoffice.summaries import LogSentence
 from commerce.catalog.models import Variant
 from commerce.catalog.variant_numbers import Kind, register_variant_numbers
 
@@ -28,6 +28,8 @@ from .models import InventoryAdjustment, InventoryLevel, Location
 from .rules import LOCATION, MAX_DELTA
 from .stock_filter import StockFilter
 from .stock_grid import StockGrid
+
+_ADJUSTED = LogSentence("Stock changed by {delta}; {units} on hand.")
 
 register_variant_numbers(
     Kind(
@@ -168,11 +170,7 @@ def _adjust(variant_id: int, location_id: int, fields: dict[str, Any]) -> StrOrP
         reason=fields["reason"],
         now=timezone.now(),
     )
-    return format_lazy(
-        _("Stock changed by {delta}; {units} on hand."),
-        delta=f"{fields['delta']:+}",
-        units=level.on_hand,
-    )
+    return _ADJUSTED.fill(delta=f"{fields['delta']:+}", units=level.on_hand)
 
 
 @admin.register(InventoryAdjustment)

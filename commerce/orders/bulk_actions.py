@@ -9,6 +9,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from commerce.backoffice.bulk import BulkAction
 from commerce.backoffice.display import format_money
+from commerce.wording import mark
 
 from . import operations
 from .models import Order
@@ -52,7 +53,7 @@ FULFIL_ORDERS = BulkAction(
         "Records that the parcels were shipped. Units leave the stock, and each customer gets an email."
     ),
     submit=_("Fulfil the orders"),
-    done="fulfilled",
+    done=mark("fulfilled"),
     run=_fulfill,
     form_class=CarrierForm,
     describe=_describe,
@@ -66,7 +67,7 @@ CANCEL_ORDERS = BulkAction(
         "Money that didn't come through a gateway has to be refunded by hand."
     ),
     submit=_("Cancel the orders"),
-    done="cancelled",
+    done=mark("cancelled"),
     run=_cancel,
     form_class=CancellationForm,
     describe=_describe,

@@ -43,6 +43,7 @@ class Bic(Text):
 SETTINGS = (
     Text(
         name=f"{_PREFIX}holder",
+        title=mark("Bank account: holder"),
         default="",
         max_length=70,
         help=mark(
@@ -52,6 +53,7 @@ SETTINGS = (
     ),
     Iban(
         name=f"{_PREFIX}iban",
+        title=mark("Bank account: IBAN"),
         default="",
         max_length=42,
         help=mark("IBAN of the bank account; if empty, the email names no account."),
@@ -59,6 +61,7 @@ SETTINGS = (
     ),
     Bic(
         name=f"{_PREFIX}bic",
+        title=mark("Bank account: BIC"),
         default="",
         max_length=11,
         help=mark("BIC of the bank, which transfers from outside the SEPA area need."),
@@ -66,6 +69,7 @@ SETTINGS = (
     ),
     Text(
         name=f"{_PREFIX}note",
+        title=mark("Bank account: note"),
         default="",
         max_length=255,
         help=mark("Anything else that customers need for a transfer, such as a local account number."),

@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
@@ -18,10 +17,14 @@ from commerce.backoffice.dialogs import dialog_action, show_secret
 from commerce.backoffice.display import StrOrPromise, label_column
 from commerce.backoffice.inlines import ReadOnlyRows
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.summaries import LogSentence
+from commerce.wording import mark
 
 from . import operations, work  # noqa: F401  work registers a task
 from .models import WebhookDelivery, WebhookEndpoint
 from .rules import MAX_GRACE_S
+
+_PINGED = LogSentence("The message {message} is on its way.")
 
 
 class RotationForm(BaseDialogForm):
@@ -92,7 +95,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, endpoint: WebhookEndpoint, fields: Mapping[str, object]
     ) -> StrOrPromise:
         message_id = operations.ping_endpoint(endpoint_id=endpoint.pk, now=timezone.now())
-        return format_lazy(gettext_lazy("The message {message} is on its way."), message=message_id)
+        return _PINGED.fill(message=message_id)
 
     @dialog_action(
         gettext_lazy("Pause"),
@@ -135,7 +138,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
             endpoint_id=endpoint.pk, grace_seconds=fields["grace_seconds"], now=timezone.now()
         )
         # `dialog_action` logs an action itself only if it returns a sentence.
-        self.log_change(request, endpoint, "secret rotated")
+        self.log_change(request, endpoint, mark("secret rotated"))
         return show_secret(request, name=rotated.url, secret=rotated.secret)
 
 

@@ -30,6 +30,7 @@ from commerce.backoffice.measures import Money
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.wordings import translate
 from commerce.rules import MAX_SAFE_INTEGER
+from commerce.wording import mark
 from discounts.models import Voucher, VoucherHold, VoucherPaymentAttempt, VoucherRedemption
 
 from . import customer_section, operations  # noqa: F401  registers a part of a customer's page
@@ -155,7 +156,7 @@ DISABLE_GIFT_CARDS = BulkAction(
     title=_("Disable the selected gift cards"),
     help_text=_("They can't be used for payment any more. This can't be undone."),
     submit=_("Disable the gift cards"),
-    done="disabled",
+    done=mark("disabled"),
     run=_end,
     describe=lambda voucher: format_money(voucher.balance_cents, voucher.currency),
     is_done=lambda voucher: voucher.status == Voucher.Status.DISABLED,
@@ -236,7 +237,7 @@ class VoucherAdmin(WithBulkActions, ReadOnlyAdmin):
             actor=name_actor(request),
             now=timezone.now(),
         )
-        self.log_addition(request, issued, "issued")
+        self.log_addition(request, issued, mark("issued"))
         return _("Gift card %(code)s has been issued.") % {"code": issued.code}
 
     @dialog_action(

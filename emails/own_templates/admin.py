@@ -7,7 +7,6 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -16,12 +15,15 @@ from commerce.backoffice.display import StrOrPromise, text_column
 from commerce.backoffice.history import name_actor
 from commerce.backoffice.options import ReadOnlyAdmin
 from commerce.backoffice.scopes import opens_own_scopes
+from commerce.backoffice.summaries import LogSentence
 
 from .editor import Editor
 from .forms import OpenForm
 from .models import EmailTemplateVersion
 from .operations import Change, restore_version
 from .queries import find_last_version, list_templates
+
+_RESTORED = LogSentence("Version {number} is used again.")
 
 _EDITOR = "admin:emails_emailtemplateversion_editor"
 
@@ -104,4 +106,4 @@ class EmailTemplateAdmin(ReadOnlyAdmin):
             author=name_actor(request),
         )
         restore_version(change=change, version_id=row.pk, now=timezone.now())
-        return format_lazy(gettext_lazy("Version {number} is used again."), number=row.number)
+        return _RESTORED.fill(number=row.number)

@@ -11,6 +11,7 @@ from accounts.queries import current_account
 from commerce.backoffice.history import name_actor, record_one
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.scopes import get_scope_opener
+from commerce.backoffice.summaries import LogSentence
 from commerce.errors import Refusal, ValidationFailed
 from emails.frames import build_message_frame
 from emails.renderer_client import Rendered
@@ -20,6 +21,10 @@ from .models import EmailTemplateVersion
 from .operations import Change, reset_template, save_template, send_test
 from .queries import CurrentTemplate, get_template, versions
 from .rendering import render_draft
+
+_SAVED = LogSentence("{template} {locale} saved")
+_RESET = LogSentence("{template} {locale} reset")
+_TESTED = LogSentence("{template} {locale} sent as a test")
 
 _SHOWN_VERSIONS = 20
 
@@ -102,7 +107,7 @@ class Editor:
         )
         # Apart from the change itself, which was made in a scope of its own after rendering.
         with self.scope():
-            self._record(saved, "saved")
+            self._record(saved, _SAVED)
         return _("Version %(number)s is now used.") % {"number": saved.version}
 
     def _reset(self) -> str:
@@ -114,7 +119,7 @@ class Editor:
                 author=name_actor(self.request),
                 now=timezone.now(),
             )
-            self._record(reset, "reset")
+            self._record(reset, _RESET)
         return _("The platform's template is used again.")
 
     def _send_test(self) -> str:
@@ -129,15 +134,15 @@ class Editor:
                 ctx=self.form.cleaned_data["ctx"],
                 now=timezone.now(),
             )
-            self._record(self.template, "sent as a test")
+            self._record(self.template, _TESTED)
         return _("A test of the current template will be sent to %(address)s.") % {"address": to_email}
 
-    def _record(self, template: CurrentTemplate, done: str) -> None:
+    def _record(self, template: CurrentTemplate, done: LogSentence) -> None:
         record_one(
             self.request,
             subject=EmailTemplateVersion._meta.label_lower,
             # A platform's template has no row.
             subject_id=template.last.pk if template.last else 0,
             kind=StaffAction.Kind.CHANGED,
-            summary=f"{template.template_key} {template.locale} {done}",
+            summary=done.write(template=template.template_key, locale=template.locale),
         )

@@ -4,7 +4,6 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
@@ -12,12 +11,15 @@ from unfold.decorators import display
 from commerce.backoffice.dialogs import dialog_action
 from commerce.backoffice.display import StrOrPromise
 from commerce.backoffice.options import ReadOnlyAdmin
+from commerce.backoffice.summaries import LogSentence
 from commerce.backoffice.wordings import explain
 from commerce.errors import Refusal
 from commerce.outbox.operations import enqueue
 
 from .models import SenderDomain
 from .operations import get_wanted_domain, save_wanted_domain
+
+_LOOKED_UP = LogSentence("The record of {domain} is being looked up. Reload the page in a moment.")
 
 
 @admin.register(SenderDomain)
@@ -102,7 +104,4 @@ def _enqueue_lookup(row: SenderDomain) -> StrOrPromise:
         idempotency_key=f"sender_domain/{row.pk}/{now.isoformat()}",
         now=now,
     )
-    return format_lazy(
-        gettext_lazy("The record of {domain} is being looked up. Reload the page in a moment."),
-        domain=row.domain,
-    )
+    return _LOOKED_UP.fill(domain=row.domain)

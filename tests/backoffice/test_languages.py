@@ -8,9 +8,10 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import ngettext
 
-from accounts.models import User
+from accounts.models import ApiKey, User
 from commerce.backoffice.models import StaffAction
 from commerce.backoffice.wordings import explain
+from commerce.configuration.registry import known_settings
 from commerce.customers.models import Customer
 from commerce.errors import ValidationFailed
 from commerce.inventory.models import InventoryLevel
@@ -18,7 +19,7 @@ from commerce.outbox.worker import run_due
 from discounts.models import Discount
 from emails.tasks import send_password_reset
 from tests import factories
-from tests.backoffice.clients import ROOT, make_staff, make_user, messages_of
+from tests.backoffice.clients import ROOT, make_role, make_staff, make_user, messages_of
 from tests.backoffice.stale import errors_of
 
 GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9"}
@@ -194,3 +195,98 @@ def test_texts_outside_of_the_back_office_are_in_english(db):
     with translation.override("de"):
         assert refusal.detail == "The request has fields that can't be accepted"
         assert explain(refusal) == "Einige Felder können so nicht angenommen werden"
+
+
+def summaries_of(client):
+    page = client.get("backoffice/staffaction/").content.decode()
+    return re.findall(r"field-what[^>]*>\s*(.*?)\s*</td>", page, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("summary", "shown"),
+    [
+        ("Stock changed by -4; 12 on hand.", "Bestand geändert um -4; 12 auf Lager."),
+        ("Version 3 is used again.", "Version 3 wird wieder verwendet."),
+        ("order.confirmation de-AT saved", "order.confirmation de-AT gespeichert"),
+        ("rotated; its successor is 12", "ersetzt; der Nachfolger ist 12"),
+        ("issued", "ausgestellt"),
+        ("fulfilled", "versendet"),
+        ("commerce.email.reply_to, commerce.email.smtp_host", "Antworten an, SMTP-Server"),
+        ("changed Title, Description", "geändert: Titel, Beschreibung"),
+        ("Someone's own words 100%", "Someone&#x27;s own words 100%"),
+    ],
+)
+def test_summaries_are_shown_in_the_readers_language(shop, summary, shown):
+    german = make_staff(shop, **GERMAN)
+    with shop.scope():
+        StaffAction.objects.create(
+            username="ann", kind="changed", subject="catalog.product", subject_id=1, summary=summary
+        )
+
+    assert summaries_of(german) == [shown]
+
+
+def test_what_an_action_answers_is_kept_in_english_and_shown_in_the_readers_language(shop):
+    german = make_staff(shop, **GERMAN)
+    variant = factories.make_variant(shop, sku="MUG-1", stock=3)
+    with shop.scope():
+        level = InventoryLevel.objects.get(variant=variant)
+
+    german.confirm(f"inventory/inventorylevel/{level.pk}/adjust/", delta="4", reason="count")
+
+    with shop.scope():
+        assert StaffAction.objects.get().summary == "Stock changed by +4; 7 on hand."
+    assert summaries_of(german) == ["Bestand geändert um +4; 7 auf Lager."]
+
+
+def test_settings_are_named_in_the_readers_language(shop):
+    german = make_staff(shop, **GERMAN)
+
+    page = german.get("configuration/accountsetting/")
+    fields = page.context["form"].fields
+    german.fill("configuration/accountsetting/", **{"commerce.checkout.session_ttl_minutes": "7"})
+    changes = german.get("backoffice/staffaction/").content.decode()
+
+    assert re.search(r"<label[^>]*>\s*Antworten an\s*</label>", page.content.decode())
+    assert fields["commerce.email.reply_to"].help_text.endswith("<code>commerce.email.reply_to</code>")
+    assert [str(title) for _value, title in fields["commerce.checkout.reserve_at"].choices] == [
+        "Die der Installation: Sobald der Checkout angelegt wird",
+        "Sobald der Checkout angelegt wird",
+        "Sobald die Zahlung beginnt",
+    ]
+    assert "Minuten für einen Checkout: - → 7" in changes
+
+
+def test_every_setting_has_a_title():
+    assert [setting.name for setting in known_settings().values() if not setting.title] == []
+
+
+def test_scopes_are_named_in_the_readers_language(shop):
+    german = make_staff(shop, **GERMAN)
+    key = make_key(shop)
+    role = make_role(shop, "read_orders", "write_vouchers")
+    reader = make_staff(shop, role=str(make_role(shop, "read_staff", name="Reader").pk), **GERMAN)
+
+    dialog = german.get("accounts/apikey/issue/").content.decode()
+    shown = german.get(f"accounts/apikey/{key.pk}/change/").content.decode()
+    listed = german.get("accounts/staffrole/").content.decode()
+    read = reader.get(f"accounts/staffrole/{role.pk}/change/").content.decode()
+
+    titles = "Bestellungen: lesen; Geschenkkarten: lesen und ändern"
+    assert '<option value="read_orders">Bestellungen: lesen</option>' in dialog
+    assert titles in shown
+    assert titles in listed
+    assert titles in read
+
+
+def make_key(shop):
+    with shop.scope():
+        return ApiKey.objects.create(
+            workspace_id=shop.workspace_id,
+            account_id=shop.id,
+            kind="admin",
+            name="CI",
+            prefix="ck_1",
+            secret_hash=b"x" * 32,
+            scopes=["read_orders", "write_vouchers"],
+        )

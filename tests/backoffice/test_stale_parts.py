@@ -138,7 +138,7 @@ def test_setting_that_others_changed_stays_and_its_edit_is_refused(shop, owner):
     owner.post(SETTINGS_PAGE, sent | {"commerce.email.reply_to": "help@example.com"})
     refused = owner.post(SETTINGS_PAGE, sent | {TTL: "30"})
 
-    assert refused.context["form"].errors == {TTL: [conflict_message(TTL, 20)]}
+    assert refused.context["form"].errors == {TTL: [conflict_message("Minutes for a checkout", 20)]}
     with shop.scope():
         own = dict(AccountSetting.objects.values_list("name", "value"))
     assert own == {TTL: 20, "commerce.email.reply_to": "help@example.com"}

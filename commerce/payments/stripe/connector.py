@@ -21,12 +21,14 @@ STRIPE = Connector(
     settings=(
         ServiceKey(
             name=SECRET_KEY,
+            title=mark("Stripe: secret key"),
             default="",
             is_secret=True,
             help=mark("Offers cards through Stripe, charged for the owner of this key."),
         ),
         Text(
             name=WEBHOOK_SECRET,
+            title=mark("Stripe: webhook secret"),
             default="",
             is_secret=True,
             help=mark("Verifies Stripe's events. Without it they are refused."),

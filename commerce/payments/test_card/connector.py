@@ -17,6 +17,7 @@ TEST_CARD = Connector(
     settings=(
         Flag(
             name="commerce.payments.test_card",
+            title=mark("Test card"),
             default=False,
             help=mark("Offers the test card gateway, which moves no money."),
         ),
