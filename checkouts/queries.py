@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, QuerySet
 
 from carts.operations import convert_cart, prepare_conversion
 from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem, CheckoutPaymentAttempt
+from commerce.arrays import IsAnyOf
 from commerce.configuration.queries import own_settings_sql
 from commerce.errors import NotFound
+from commerce.orders.models import Order
 from commerce.payments.connectors import has_gateway
 from commerce.queries import get_or_not_found
 from commerce.tenancy.instances import Columns
@@ -199,14 +202,14 @@ def payments(
     status: str | None = None,
 ) -> QuerySet[CheckoutPaymentAttempt]:
     """Return payment attempts, each with the `order_id` of its checkout."""
-    wanted = {
-        "checkout_id": checkout_id,
-        "checkout__order_id": order_id,
-        "payment_method": payment_method,
-        "status": status,
-    }
+    wanted = {"checkout_id": checkout_id, "payment_method": payment_method, "status": status}
     filters = {name: value for name, value in wanted.items() if value is not None}
-    return CheckoutPaymentAttempt.objects.filter(**filters).annotate(order_id=F("checkout__order_id"))
+    found = CheckoutPaymentAttempt.objects.filter(**filters).annotate(order_id=F("checkout__order_id"))
+    if order_id is None:
+        return found
+    # By the order's checkout: checkouts have no index by their orders.
+    checkout_ids = Order.objects.filter(pk=order_id).values("checkout_id")
+    return found.filter(IsAnyOf(F("checkout_id"), ArraySubquery(checkout_ids)))
 
 
 def get_payment(payment_id: int) -> CheckoutPaymentAttempt:
