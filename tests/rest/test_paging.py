@@ -1,6 +1,7 @@
 """Lists: newest first, in pages without gaps or repetitions."""
 
 import pytest
+from django.db import connection
 
 from tests import factories
 
@@ -71,3 +72,21 @@ def test_list_takes_as_many_statements_for_one_row_as_for_three(shop, rows, djan
 
     with django_assert_num_queries(5):  # savepoint, scope, the rows, savepoint, the scope's end
         shop.admin.get("shipping/zones.json")
+
+
+def test_admin_lists_are_planned_for_the_account_and_its_filters(shop):
+    """Otherwise a frequent one gets a plan for any of them, which reads all rows if one shop has nearly all."""
+    zone = factories.make_zone(shop)
+
+    for _ in range(5):
+        assert page(shop) == ([zone.pk], None)
+        assert shop.admin.get(f"shipping/zones/{zone.pk}.json").status_code == 200
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%FROM \"shipping_zones\"%'"
+        )
+        prepared = [sql for (sql,) in cursor.fetchall()]
+    # A zone that is read by its id has the same plan in all shops.
+    assert len(prepared) == 1
+    assert '"shipping_zones"."id" = $' in prepared[0]
