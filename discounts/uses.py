@@ -7,23 +7,21 @@ under the discount's lock, so that limits are exact however many checkouts pay a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
-
-from django.db import connection
 
 from commerce.customers.models import normalise_email
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, send
 
 from .errors import DiscountExhausted
 from .models import Discount
 from .shoppers import is_for_first_order, load_history
 
-_ADD_USES = """
-    UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %s AND id = ANY(%s)
-"""
+_ADD_USES = Prepared("""
+    UPDATE discounts SET usage_count = usage_count + 1 WHERE account_id = %(account_id)s AND id = ANY(%(ids)s)
+""")
 # Waits for a concurrent payment of the same person: a unique index lets only one of them hold a first-order discount.
-_HOLD = """
+_HOLD = Prepared("""
     INSERT INTO discount_holds
            (account_id, discount_id, code, checkout_id, customer_id, customer_email, amount_cents, currency,
             is_first_order, created_at)
@@ -38,19 +36,19 @@ _HOLD = """
            AS wanted (discount_id, code, amount_cents)
      ORDER BY wanted.discount_id
         ON CONFLICT DO NOTHING
-"""
+""")
 # Locking is a separate statement, before the one that writes. A single statement that waits for a row and then updates
 # it would use the version from before the wait, and queue behind transactions that wait for this one: a deadlock.
-_LOCK_HELD = """
+_LOCK_HELD = Prepared("""
     SELECT d.id
       FROM discounts d
       JOIN discount_holds h ON h.account_id = d.account_id AND h.discount_id = d.id
      WHERE d.account_id = %(account_id)s AND h.checkout_id = ANY(%(checkout_ids)s)
      ORDER BY d.id
        FOR NO KEY UPDATE OF d
-"""
+""")
 # Summed first, because an UPDATE changes each row only once, even if several checkouts release the same discount.
-_RELEASE = """
+_RELEASE = Prepared("""
     WITH gone AS (
         DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s)
         RETURNING discount_id
@@ -59,9 +57,9 @@ _RELEASE = """
     )
     UPDATE discounts d SET usage_count = d.usage_count - f.uses
       FROM freed f WHERE d.account_id = %(account_id)s AND d.id = f.discount_id
-"""
+""")
 # Without locking the discounts: their counts stay, since a held use becomes a redeemed one.
-_REDEEM = """
+_REDEEM = Prepared("""
     WITH gone AS (
         DELETE FROM discount_holds WHERE account_id = %(account_id)s AND checkout_id = %(checkout_id)s RETURNING *
     )
@@ -71,17 +69,17 @@ _REDEEM = """
     SELECT account_id, discount_id, code, checkout_id, %(order_id)s, %(customer_id)s, customer_email, amount_cents,
            currency, 'redeem', now()
       FROM gone ORDER BY id
-"""
-_LOCK_REDEEMED = """
+""")
+_LOCK_REDEEMED = Prepared("""
     SELECT d.id
       FROM discounts d
       JOIN discount_redemptions r ON r.account_id = d.account_id AND r.discount_id = d.id
      WHERE d.account_id = %(account_id)s AND r.order_id = %(order_id)s AND r.kind = 'redeem'
      ORDER BY d.id
        FOR NO KEY UPDATE OF d
-"""
+""")
 # A reversal that exists inserts nothing, so that repeating it doesn't count down twice.
-_RETURN = """
+_RETURN = Prepared("""
     WITH returned AS (
         INSERT INTO discount_redemptions
                (account_id, discount_id, code, checkout_id, order_id, customer_id, customer_email, amount_cents,
@@ -96,7 +94,7 @@ _RETURN = """
     )
     UPDATE discounts d SET usage_count = d.usage_count - 1
       FROM returned r WHERE d.account_id = %(account_id)s AND d.id = r.discount_id
-"""
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +136,7 @@ def hold_uses(
     for discount in discounts:
         if _is_spent(discount) or history.forbids(discount):
             raise _make_refusal(by_id[discount.pk])
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD_USES, [current_account_id(), list(by_id)])
+    _execute(_ADD_USES, ids=list(by_id))
 
 
 def is_any_spent(uses: Sequence[Use], *, checkout_id: int, customer_id: int | None, email: str) -> bool:
@@ -183,8 +180,7 @@ def _is_spent(discount: Discount) -> bool:
     return limit is not None and discount.usage_count >= limit
 
 
-def _execute(sql: str, **parameters: Any) -> int:
+def _execute(statement: Prepared, **parameters: object) -> int:
     """Execute a statement; return how many rows it wrote or locked."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {"account_id": current_account_id(), **parameters})
-        return cursor.rowcount
+    (result,) = send(statement.call({"account_id": current_account_id(), **parameters}))
+    return result.row_count

@@ -4,22 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from django.db import connection
-
 from checkouts.lines import list_charged_lines
 from checkouts.models import Checkout, CheckoutLineItem
 from commerce.orders.snapshots import AutomaticDiscount
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, post
 from discounts.evaluation import Basket, Evaluation, Line, Rule, evaluate
 from discounts.in_force import load_rules_in_force
 from discounts.shoppers import load_shopper
 from discounts.vouchers.holds import load_vouchers_in_currency
 
-_SAVE_LINES = """
+_SAVE_LINES = Prepared("""
     UPDATE checkout_line_items l SET discount_cents = new.discount_cents
       FROM unnest(%s::bigint[], %s::bigint[]) AS new (id, discount_cents)
      WHERE l.account_id = %s AND l.id = new.id
-"""
+""")
 
 
 def apply_discounts(
@@ -117,5 +116,4 @@ def _save_shares(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluate
     # Lines without ids are inserted later, together with their shares.
     if changed and checkout.pk:
         ids, shares = [line.pk for line, _ in changed], [cents for _, cents in changed]
-        with connection.cursor() as cursor:
-            cursor.execute(_SAVE_LINES, [ids, shares, current_account_id()])
+        post(_SAVE_LINES.call([ids, shares, current_account_id()]))

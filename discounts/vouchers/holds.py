@@ -7,12 +7,10 @@ Callers hold the lock of the checkout itself.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db import connection
 
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
+from commerce.tenancy.statements import Prepared, Result, send
 
 from .attempts import record_refusal
 from .codes import parse_voucher_code
@@ -23,38 +21,38 @@ from .statuses import Status, compute_status
 _SELECT = """
     SELECT id, code, currency, balance_cents - held_cents, status, expires_at
       FROM vouchers
-     WHERE account_id = %s AND
+     WHERE account_id = %(account)s AND
 """
-_BY_CODE = f"{_SELECT} code = %s"
-_BY_ID = f"{_SELECT} id = ANY(%s::bigint[]) ORDER BY id"
-_OF_CURRENCY = f"{_SELECT} id = ANY(%s::bigint[]) AND currency = %s"
-_HOLD = """
+_BY_CODE = Prepared(f"{_SELECT} code = %(code)s", reads=True)
+_LOCK = Prepared(f"{_SELECT} id = ANY(%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE")
+_OF_CURRENCY = Prepared(f"{_SELECT} id = ANY(%(ids)s::bigint[]) AND currency = %(currency)s", reads=True)
+_HOLD = Prepared("""
     WITH held AS (
         INSERT INTO voucher_holds (account_id, checkout_id, voucher_id, amount_cents, created_at)
-        SELECT %s::bigint, %s::bigint, wanted.voucher_id, wanted.amount_cents, %s::timestamptz
-          FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (voucher_id, amount_cents)
+        SELECT %(account)s::bigint, %(checkout)s::bigint, wanted.voucher_id, wanted.amount_cents, %(now)s::timestamptz
+          FROM unnest(%(ids)s::bigint[], %(amounts)s::bigint[]) AS wanted (voucher_id, amount_cents)
      RETURNING voucher_id, amount_cents
     )
     UPDATE vouchers v
-       SET held_cents = v.held_cents + held.amount_cents, updated_at = %s
+       SET held_cents = v.held_cents + held.amount_cents, updated_at = %(now)s
       FROM held
-     WHERE v.account_id = %s AND v.id = held.voucher_id
-"""
+     WHERE v.account_id = %(account)s AND v.id = held.voucher_id
+""")
 # A separate statement before the one that writes. A single one that waits for a row would then write by the version from
 # before the wait.
-_LOCK_HELD = """
+_LOCK_HELD = Prepared("""
     SELECT v.id
       FROM vouchers v
       JOIN voucher_holds h ON h.account_id = v.account_id AND h.voucher_id = v.id
-     WHERE v.account_id = %s AND h.checkout_id = ANY(%s::bigint[])
+     WHERE v.account_id = %(account)s AND h.checkout_id = ANY(%(checkouts)s::bigint[])
      ORDER BY v.id
        FOR NO KEY UPDATE OF v
-"""
+""")
 # Summed first, because an UPDATE changes each row only once, even if several checkouts release the same gift card.
-_RELEASE = """
+_RELEASE = Prepared("""
     WITH released AS (
         DELETE FROM voucher_holds
-         WHERE account_id = %s AND checkout_id = ANY(%s::bigint[])
+         WHERE account_id = %(account)s AND checkout_id = ANY(%(checkouts)s::bigint[])
      RETURNING voucher_id, amount_cents
     ), sums AS (
         SELECT voucher_id, sum(amount_cents)::bigint AS amount_cents FROM released GROUP BY voucher_id
@@ -62,10 +60,10 @@ _RELEASE = """
     UPDATE vouchers v
        SET held_cents = v.held_cents - sums.amount_cents, updated_at = now()
       FROM sums
-     WHERE v.account_id = %s AND v.id = sums.voucher_id
-"""
+     WHERE v.account_id = %(account)s AND v.id = sums.voucher_id
+""")
 # A gift card that has been disabled, revoked or expired keeps that status, even if nothing is left on it.
-_CAPTURE = """
+_CAPTURE = Prepared("""
     WITH released AS (
         DELETE FROM voucher_holds
          WHERE account_id = %(account)s AND checkout_id = %(checkout)s
@@ -95,18 +93,18 @@ _CAPTURE = """
           FROM captured ORDER BY id
     )
     SELECT id, currency, status, balance_cents, amount_cents FROM captured ORDER BY id
-"""
-_LOCK_REDEEMED = """
+""")
+_LOCK_REDEEMED = Prepared("""
     SELECT v.id
       FROM vouchers v
-     WHERE v.account_id = %s
-       AND v.id IN (SELECT r.voucher_id FROM voucher_redemptions r WHERE r.account_id = %s AND r.order_id = %s)
+     WHERE v.account_id = %(account)s
+       AND v.id IN (SELECT r.voucher_id FROM voucher_redemptions r WHERE r.account_id = %(account)s AND r.order_id = %(order)s)
      ORDER BY v.id
        FOR NO KEY UPDATE
-"""
+""")
 # The sums include earlier reversals, so nothing is returned twice. A reactivated gift card past its expiry counts as
 # expired.
-_REVERSE = """
+_REVERSE = Prepared("""
     WITH due AS (
         SELECT voucher_id, -sum(amount_cents)::bigint AS amount_cents
           FROM voucher_redemptions
@@ -126,7 +124,7 @@ _REVERSE = """
                                      order_id, actor, created_at)
     SELECT %(account)s, id, 'reversal', amount_cents, balance_cents, %(order)s, %(actor)s, %(now)s
       FROM returned ORDER BY id
-"""
+""")
 
 
 _CHOOSE_AGAIN = (
@@ -155,7 +153,7 @@ def find_usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | N
     """Find the gift card of a typed code, if any. Raises `VoucherNotActive` and `CurrencyMismatch`."""
     canonical = parse_voucher_code(code)
     # Not locked: what is available is checked again when the payment starts, and is only then held.
-    found = _load_funds(_BY_CODE, canonical, now=now) if canonical else []
+    found = _load_funds(_BY_CODE, code=canonical, now=now) if canonical else []
     if not found:
         return None
     (funds,) = found
@@ -167,7 +165,9 @@ def find_usable_voucher(*, code: str, currency: str, now: datetime) -> Funds | N
 
 def load_vouchers_in_currency(*, ids: Sequence[int], currency: str, now: datetime) -> list[Funds]:
     """Load those gift cards that are in this currency, in the given order, including inactive ones."""
-    found = {funds.id: funds for funds in _load_funds(_OF_CURRENCY, list(ids), currency, now=now)}
+    found = {
+        funds.id: funds for funds in _load_funds(_OF_CURRENCY, ids=list(ids), currency=currency, now=now)
+    }
     return [found[id_] for id_ in ids if id_ in found]
 
 
@@ -181,7 +181,7 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
     if not wanted:
         return
     about_to_lock(Resource.GIFT_CARD)
-    locked = {funds.id: funds for funds in _load_funds(f"{_BY_ID} FOR NO KEY UPDATE", list(wanted), now=now)}
+    locked = {funds.id: funds for funds in _load_funds(_LOCK, ids=list(wanted), now=now)}
     for voucher_id, cents in wanted.items():
         with record_refusal(
             voucher_id=voucher_id,
@@ -195,27 +195,19 @@ def hold_vouchers(*, checkout_id: int, amounts: Mapping[int, int], now: datetime
                 raise InsufficientBalanceHeld(
                     _CHOOSE_AGAIN, voucher_code=funds.code, available_cents=funds.available_cents
                 )
-    account_id = current_account_id()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _HOLD, [account_id, checkout_id, now, list(wanted), list(wanted.values()), now, account_id]
-        )
+    _run(_HOLD, checkout=checkout_id, ids=list(wanted), amounts=list(wanted.values()), now=now)
 
 
 def release_holds(*, checkout_ids: Sequence[int]) -> None:
     """Release what the checkouts hold. Repeating it changes nothing."""
     if lock_held(checkout_ids=checkout_ids):
-        account_id = current_account_id()
-        with connection.cursor() as cursor:
-            cursor.execute(_RELEASE, [account_id, list(checkout_ids), account_id])
+        _run(_RELEASE, checkouts=list(checkout_ids))
 
 
 def lock_held(*, checkout_ids: Sequence[int]) -> int:
     """Lock the gift cards that the checkouts hold, in order of id. Returns their number."""
     about_to_lock(Resource.GIFT_CARD)
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_HELD, [current_account_id(), list(checkout_ids)])
-        return cursor.rowcount
+    return _run(_LOCK_HELD, checkouts=list(checkout_ids)).row_count
 
 
 def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime) -> list[Occurrence]:
@@ -224,20 +216,10 @@ def capture_holds(*, checkout_id: int, order_id: int, actor: str, now: datetime)
     The caller has locked the gift cards with `lock_held` before creating the order. The amounts were promised before
     the payment, so a gift card that has been disabled, revoked or expired since still pays.
     """
-    account_id = current_account_id()
-    values: dict[str, Any] = {
-        "account": account_id,
-        "checkout": checkout_id,
-        "order": order_id,
-        "actor": actor,
-        "now": now,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_CAPTURE, values)
-        captured = cursor.fetchall()
+    captured = _run(_CAPTURE, checkout=checkout_id, order=order_id, actor=actor, now=now)
     return [
         occurrence
-        for voucher_id, currency, status, balance_cents, amount_cents in captured
+        for voucher_id, currency, status, balance_cents, amount_cents in captured.rows
         for occurrence in build_redeemed_events(
             voucher_id=voucher_id,
             currency=currency,
@@ -255,22 +237,21 @@ def reverse_redemptions(*, order_id: int, actor: str, now: datetime) -> None:
 
     The caller holds the order's lock. A depleted gift card becomes active again.
     """
-    account_id = current_account_id()
-    values: dict[str, Any] = {"account": account_id, "order": order_id, "actor": actor, "now": now}
     about_to_lock(Resource.GIFT_CARD)
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_REDEEMED, [account_id, account_id, order_id])
-        if cursor.rowcount:
-            cursor.execute(_REVERSE, values)
+    if _run(_LOCK_REDEEMED, order=order_id).row_count:
+        _run(_REVERSE, order=order_id, actor=actor, now=now)
 
 
-def _load_funds(sql: str, *parameters: Any, now: datetime) -> list[Funds]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [current_account_id(), *parameters])
-        return [
-            Funds(id_, code, currency, available_cents, compute_status(status, expires_at, now))
-            for id_, code, currency, available_cents, status, expires_at in cursor.fetchall()
-        ]
+def _load_funds(statement: Prepared, *, now: datetime, **parameters: object) -> list[Funds]:
+    return [
+        Funds(id_, code, currency, available_cents, compute_status(status, expires_at, now))
+        for id_, code, currency, available_cents, status, expires_at in _run(statement, **parameters).rows
+    ]
+
+
+def _run(statement: Prepared, **parameters: object) -> Result:
+    (result,) = send(statement.call({"account": current_account_id(), **parameters}))
+    return result
 
 
 def _require_active(funds: Funds, detail: str | None = None) -> None:
