@@ -116,6 +116,7 @@ class Checkout(Totals, AccountOwned):
             models.Index(
                 fields=["account", "created_at"], condition=Q(phase="abandoned"), name="checkouts_abandoned"
             ),
+            models.Index(fields=["account", "market", "id"], name="checkouts_market"),
             prefix_index("email", name="checkouts_email_prefix"),
         ]
 

@@ -1,5 +1,7 @@
 from datetime import timedelta
 
+import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from checkouts.models import Checkout
@@ -7,6 +9,7 @@ from checkouts.sweeping import sweep_overdue_checkouts
 from commerce.inventory.models import InventoryLevel
 from commerce.orders.models import Order
 from tests import factories
+from tests.copies import analyze, copy
 from tests.storefront import checkout_in
 
 
@@ -55,3 +58,33 @@ def test_paid_checkout_whose_customer_did_not_come_back_is_completed(shop):
     assert shown["phase"] == "completed"
     with shop.scope():
         assert Order.objects.get().checkout_id == int(checkout["id"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sweep_reads_no_checkout_that_has_ended(shop):
+    checkout_in("payment", shop, (factories.make_variant(shop), 1))
+    overdue(shop)
+    checkout_in("completed", shop, (factories.make_variant(shop), 1))
+    with shop.scope():
+        ended = Checkout.objects.get(phase="completed")
+        copy(
+            ended,
+            2000,
+            id="t.id + i",
+            token="t.token || i",
+            completion_key="NULL",
+            expires_at="now() - i * interval '1 s'",
+        )
+    analyze("checkouts")
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM overdue_checkouts(500)")
+        found = cursor.fetchone()[0]
+        cursor.execute(
+            "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'checkouts'"
+        )
+        read = cursor.fetchone()[0]
+
+    assert found == 1
+    # The row and its earlier versions.
+    assert read < 100
