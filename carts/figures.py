@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -41,8 +41,7 @@ def _make_figures(window: Window) -> Iterator[Figure]:
 
 
 def _count(window: Window, period: Period) -> tuple[int, int]:
-    """Count the carts created in a period, and how many of them became orders, each with an index."""
+    """Count the carts created in a period, and how many of them became orders, each by an index-only scan."""
     first, end = period.bounds(window.zone)
     carts = Cart.objects.filter(created_at__gte=first, created_at__lt=end)
-    created = carts.aggregate(number=Count("pk"))["number"]
-    return created, carts.filter(_CONVERTED).count()
+    return carts.count(), carts.filter(_CONVERTED).count()
