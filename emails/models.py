@@ -79,6 +79,12 @@ class EmailDelivery(AccountOwned):
                 include=["delivered_at", "opened_at", "bounced_at"],
                 name="email_deliveries_sent",
             ),
+            # For the list of those that bounced.
+            models.Index(
+                fields=["account", "sent_at"],
+                condition=Q(bounced_at__isnull=False),
+                name="email_deliveries_bounced",
+            ),
             prefix_index("to_email", name="email_deliveries_recipient"),
         ]
 

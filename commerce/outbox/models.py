@@ -80,9 +80,12 @@ class OutboxDispatch(AccountOwned):
                 name="outbox_dispatches_queues",
                 condition=models.Q(status="pending"),
             ),
-            # For operators: dead work.
+            # For operators: dead work. It is kept, so every page of a shop's staff counts only the shop's own.
             models.Index(
                 fields=["finished_at"], name="outbox_dispatches_dead", condition=models.Q(status="dead")
+            ),
+            models.Index(
+                fields=["account", "id"], name="outbox_dispatches_failed", condition=models.Q(status="dead")
             ),
             models.Index(
                 fields=["finished_at"],

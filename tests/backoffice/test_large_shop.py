@@ -5,7 +5,9 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from checkouts.models import Checkout
 from commerce.customers.models import Customer
 from commerce.orders.models import Order
 from tests import factories
@@ -104,6 +106,50 @@ def test_search_looks_orders_up_by_their_ids(large, owner, path, name):
     ), plan
     assert "Seq Scan on orders" not in plan, plan
     assert "Seq Scan on customers" not in plan, plan
+
+
+def test_navigation_reads_no_failed_work_of_other_shops(shop, other_shop, owner):
+    names = {"id": "t.id + 100 * i", "idempotency_key": "t.idempotency_key || i"}
+    for place, status in ((shop, "succeeded"), (other_shop, "dead")):
+        done = factories.make_dispatch(place, status=status, finished_at=timezone.now())
+        with place.scope():
+            copy(done, MANY, **names)
+    analyze("outbox_dispatches")
+
+    plan = explain(shop, "task_link", lambda: owner.get("customers/segment/"))
+
+    # Emails, and other work.
+    assert plan.count("using outbox_dispatches_failed on outbox_dispatches") == 2, plan
+    assert plan.count(f"Index Cond: (account_id = {shop.id})") >= 2, plan
+
+
+def test_emails_that_bounced_are_listed_by_an_index(shop, owner):
+    sent = factories.make_delivery(shop)
+    with shop.scope():
+        copy(sent, MANY, id="t.id + i", idempotency_key="t.idempotency_key || i")
+    analyze("email_deliveries")
+    # The list to which the overview leads.
+    query = {"bounced_at__isnull": "0", "sent_at_days": "30", "counted": "1"}
+
+    plan = explain(
+        shop, 'ORDER BY "email_deliveries"."id" DESC', lambda: owner.get("emails/emaildelivery/", **query)
+    )
+
+    assert "using email_deliveries_bounced on email_deliveries" in plan, plan
+
+
+def test_checkouts_of_a_new_market_are_found_by_an_index(shop, owner):
+    checkout_in("address", shop, (factories.make_variant(shop, stock=1), 1))
+    with shop.scope():
+        checkout = Checkout.objects.get()
+        copy(checkout, MANY, id="t.id + i", token="t.token || i", phase="'abandoned'", completion_key="NULL")
+    analyze("checkouts")
+    market = {"handle": "new", "name": "New", "currency": "CZK", "locale": "cs-CZ", "country_code": "CZ"}
+    market_id = shop.admin.post("markets.json", market).json()["market"]["id"]
+
+    plan = explain(shop, "subquery", lambda: owner.get("checkouts/checkout/", market__id__exact=market_id))
+
+    assert "using checkouts_market on checkouts" in plan, plan
 
 
 def test_search_finds_each_spelling_and_the_beginning_of_every_field(large, owner):
