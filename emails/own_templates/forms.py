@@ -95,19 +95,24 @@ class TemplateForm(forms.Form):
 
     def __init__(self, template: CurrentTemplate, data: Mapping[str, object] | None = None) -> None:
         self.template = template
-        if data is None:
-            text = template.text
-            sample = load_sample_ctx(template.template_key)
-            # As data rather than initial values, so that the form is valid and its template is rendered at once.
-            data = {
-                "expected_version": template.version,
-                "subject": text.subject.strip(),
-                "preheader": (text.preheader or "").strip(),
-                "body_source": text.body,
-                "body_text": text.text or "",
-                "ctx": orjson.dumps(sample, option=orjson.OPT_INDENT_2).decode(),
-            }
-        super().__init__(data)
+        text = template.text
+        sample = load_sample_ctx(template.template_key)
+        self.unchanged = {
+            "expected_version": template.version,
+            "subject": text.subject.strip(),
+            "preheader": (text.preheader or "").strip(),
+            "body_source": text.body,
+            "body_text": text.text or "",
+            "ctx": orjson.dumps(sample, option=orjson.OPT_INDENT_2).decode(),
+        }
+        # As data rather than initial values, so that the form is valid and its template is rendered at once.
+        super().__init__(self.unchanged if data is None else data)
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether something was typed that leaving the page would lose."""
+        shown = self.unchanged | {"note": ""}
+        return any(str(self[name].data or "") != str(value) for name, value in shown.items())
 
     @property
     def parts(self) -> list[forms.BoundField]:

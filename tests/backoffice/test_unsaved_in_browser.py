@@ -101,6 +101,23 @@ def test_refused_changes_are_not_lost_without_a_question(page, product, question
     assert questions == ["beforeunload"]
 
 
+def test_unchanged_template_is_left_without_a_question_after_a_preview(
+    page,  # noqa: F811  the fixture
+    product,
+    questions,
+    renderer,  # noqa: F811  the fixture
+):
+    page.goto("/backoffice/emails/emailtemplateversion/order.confirmation/de/edit/")
+    page.get_by_role("button", name="Preview", exact=True).click()
+    page.wait_for_load_state()
+    expect(page.locator("form[data-asks-before-leaving='']")).to_be_attached()
+    page.locator("[name=subject]").click()
+    leave_by_keyboard(page)
+
+    page.wait_for_url("**/backoffice/orders/order/")
+    assert questions == []
+
+
 def test_previewed_template_is_not_lost_without_a_question(
     page,  # noqa: F811  the fixture
     product,

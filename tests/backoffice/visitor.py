@@ -11,7 +11,7 @@ from playwright.sync_api import ConsoleMessage, Error, Page, Response, expect
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 400, "height": 800}
 
-# An email in its frame is the shop's own text, in an iframe without scripts.
+# An email is in a frame without scripts. tests/emails/renderer/test_accessibility.py looks at the product's own.
 _ALL_RULES = {"resultTypes": ["violations"], "iframes": False}
 _COLOURS = _ALL_RULES | {"runOnly": ["color-contrast"]}
 # Only what is wrong is sent here: all that axe has looked at would take long to read.
