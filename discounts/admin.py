@@ -33,8 +33,9 @@ from .field_rules import DISCOUNT
 from .forms import DiscountForm
 from .mechanics.gift_card import GiftCard
 from .models import Discount, DiscountRedemption
-from .picks import KINDS, list_visible, show_titles
+from .picks import KINDS, list_visible, make_titles_column
 from .registry import mechanics, mechanics_with_shared_column
+from .shown_config import make_config_column
 from .vouchers import admin as voucher_admin  # noqa: F401  Django looks for the pages of an app here
 
 
@@ -52,6 +53,19 @@ def _show_for(*values: str, of: str = "type", unless_empty: str = "") -> str:
 def _show_unless_hidden(name: str, *, unless_empty: str = "") -> str:
     types = [each.type for each in mechanics().values() if name not in each.hidden]
     return _show_for(*types, unless_empty=unless_empty)
+
+
+def _show_for_people(fieldsets: Any, visible: frozenset[str]) -> Any:
+    """Return the fieldsets with columns that name rows and explain settings, where nothing can be edited."""
+
+    def choose(field: Any) -> Any:
+        if isinstance(field, list | tuple):
+            return [choose(each) for each in field]
+        if field in CONFIG_COLUMNS:
+            return make_config_column(field, visible)
+        return make_titles_column(field, is_visible=field in visible) if field in KINDS else field
+
+    return [(title, {**options, "fields": choose(options["fields"])}) for title, options in fieldsets]
 
 
 @admin.register(Discount)
@@ -149,14 +163,14 @@ class DiscountAdmin(WithBulkActions, EditableAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Discount | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
-        if not self.has_change_permission(request, obj):
-            fieldsets = show_titles(fieldsets, list_visible(request))
-        if not mechanics_with_shared_column():
+        if mechanics_with_shared_column():
+            (title, first), *others = fieldsets
+            names = [*first["fields"]]
+            names.insert(names.index("bulk_tiers") + 1, SHARED_COLUMN)
+            fieldsets = ((title, first | {"fields": tuple(names)}), *others)
+        if self.has_change_permission(request, obj):
             return fieldsets
-        (title, first), *others = fieldsets
-        names = [*first["fields"]]
-        names.insert(names.index("bulk_tiers") + 1, SHARED_COLUMN)
-        return ((title, first | {"fields": tuple(names)}), *others)
+        return _show_for_people(fieldsets, list_visible(request))
 
     @display(description=_("Status"), ordering="status", label=LABEL_COLOURS)
     def state(self, discount: Discount) -> tuple[str, str]:

@@ -20,16 +20,16 @@ _EMPTY: tuple[Any, ...] = (None, "", [])
 Path = tuple[str | int, ...]
 
 
-def _list_inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
+def list_inputs(group: Group, path: Path = ()) -> Iterator[tuple[Path, Number | Choice | Ids]]:
     """Yield each input of a config with its path in the JSON, for as many rows as there may be."""
     for part in group.parts:
         below = (*path, part.name)
         match part:
             case Group():
-                yield from _list_inputs(part, below)
+                yield from list_inputs(part, below)
             case Rows():
                 for index in range(part.max_length):
-                    yield from _list_inputs(part.row, (*below, index))
+                    yield from list_inputs(part.row, (*below, index))
             case _:
                 yield below, part
 
@@ -47,8 +47,7 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
             )
         case Ids():
             return PickField(label=gettext_lazy(part.label))
-    labels = part.labels or [value.replace("_", " ").title() for value in part.values]
-    choices = [*zip(part.values, map(gettext_lazy, labels), strict=True)]
+    choices = label_choices(part)
     if not part.labels:
         choices = [("", gettext_lazy("---------")), *choices]
     return forms.ChoiceField(
@@ -59,7 +58,13 @@ def _make_form_field(part: Number | Choice | Ids) -> forms.Field:
     )
 
 
-def _find_mode_path(path: Path) -> Path:
+def label_choices(part: Choice) -> list[tuple[str, StrOrPromise]]:
+    """Return the values of a choice with what people call them."""
+    labels = part.labels or [value.replace("_", " ").title() for value in part.values]
+    return [*zip(part.values, map(gettext_lazy, labels), strict=True)]
+
+
+def find_mode_path(path: Path) -> Path:
     """Return the place of the mode that says what the value at `path` counts."""
     return (*path[:-1], "value_mode")
 
@@ -82,7 +87,7 @@ def _format_value(part: Number | Choice | Ids, value: Any) -> str | list[str]:
     return str(value)
 
 
-def _read_at(config: Any, path: Path) -> Any:
+def read_at(config: Any, path: Path) -> Any:
     """Return the value at a path in the JSON; None if any step of the path is missing."""
     for step in path:
         if isinstance(step, int):
@@ -123,7 +128,7 @@ class ConfigWidget(forms.MultiWidget):
     def __init__(self, group: Group, parts: Sequence[forms.Field], sections: Sequence[str] = ()) -> None:
         self.group = group
         self.sections = sections
-        self.paths = [*_list_inputs(group)]
+        self.paths = [*list_inputs(group)]
         self.labels = [part.label for part in parts]
         # The currency of the config that the page shows.
         self.find_currency: Callable[[], str] = str
@@ -165,10 +170,10 @@ class ConfigWidget(forms.MultiWidget):
         return [self._format_part(shown, path, part) for path, part in self.paths]
 
     def _format_part(self, config: Any, path: Path, part: Number | Choice | Ids) -> str | list[str]:
-        value = _read_at(config, path)
+        value = read_at(config, path)
         if value is None or not (isinstance(part, Number) and part.is_value):
             return _format_value(part, value)
-        measure = choose_measure(_read_at(config, _find_mode_path(path)), self.find_currency)
+        measure = choose_measure(read_at(config, find_mode_path(path)), self.find_currency)
         return measure.render(value, current_locale())
 
 
@@ -198,7 +203,7 @@ class ConfigField(forms.MultiValueField):
     ) -> None:
         self.group = group
         self.sections = sections
-        self.paths = [*_list_inputs(group)]
+        self.paths = [*list_inputs(group)]
         # The currency that was sent with the config.
         self.find_currency: Callable[[], str] = str
         parts = [_make_form_field(part) for _, part in self.paths]
@@ -233,7 +238,7 @@ class ConfigField(forms.MultiValueField):
         given = {path: value for (path, _), value in zip(self.paths, values, strict=bool(values))}
         for path, part in self.paths:
             if isinstance(part, Number) and part.is_value and given.get(path) not in _EMPTY:
-                given[path] = self._read_value(part, given[path], given.get(_find_mode_path(path)))
+                given[path] = self._read_value(part, given[path], given.get(find_mode_path(path)))
         # A preselected choice doesn't show that somebody has filled anything in.
         is_filled_in = any(
             given.get(path) not in _EMPTY

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest
@@ -55,20 +54,9 @@ def list_visible(request: HttpRequest) -> frozenset[str]:
     return frozenset(name for name, kind in KINDS.items() if kind.is_visible_to(request))
 
 
-def show_titles(fieldsets: Any, visible: frozenset[str]) -> Any:
-    """Return the fieldsets with columns that name the rows in lists of ids."""
-
-    def choose(field: Any) -> Any:
-        if isinstance(field, list | tuple):
-            return [choose(each) for each in field]
-        return _make_titles_column(field, is_visible=field in visible) if field in KINDS else field
-
-    return [(title, {**options, "fields": choose(options["fields"])}) for title, options in fieldsets]
-
-
 # Must be the same function each time, because Django compares read-only fields with the page's.
 @cache
-def _make_titles_column(name: str, *, is_visible: bool) -> Callable[[Discount], str]:
+def make_titles_column(name: str, *, is_visible: bool) -> Callable[[Discount], str]:
     """Return a column that names the rows of a list of ids."""
 
     @display(description=capfirst(get_column(Discount, name).verbose_name))

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -50,6 +51,14 @@ def _list_subjects() -> Iterator[tuple[str, str]]:
         yield model._meta.label_lower, str(model._meta.verbose_name).capitalize()
 
 
+def _title_subject(label: str) -> str:
+    try:
+        return str(capfirst(apps.get_model(label)._meta.verbose_name))
+    except (LookupError, ValueError):
+        # Of another release.
+        return label
+
+
 @admin.register(StaffAction)
 class StaffActionAdmin(ReadOnlyAdmin):
     area = "staff"
@@ -64,7 +73,7 @@ class StaffActionAdmin(ReadOnlyAdmin):
     @display(description=_("Object"))
     def object_link(self, action: StaffAction) -> str:
         """The kind of object and its id, with a link to the history of the object."""
-        text = f"{action.subject} {action.subject_id}"
+        text = f"{_title_subject(action.subject)} {action.subject_id}"
         try:
             page = f"admin:{action.subject.replace('.', '_')}_history"
             url = reverse(page, args=[action.subject_id])

@@ -292,7 +292,7 @@ def test_page_shows_everything_where_it_can_not_be_edited(shop, support):
 
     # Without inputs, the page has no variables; its conditions must cope with that.
     assert "x-data='{}'" in page.content.decode()
-    assert page.content.decode().count("typeof type === &#x27;undefined&#x27; ||") == 5
+    assert page.content.decode().count("typeof type === &#x27;undefined&#x27; ||") == 3
 
 
 def test_list_shows_what_the_status_comes_to(shop, owner):

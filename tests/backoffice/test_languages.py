@@ -247,6 +247,7 @@ def test_settings_are_named_in_the_readers_language(shop):
     german.fill("configuration/accountsetting/", **{"commerce.checkout.session_ttl_minutes": "7"})
     changes = german.get("backoffice/staffaction/").content.decode()
 
+    assert f">Einstellung {shop.id}<" in changes
     assert re.search(r"<label[^>]*>\s*Antworten an\s*</label>", page.content.decode())
     assert fields["commerce.email.reply_to"].help_text.endswith("<code>commerce.email.reply_to</code>")
     assert [str(title) for _value, title in fields["commerce.checkout.reserve_at"].choices] == [

@@ -374,3 +374,47 @@ def test_page_takes_a_fixed_number_of_statements(
         page = owner.get(change_path(discount))
 
     assert len(rows_of(page, "bogo_config_4")) == number
+
+
+def lines_of(page):
+    return re.findall(r"<div>([^<]*)</div>", page.content.decode())
+
+
+def test_deal_is_explained_where_it_can_not_be_changed(shop, owner, support, product, variant):
+    owner.fill(
+        ADD,
+        **BOGO | {"bogo_config_6": "fixed_amount", "bogo_config_7": "1.50", "currency": "EUR"},
+        bogo_config_1=[product.pk],
+        bogo_config_5=[variant.pk],
+        bogo_config_8="3",
+    )
+
+    page = support.get(change_path(only_row(shop)))
+
+    assert lines_of(page) == [
+        "Buy: units: 2; of these products: Mug (mug)",
+        "Get: units: 1; or variants: MUG-R (Mug, Red)",
+        "Reduced by: Fixed Amount; Percentage or amount: €1.50; Times in one order at most: 3",
+    ]
+
+
+def test_tiers_are_explained_where_they_can_not_be_changed(shop, owner, support):
+    tiers = {"bulk_tiers_0": "order", "bulk_tiers_1": 1200, "bulk_tiers_2": "percentage", "bulk_tiers_3": "5"}
+    owner.fill(ADD, title="By the dozen", type="bulk_pricing", **tiers)
+
+    page = support.get(change_path(only_row(shop)))
+
+    assert lines_of(page) == [
+        "Counted: Quantity of all lines",
+        "From units: 1,200; each reduced by: Percentage; Percentage or amount: 5 %",
+    ]
+
+
+def test_deal_names_no_rows_that_the_role_does_not_see(shop, owner, product):
+    owner.fill(ADD, **BOGO, bogo_config_1=[product.pk])
+    role = make_role(shop, "read_discounts")
+    reader = make_staff(shop, role=str(role.pk))
+
+    page = reader.get(change_path(only_row(shop)))
+
+    assert lines_of(page)[0] == f"Buy: units: 2; of these products: {product.pk}"
