@@ -40,19 +40,20 @@ _CART = Prepared(
 
 # The current offer of a variant in the market of a cart. The product is null if the variant is unknown, archived or not yet
 # published. A tax class without a rate in the market's country is taxed at 0.
+# The account is given for each table, although the tables' policies and the joins imply it. Otherwise the plan for any
+# account rests on the statistics of the one for which it happens to be made, and may read all variants of a larger one.
 _OFFER = """
     SELECT c.id, c.currency, o.id, p.currency, p.price_cents, COALESCE(t.rate_bp, 0), m.prices_include_tax
       FROM {cart} c
-      JOIN markets m ON m.account_id = c.account_id AND m.id = c.market_id
-      LEFT JOIN variants v ON v.account_id = c.account_id AND v.id = %(variant_id)s AND v.archived_at IS NULL
-      LEFT JOIN products o ON o.account_id = v.account_id AND o.id = v.product_id AND o.status = 'active'
-      LEFT JOIN variant_pricing p ON p.account_id = v.account_id AND p.variant_id = v.id AND p.market_id = m.id
-      LEFT JOIN tax_rates t ON t.account_id = v.account_id AND t.country_code = m.country_code
+      JOIN markets m ON m.account_id = %(account_id)s AND m.id = c.market_id
+      LEFT JOIN variants v ON v.account_id = %(account_id)s AND v.id = %(variant_id)s AND v.archived_at IS NULL
+      LEFT JOIN products o ON o.account_id = %(account_id)s AND o.id = v.product_id AND o.status = 'active'
+      LEFT JOIN variant_pricing p ON p.account_id = %(account_id)s AND p.variant_id = v.id AND p.market_id = m.id
+      LEFT JOIN tax_rates t ON t.account_id = %(account_id)s AND t.country_code = m.country_code
            AND t.tax_class = v.tax_class
+     WHERE c.account_id = %(account_id)s
 """
-_OFFER_TO_CART = Prepared(
-    f"{_OFFER.format(cart='carts')} WHERE c.account_id = %(account_id)s AND c.token = %(token)s", reads=True
-)
+_OFFER_TO_CART = Prepared(f"{_OFFER.format(cart='carts')} AND c.token = %(token)s", reads=True)
 
 
 class LineRow(NamedTuple):
