@@ -156,7 +156,7 @@ def test_claim_reads_no_more_rows_of_a_longer_queue(shop):
             assert len(claim_dispatches(batch=1)) == 1
             read.append(count_rows_read() - before)
 
-    assert read[0] == read[1] < 150
+    assert read[0] == read[1] < 50
 
 
 def count_rows_read():
