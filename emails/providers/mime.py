@@ -7,7 +7,7 @@ from email.header import Header
 from email.headerregistry import Address
 from email.policy import compat32
 from email.utils import parseaddr
-from functools import cached_property
+from functools import cached_property, lru_cache
 from secrets import token_hex
 from typing import Any
 
@@ -137,16 +137,22 @@ def _read_fields(message: Message, headers: dict[str, str]) -> dict[str, Any]:
         raise MessageRefused("The message can't be sent: a header has more than one line.")
     try:
         validate_email(message.to_email)
-        sender = Address(display_name=message.from_name, addr_spec=message.from_email)
+        sender = _write_sender(message.from_name, message.from_email)
     except (ValidationError, MessageError, ValueError) as error:
         raise MessageRefused(f"The message can't be sent: {error}") from error
     return {
         "subject": message.subject,
-        "from_email": str(sender),
+        "from_email": sender,
         "to": [message.to_email],
         "reply_to": [message.reply_to] if message.reply_to else None,
         "headers": {"Content-Language": message.locale} | headers,
     }
+
+
+# Checking an address takes as long as writing the rest of a header, and a shop has one.
+@lru_cache(maxsize=1_000)
+def _write_sender(name: str, address: str) -> str:
+    return str(Address(display_name=name, addr_spec=address))
 
 
 def hash_key(idempotency_key: str) -> str:
