@@ -1,6 +1,6 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
 
@@ -148,6 +148,11 @@ class ScopedConnection(psycopg.Connection[Any]):
         loaders.register_loader("timestamptz", _TIMES)
         return loaders
 
+    @cached_property
+    def _write(self) -> Callable[[Any], bytes]:
+        """Kept, because a new one finds out again how to write each type, which takes longer than writing a value."""
+        return Transformer.from_context(self).as_literal
+
     def run(self, calls: Sequence[Call]) -> list[Result]:
         """Run the calls in one message, without a cursor, which takes longer than libpq itself."""
         with self.lock:
@@ -170,9 +175,8 @@ class ScopedConnection(psycopg.Connection[Any]):
         """
         if self.prepare_threshold is None:
             return self._insert(statement, values)
-        literal = Transformer.from_context(self).as_literal
         literals = [
-            quote_long(value) if type(value) is str and len(value) > _LONG else literal(value)
+            quote_long(value) if type(value) is str and len(value) > _LONG else self._write(value)
             for value in values
         ]
         return b"(%b)" % b", ".join(literals) if literals else b""
