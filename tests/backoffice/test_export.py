@@ -4,6 +4,7 @@ import csv
 
 import orjson
 from django.contrib.messages import get_messages
+from django.db import connection
 
 from checkouts.models import Checkout
 from commerce.backoffice import export
@@ -32,6 +33,20 @@ def test_export_takes_one_statement_for_any_number_of_rows(shop, owner, django_a
         # and the rows.
         with django_assert_num_queries(13):
             owner.act("emails/emaildelivery/", "export_as_csv", *deliveries)
+
+
+def test_export_is_planned_for_the_rows_that_were_chosen(shop, owner):
+    customer = factories.make_customer(shop)
+
+    for _ in range(5):
+        answer = owner.act("customers/customer/", "export_as_csv", customer.pk)
+        assert answer["Content-Type"].startswith("text/csv")
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%FROM \"customers\"%'"
+        )
+        assert cursor.fetchall() == []
 
 
 def test_export_of_rows_that_are_too_large_is_refused(shop, owner, monkeypatch):
