@@ -14,6 +14,8 @@ from unfold.views import ChangeList
 MOST_COUNTED = 10_000
 # In a list's address: the number of rows must be exact, as in links from the overview.
 COUNTED = "counted"
+# Of a column's number.
+_MOST_DIGITS = 4
 
 
 class BoundedPaginator(Paginator):
@@ -73,7 +75,8 @@ class RowsList(ChangeList):
 
     def _may_sort_by(self, part: str) -> bool:
         number = part.removeprefix("-")
-        if not number.isdecimal() or int(number) >= len(self.list_display):
+        # Python refuses to read thousands of digits.
+        if len(number) > _MOST_DIGITS or not number.isdecimal() or int(number) >= len(self.list_display):
             return False
         return self.list_display[int(number)] in self.sortable_by
 
