@@ -179,6 +179,8 @@ def end_with_parent(number: signal.Signals, *, parent: int) -> None:
 
 
 def _lower_priority(niceness: int) -> None:
+    # The stack may have been started with `nice`. Few may raise a priority again.
+    niceness = max(niceness, os.getpriority(os.PRIO_PROCESS, 0))
     os.setpriority(os.PRIO_PROCESS, 0, niceness)
     # Most Linux systems first divide the processors among sessions, by a priority that each has of its own (sched(7)).
     with suppress(OSError):
