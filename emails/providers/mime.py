@@ -133,7 +133,7 @@ def build_mime(message: Message, *, headers: dict[str, str]) -> MimeMail:
 
 
 def _read_fields(message: Message, headers: dict[str, str]) -> dict[str, Any]:
-    if any("\n" in text or "\r" in text for text in (message.subject, message.reply_to, message.locale)):
+    if any(map(_has_line_end, (message.subject, message.reply_to, message.locale))):
         raise MessageRefused("The message can't be sent: a header has more than one line.")
     try:
         validate_email(message.to_email)
@@ -147,6 +147,11 @@ def _read_fields(message: Message, headers: dict[str, str]) -> dict[str, Any]:
         "reply_to": [message.reply_to] if message.reply_to else None,
         "headers": {"Content-Language": message.locale} | headers,
     }
+
+
+def _has_line_end(text: str) -> bool:
+    # Python's email package ends a line of a header also at characters such as a form feed.
+    return bool(text) and text.splitlines() != [text]
 
 
 # Checking an address takes as long as writing the rest of a header, and a shop has one.

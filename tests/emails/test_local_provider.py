@@ -139,6 +139,8 @@ def test_keys_that_read_alike_make_different_files(provider):
         {"to_email": "ann@example.com, bob@example.com"},
         {"to_email": "ann@example.com\nBcc: bob@example.com"},
         {"subject": "Hello\nBcc: bob@example.com"},
+        {"subject": "Hello\x0c\x0c<p>Another text</p>"},
+        {"subject": "Hello\x1c"},
     ],
 )
 def test_message_that_cannot_be_sent_is_refused(provider, changes):
