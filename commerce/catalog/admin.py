@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
@@ -44,6 +45,11 @@ STOCK = "admin:inventory_inventorylevel_grid"
 register_variant_numbers(Kind(grid=PriceGrid, area="products"))
 
 
+def _mark_archived(title: str, row: Product | Variant) -> str:
+    # The SKU of an archived variant may be that of another one.
+    return title if row.archived_at is None else f"{title}, {gettext('archived')}"
+
+
 class OffersStock:
     """For model admins: only members who may see stock get the actions with the permission "stock"."""
 
@@ -70,7 +76,7 @@ class ProductAdmin(OffersStock, WithBulkActions, EditableAdmin):
         return super().get_queryset(request).annotate(live_variants=sum_up(live_variants, "product"))
 
     def title_choice(self, row: Product) -> str:
-        return f"{row.title} ({row.handle})"
+        return _mark_archived(f"{row.title} ({row.handle})", row)
 
     @display(description=_("Variants"), ordering="live_variants")
     def variant_count(self, product: Any) -> int:
@@ -193,7 +199,7 @@ class VariantAdmin(OffersStock, WithGrids, WithBulkActions, EditableAdmin):
 
     def title_choice(self, row: Variant) -> str:
         names = ", ".join(filter(None, [row.product.title, row.title]))
-        return f"{row.sku} ({names})"
+        return _mark_archived(f"{row.sku} ({names})", row)
 
     @display(description=_("Live"), boolean=True)
     def is_live(self, variant: Variant) -> bool:

@@ -321,6 +321,15 @@ def test_search_finds_rows_as_people_call_them(shop, other_shop, owner, variant,
     ]
 
 
+def test_archived_rows_are_marked(shop, owner, product, variant):
+    owner.act_on_all("catalog/variant/", "archive", variant.pk)
+    factories.make_variant(shop, product=product, sku="MUG-R", title="Red again")
+
+    found = search(owner, "catalog.variant", "MUG-R")
+
+    assert found == ["MUG-R (Mug, Red again)", "MUG-R (Mug, Red), archived"]
+
+
 @pytest.mark.parametrize(
     "query",
     [
