@@ -1,7 +1,8 @@
 """Plans of frequent statements are made once for all accounts, so they mustn't rest on the rows of one of them.
 
 PostgreSQL estimates how many rows a table's policy lets through by the setting at the time of planning. Where the policy
-is all that limits a table to the account, the plan for a small account may read all rows of the next one.
+is all that limits a table to the account, the plan for a small account may read all rows of the next one. So it may where
+an id is compared with a coalesce(): that isn't leakproof, so on a table with a policy it is checked row by row.
 """
 
 import re
@@ -32,8 +33,8 @@ def list_parts(value):
     return list(vars(value).values()) if is_own and hasattr(value, "__dict__") else []
 
 
-def find_conditions_of_policies(sql):
-    """The scans of tables in the plan for any account whose conditions contain the policy's setting."""
+def find_conditions(sql):
+    """The scans of tables in the plan for any account whose conditions have the policy's setting, or compare so."""
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (GENERIC_PLAN, COSTS OFF) " + sql.replace("%", "%%"))
         lines = [line for (line,) in cursor.fetchall()]
@@ -42,7 +43,9 @@ def find_conditions_of_policies(sql):
         if "->" in line or not line.startswith(" "):
             node = line
         # Accounts are found by their ids; their policy is another one.
-        elif POLICY in line and "One-Time Filter" not in line and re.search(r" on (?!accounts\b)", node):
+        elif "One-Time Filter" in line or not re.search(r" on (?!accounts\b)", node):
+            continue
+        elif POLICY in line or re.search(r"\bid = COALESCE\(", line):
             yield f"{node.strip()}: {line.strip()}"
 
 
@@ -50,5 +53,5 @@ def test_every_table_of_a_prepared_statement_is_limited_by_a_parameter(shop):
     statements = list_statements()
     assert len(statements) > 50, len(statements)
     with shop.scope():
-        exposed = {sql: found for sql in statements if (found := [*find_conditions_of_policies(sql)])}
+        exposed = {sql: found for sql in statements if (found := [*find_conditions(sql)])}
     assert exposed == {}
