@@ -173,7 +173,7 @@ class AdminViewSet(SurfaceViewSet):
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         # Filters differ, and shops have few rows or a million of a kind, so a plan for any values may read all rows.
         # Planning takes a twentieth of a list's instructions.
-        is_list = request.method in {"GET", "HEAD"} and _has_pages(type(self), self.action_map["get"])
+        is_list = request.method in {"GET", "HEAD"} and _has_pages(type(self), self.action_map.get("get"))
         with planning_anew() if is_list else nullcontext():
             return super().dispatch(request, *args, **kwargs)
 
@@ -193,7 +193,7 @@ def make_validator(serializer_class: type[serializers.Serializer], partial: bool
     return serializer_class(partial=partial)
 
 
-def _has_pages(view_class: type[SurfaceViewSet], action: str) -> bool:
+def _has_pages(view_class: type[SurfaceViewSet], action: str | None) -> bool:
     accepted = find_accepted_fields(view_class, action)
     return accepted is not None and "limit" in accepted.query
 

@@ -90,3 +90,9 @@ def test_admin_lists_are_planned_for_the_account_and_its_filters(shop):
     # A zone that is read by its id has the same plan in all shops.
     assert len(prepared) == 1
     assert '"shipping_zones"."id" = $' in prepared[0]
+
+
+def test_path_that_takes_only_post_is_not_read(shop):
+    answer = shop.admin.get("inventory_levels/adjust.json")
+
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
