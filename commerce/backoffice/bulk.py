@@ -26,6 +26,7 @@ from django.utils.translation import gettext as _
 
 from commerce.errors import NotFound, Refusal, ValidationFailed
 from commerce.formats import parse_id
+from commerce.tenancy.locks import lock_now
 from commerce.tenancy.scope import ScopeOpener
 
 from .audit import describe_changes
@@ -166,6 +167,8 @@ class _BulkPage:
         make_outcome = partial(Outcome, row_id=row_id, link=link, name=f"#{row_id}")
         try:
             with scope():
+                if not is_rehearsal:
+                    self._lock(row_id)
                 row = self.admin.get_queryset(self.request).filter(pk=row_id).first()
                 if row is None:
                     raise NotFound
@@ -189,6 +192,11 @@ class _BulkPage:
             details = "; ".join(translate(each.detail) for each in reason.errors)
             return make_outcome(reason=details or explain(reason))
         return make_outcome()
+
+    def _lock(self, row_id: int) -> None:
+        """Lock the row before it is looked at: somebody else may be doing the same to it, which must not be logged twice."""
+        self.admin.lock_selected([row_id])
+        lock_now(self.admin.model._default_manager.filter(pk=row_id))
 
     def _answer(self, template: str, outcomes: Iterable[Outcome], form: forms.Form) -> TemplateResponse:
         opts = self.admin.opts

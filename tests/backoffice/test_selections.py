@@ -1,14 +1,18 @@
-"""Actions on several selected rows lock table by table, like everyone else, so they don't deadlock."""
+"""Actions on several selected rows lock table by table, like everyone else, and look at rows once they are locked."""
 
 import time
 from threading import Event
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from commerce.backoffice.models import StaffAction
+from commerce.orders.operations import cancel_order
 from commerce.tenancy.locks import lock
 from shipping.models import ShippingMethod, ShippingRate
 from tests import factories
+from tests.storefront import checkout_in
 from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,6 +47,27 @@ def test_selection_whose_last_row_is_locked_keeps_no_part_of_the_first(shop, own
     with shop.scope():
         deleted = model.objects.filter(pk__in=ids, deleted_at__isnull=False)
         assert sorted(deleted.values_list("pk", flat=True)) == ids
+
+
+def test_row_that_somebody_else_is_about_to_change_is_not_logged_as_changed_again(shop, owner):
+    variant = factories.make_variant(shop)
+    order_id = int(checkout_in("completed", shop, (variant, 1))["order_id"])
+    is_cancelled = Event()
+
+    def work(index):
+        if index == 0:
+            assert is_cancelled.wait(timeout=30)
+            page = owner.act_on_all("orders/order/", "cancel", order_id, reason="")
+            return [outcome.reason for outcome in page.context["refused"]]
+        with shop.scope():
+            cancel_order(order_id=order_id, actor="test", now=timezone.now())
+            is_cancelled.set()
+            wait_until(is_somebody_waiting)
+        return None
+
+    assert run_threads(2, work) == [["Nothing to do."], None]
+    with shop.scope():
+        assert not StaffAction.objects.exists()
 
 
 def is_somebody_waiting():
