@@ -4,7 +4,7 @@ from rest_framework.response import Response
 
 from accounts import operations, queries
 from accounts.errors import DomainTaken, HandleTaken, MarketExists, VersionConflict
-from accounts.models import Account, ApiKey, Market
+from accounts.models import ApiKey
 from commerce.errors import InsufficientScope
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
@@ -32,7 +32,7 @@ class AccountsViewSet(AdminViewSet):
         Archived shops are left out unless `include_archived` is `true`. Newest first.
         """
         accounts = queries.workspace_accounts(**self.valid_query(shapes.AccountFilter))
-        return Response(newest_first(accounts, self.cursor).answer("accounts", _shape_account))
+        return Response(newest_first(accounts, self.cursor).answer("accounts", shapes.AccountOutput.of))
 
     @answers(
         one("account", shapes.AccountOutput), request=shapes.AccountInput, status=201, refuses=(HandleTaken,)
@@ -46,7 +46,7 @@ class AccountsViewSet(AdminViewSet):
         """
         fields = self.valid(shapes.AccountInput)
         account = operations.create_account(workspace_id=self.principal.workspace_id, fields=fields)
-        return Response({"account": _shape_account(account)}, status=201)
+        return Response({"account": shapes.AccountOutput.of(account)}, status=201)
 
     @answers(one("account", shapes.AccountOutput))
     def retrieve(self, request: Request, id_or_handle: str) -> Response:
@@ -54,7 +54,7 @@ class AccountsViewSet(AdminViewSet):
 
         An archived shop is still shown to its workspace.
         """
-        return Response({"account": _shape_account(queries.get_account(id_or_handle))})
+        return Response({"account": shapes.AccountOutput.of(queries.get_account(id_or_handle))})
 
     @answers(one("account", shapes.AccountOutput), request=shapes.AccountUpdate, refuses=(VersionConflict,))
     def update(self, request: Request, id_or_handle: str) -> Response:
@@ -70,7 +70,7 @@ class AccountsViewSet(AdminViewSet):
         account = operations.update_account(
             account_id=account.pk, expected_version=expected_version, changes=changes, now=timezone.now()
         )
-        return Response({"account": _shape_account(account)})
+        return Response({"account": shapes.AccountOutput.of(account)})
 
     @answers(one("account", shapes.AccountOutput))
     def destroy(self, request: Request, id_or_handle: str) -> Response:
@@ -82,7 +82,7 @@ class AccountsViewSet(AdminViewSet):
         """
         account_id = queries.get_account(id_or_handle).pk
         account = operations.archive_account(account_id=account_id, now=timezone.now())
-        return Response({"account": _shape_account(account)})
+        return Response({"account": shapes.AccountOutput.of(account)})
 
 
 class MarketsViewSet(AdminViewSet):
@@ -97,7 +97,7 @@ class MarketsViewSet(AdminViewSet):
         Newest first, including inactive ones.
         """
         page = newest_first(queries.markets(), self.cursor)
-        return Response(page.answer("markets", _shape_market))
+        return Response(page.answer("markets", shapes.MarketOutput.of))
 
     @answers(
         one("market", shapes.MarketOutput),
@@ -112,7 +112,7 @@ class MarketsViewSet(AdminViewSet):
         same currency, locale, country and domain.
         """
         market = operations.create_market(fields=self.valid(shapes.MarketInput))
-        return Response({"market": _shape_market(market)}, status=201)
+        return Response({"market": shapes.MarketOutput.of(market)}, status=201)
 
     @answers(one("market", shapes.MarketOutput))
     def retrieve(self, request: Request, market_id: int) -> Response:
@@ -120,7 +120,7 @@ class MarketsViewSet(AdminViewSet):
 
         Also an inactive one.
         """
-        return Response({"market": _shape_market(queries.get_market(market_id))})
+        return Response({"market": shapes.MarketOutput.of(queries.get_market(market_id))})
 
     @answers(
         one("market", shapes.MarketOutput),
@@ -137,7 +137,7 @@ class MarketsViewSet(AdminViewSet):
         queries.get_market(market_id)
         changes = self.valid(shapes.MarketChanges, partial=True)
         market = operations.update_market(market_id=market_id, changes=changes)
-        return Response({"market": _shape_market(market)})
+        return Response({"market": shapes.MarketOutput.of(market)})
 
     @answers(one("market", shapes.MarketOutput))
     def destroy(self, request: Request, market_id: int) -> Response:
@@ -147,7 +147,7 @@ class MarketsViewSet(AdminViewSet):
         again. Repeated, nothing changes.
         """
         market = operations.deactivate_market(market_id=market_id, now=timezone.now())
-        return Response({"market": _shape_market(market)})
+        return Response({"market": shapes.MarketOutput.of(market)})
 
 
 class ApiKeysViewSet(AdminViewSet):
@@ -167,7 +167,9 @@ class ApiKeysViewSet(AdminViewSet):
 
         Without their secrets. With a workspace key, also the keys of the workspace itself. Newest first.
         """
-        return Response(newest_first(queries.account_keys(), self.cursor).answer("api_keys", _shape_key))
+        return Response(
+            newest_first(queries.account_keys(), self.cursor).answer("api_keys", shapes.ApiKeyOutput.of)
+        )
 
     @answers(
         one("api_key", shapes.IssuedKeyOutput),
@@ -219,24 +221,12 @@ class ApiKeysViewSet(AdminViewSet):
         # As above.
         queries.get_key(key_id)
         key = operations.revoke_key(issuer=self._issuer, key_id=key_id, now=timezone.now())
-        return Response({"api_key": _shape_key(key)})
+        return Response({"api_key": shapes.ApiKeyOutput.of(key)})
 
     @property
     def _issuer(self) -> operations.Issuer:
         return operations.Issuer(self.principal.kind, self.principal.key_id)
 
 
-def _shape_account(account: Account) -> dict[str, object]:
-    return shapes.AccountOutput(account).data
-
-
-def _shape_market(market: Market) -> dict[str, object]:
-    return shapes.MarketOutput(market).data
-
-
-def _shape_key(key: ApiKey) -> dict[str, object]:
-    return shapes.ApiKeyOutput(key).data
-
-
 def _shape_issued_key(issued: operations.IssuedKey) -> dict[str, object]:
-    return _shape_key(issued.key) | {"secret": issued.secret}
+    return shapes.ApiKeyOutput.of(issued.key) | {"secret": issued.secret}

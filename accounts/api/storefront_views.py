@@ -21,4 +21,4 @@ class StorefrontMarketsViewSet(StorefrontViewSet):
         """
         markets = queries.markets().filter(status=Market.Status.ACTIVE)
         page = newest_first(markets, self.cursor)
-        return Response(page.answer("markets", lambda market: MarketOutput(market).data))
+        return Response(page.answer("markets", MarketOutput.of))

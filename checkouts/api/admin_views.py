@@ -2,7 +2,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from checkouts import queries
-from checkouts.models import CheckoutPaymentAttempt
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -24,7 +23,7 @@ class PaymentsViewSet(AdminViewSet):
         Every attempt, also those that failed. Newest first.
         """
         found = queries.payments(**self.valid_query(PaymentFilter))
-        return Response(newest_first(found, self.cursor).answer("payments", _shape))
+        return Response(newest_first(found, self.cursor).answer("payments", PaymentOutput.of))
 
     @answers(one("payment", PaymentOutput))
     def retrieve(self, request: Request, payment_id: int) -> Response:
@@ -32,8 +31,4 @@ class PaymentsViewSet(AdminViewSet):
 
         With the gateway's reference, and what became of a refund.
         """
-        return Response({"payment": _shape(queries.get_payment(payment_id))})
-
-
-def _shape(payment: CheckoutPaymentAttempt) -> dict[str, object]:
-    return PaymentOutput(payment).data
+        return Response({"payment": PaymentOutput.of(queries.get_payment(payment_id))})

@@ -12,7 +12,7 @@ from commerce.rest.views import AdminViewSet
 from discounts import operations, queries
 from discounts.errors import DiscountArchived, DiscountCodeTaken, DiscountInUse
 from discounts.mechanics.gift_card import GiftCard
-from discounts.models import Discount, DiscountRedemption
+from discounts.models import Discount
 
 from .discount_input import DiscountChanges, DiscountFilter, DiscountInput, DiscountRedemptionFilter
 from .discount_output import DiscountOutput, DiscountRedemptionOutput
@@ -125,9 +125,5 @@ class DiscountRedemptionsViewSet(AdminViewSet):
         """
         entries = queries.redemptions(**self.valid_query(DiscountRedemptionFilter))
         return Response(
-            newest_first(entries, self.cursor).answer("discount_redemptions", _present_redemption)
+            newest_first(entries, self.cursor).answer("discount_redemptions", DiscountRedemptionOutput.of)
         )
-
-
-def _present_redemption(entry: DiscountRedemption) -> dict[str, object]:
-    return DiscountRedemptionOutput(entry).data

@@ -119,9 +119,7 @@ class VoucherRedemptionsViewSet(AdminViewSet):
         """
         found = queries.redemptions(**self.valid_query(shapes.VoucherRedemptionFilter))
         page = newest_first(found, self.cursor)
-        return Response(
-            page.answer("voucher_redemptions", lambda entry: shapes.VoucherRedemptionOutput(entry).data)
-        )
+        return Response(page.answer("voucher_redemptions", shapes.VoucherRedemptionOutput.of))
 
 
 def _present_voucher(voucher: Voucher) -> dict[str, object]:
@@ -140,4 +138,4 @@ def _present_redemption(redeemed: operations.Redeemed) -> dict[str, object]:
         "currency": redeemed.voucher.currency,
         "created_at": entry.created_at,
     }
-    return shapes.RedeemOutput(shown).data
+    return shapes.RedeemOutput.of(shown)

@@ -52,7 +52,7 @@ class DeliveriesViewSet(AdminViewSet):
         scope = _find_missing_scope(delivery, self.principal)
         if scope is not None:
             raise InsufficientScope.of(scope)
-        return Response({"email_delivery": shapes.DeliveryBodyOutput(delivery).data})
+        return Response({"email_delivery": shapes.DeliveryBodyOutput.of(delivery)})
 
 
 class SendViewSet(AdminViewSet):
@@ -111,7 +111,7 @@ class SendViewSet(AdminViewSet):
 
 
 def _shape_delivery(delivery: EmailDelivery, *, principal: Principal) -> dict[str, object]:
-    shown = shapes.DeliveryOutput(delivery).data
+    shown = shapes.DeliveryOutput.of(delivery)
     # A template may put any of its variables into the subject, in any form.
     return shown if _find_missing_scope(delivery, principal) is None else shown | {"subject": ""}
 

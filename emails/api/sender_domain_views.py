@@ -86,4 +86,4 @@ def _answer(row: SenderDomain) -> Response:
         "checked_at": row.checked_at,
         "missing_since": row.missing_since,
     }
-    return Response({"sender_domain": SenderDomainOutput(shown).data})
+    return Response({"sender_domain": SenderDomainOutput.of(shown)})

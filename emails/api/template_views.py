@@ -173,7 +173,7 @@ class EmailTemplatesViewSet(_TemplateViewSet):
             **{"ctx": None} | self.valid(shapes.EmailTemplateTestInput),
             now=timezone.now(),
         )
-        return Response({"outbox_dispatch": DispatchOutput(dispatch).data}, status=201)
+        return Response({"outbox_dispatch": DispatchOutput.of(dispatch)}, status=201)
 
 
 class EmailTemplateVersionsViewSet(_TemplateViewSet):
@@ -190,11 +190,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
         Newest first, resets included.
         """
         page = newest_first(queries.versions(template_key, locale), self.cursor)
-        return Response(
-            page.answer(
-                "email_template_versions", lambda version: shapes.EmailTemplateVersionOutput(version).data
-            )
-        )
+        return Response(page.answer("email_template_versions", shapes.EmailTemplateVersionOutput.of))
 
     @answers(
         one("email_template_version", shapes.EmailTemplateVersionTextOutput),
@@ -206,7 +202,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
         With its text and all warnings.
         """
         version = queries.get_version(template_key, locale, version_id)
-        return Response({"email_template_version": shapes.EmailTemplateVersionTextOutput(version).data})
+        return Response({"email_template_version": shapes.EmailTemplateVersionTextOutput.of(version)})
 
     @answers(
         one("email_template", shapes.EmailTemplateOutput),
@@ -227,7 +223,7 @@ class EmailTemplateVersionsViewSet(_TemplateViewSet):
 
 
 def _answer(template: queries.CurrentTemplate) -> Response:
-    return Response({"email_template": shapes.EmailTemplateOutput(template).data})
+    return Response({"email_template": shapes.EmailTemplateOutput.of(template)})
 
 
 def _pick_parts(given: dict[str, Any]) -> dict[str, str | None]:

@@ -8,7 +8,6 @@ from commerce.rest.schema import PAGE_PARAMETERS, answers, envelope, many, one
 from commerce.rest.views import AdminViewSet
 from shipping import errors, operations, queries
 from shipping.matching import Parcel
-from shipping.models import ShippingMethod, ShippingRate, ShippingZone
 
 from . import serializers as shapes
 from .pickup_points import describe_list, shape_pickup_point
@@ -27,7 +26,7 @@ class ZonesViewSet(AdminViewSet):
 
         Newest first.
         """
-        return Response(newest_first(queries.zones(), self.cursor).answer("zones", _shape_zone))
+        return Response(newest_first(queries.zones(), self.cursor).answer("zones", shapes.ZoneOutput.of))
 
     @answers(
         one("zone", shapes.ZoneOutput), request=shapes.ZoneInput, status=201, refuses=(errors.HandleTaken,)
@@ -38,7 +37,7 @@ class ZonesViewSet(AdminViewSet):
         For all markets, or for one.
         """
         zone = operations.create_zone(fields=self.valid(shapes.ZoneInput))
-        return Response({"zone": _shape_zone(zone)}, status=201)
+        return Response({"zone": shapes.ZoneOutput.of(zone)}, status=201)
 
     @answers(one("zone", shapes.ZoneOutput))
     def retrieve(self, request: Request, zone_id: int) -> Response:
@@ -46,7 +45,7 @@ class ZonesViewSet(AdminViewSet):
 
         With its countries and postcodes.
         """
-        return Response({"zone": _shape_zone(queries.get_zone(zone_id))})
+        return Response({"zone": shapes.ZoneOutput.of(queries.get_zone(zone_id))})
 
     @answers(
         one("zone", shapes.ZoneOutput), request=shapes.ZoneInput, partial=True, refuses=(errors.HandleTaken,)
@@ -57,7 +56,9 @@ class ZonesViewSet(AdminViewSet):
         Only the fields that are sent change; lists are replaced as a whole.
         """
         changes = self.valid(shapes.ZoneInput, partial=True)
-        return Response({"zone": _shape_zone(operations.update_zone(zone_id=zone_id, changes=changes))})
+        return Response(
+            {"zone": shapes.ZoneOutput.of(operations.update_zone(zone_id=zone_id, changes=changes))}
+        )
 
     @answers(None, status=204, refuses=(errors.ZoneInUse,))
     def destroy(self, request: Request, zone_id: int) -> Response:
@@ -79,7 +80,7 @@ class MethodsViewSet(AdminViewSet):
         With their rates. Newest first.
         """
         page = newest_first(queries.methods(), self.cursor, related_bytes=queries.bytes_of_rates())
-        return Response(page.answer("methods", _shape_method))
+        return Response(page.answer("methods", shapes.MethodOutput.of))
 
     @answers(
         one("method", shapes.MethodOutput),
@@ -93,7 +94,7 @@ class MethodsViewSet(AdminViewSet):
         It is offered once it has a rate; a `free` one is offered without.
         """
         method = operations.create_method(fields=self.valid(shapes.MethodInput))
-        return Response({"method": _shape_method(method)}, status=201)
+        return Response({"method": shapes.MethodOutput.of(method)}, status=201)
 
     @answers(one("method", shapes.MethodOutput))
     def retrieve(self, request: Request, method_id: int) -> Response:
@@ -101,7 +102,7 @@ class MethodsViewSet(AdminViewSet):
 
         With its rates.
         """
-        return Response({"method": _shape_method(queries.get_method(method_id))})
+        return Response({"method": shapes.MethodOutput.of(queries.get_method(method_id))})
 
     @answers(
         one("method", shapes.MethodOutput),
@@ -117,7 +118,7 @@ class MethodsViewSet(AdminViewSet):
         """
         changes = self.valid(shapes.MethodInput, partial=True)
         method = operations.update_method(method_id=method_id, changes=changes, now=timezone.now())
-        return Response({"method": _shape_method(method)})
+        return Response({"method": shapes.MethodOutput.of(method)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, method_id: int) -> Response:
@@ -138,7 +139,9 @@ class RatesViewSet(AdminViewSet):
 
         Newest first.
         """
-        return Response(newest_first(queries.rates_of(method_id), self.cursor).answer("rates", _shape_rate))
+        return Response(
+            newest_first(queries.rates_of(method_id), self.cursor).answer("rates", shapes.RateOutput.of)
+        )
 
     @answers(
         one("rate", shapes.RateOutput),
@@ -154,7 +157,7 @@ class RatesViewSet(AdminViewSet):
         """
         fields = self.valid(shapes.RateInput)
         rate = operations.create_rate(method_id=method_id, fields=fields, now=timezone.now())
-        return Response({"rate": _shape_rate(rate)}, status=201)
+        return Response({"rate": shapes.RateOutput.of(rate)}, status=201)
 
     @answers(one("rate", shapes.RateOutput))
     def retrieve(self, request: Request, rate_id: int) -> Response:
@@ -162,7 +165,7 @@ class RatesViewSet(AdminViewSet):
 
         Also one that was made automatically for a free method.
         """
-        return Response({"rate": _shape_rate(queries.get_rate(rate_id))})
+        return Response({"rate": shapes.RateOutput.of(queries.get_rate(rate_id))})
 
     @answers(
         one("rate", shapes.RateOutput),
@@ -177,7 +180,7 @@ class RatesViewSet(AdminViewSet):
         """
         changes = self.valid(shapes.RateInput, partial=True)
         rate = operations.update_rate(rate_id=rate_id, changes=changes, now=timezone.now())
-        return Response({"rate": _shape_rate(rate)})
+        return Response({"rate": shapes.RateOutput.of(rate)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, rate_id: int) -> Response:
@@ -226,15 +229,3 @@ class PickupPointsViewSet(AdminViewSet):
         filters = self.valid_query(shapes.PickupPointFilters)
         page = queries.list_pickup_points(cursor=self.cursor, **filters)
         return Response(page.answer("pickup_points", shape_pickup_point))
-
-
-def _shape_zone(zone: ShippingZone) -> dict[str, object]:
-    return shapes.ZoneOutput(zone).data
-
-
-def _shape_method(method: ShippingMethod) -> dict[str, object]:
-    return shapes.MethodOutput(method).data
-
-
-def _shape_rate(rate: ShippingRate) -> dict[str, object]:
-    return shapes.RateOutput(rate).data

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from commerce.customers import operations, queries
 from commerce.customers.errors import CustomerEmailTaken, CustomerRedacted, SegmentHandleTaken
-from commerce.customers.models import Customer, Segment
+from commerce.customers.models import Customer
 from commerce.customers.notifications import read_preferences
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
@@ -41,7 +41,7 @@ class CustomersViewSet(AdminViewSet):
         With how many orders each has placed and what they have spent. Newest first.
         """
         customers = queries.with_spending(queries.customers(**self.valid_query(shapes.CustomerFilter)))
-        return Response(newest_first(customers, self.cursor).answer("customers", _shape_customer))
+        return Response(newest_first(customers, self.cursor).answer("customers", shapes.CustomerOutput.of))
 
     @answers(
         one("customer", shapes.CustomerOutput),
@@ -55,7 +55,7 @@ class CustomersViewSet(AdminViewSet):
         An email address belongs to one customer of the shop, whatever its case.
         """
         customer = operations.create_customer(fields=self.valid(shapes.CustomerInput))
-        return Response({"customer": _shape_customer(queries.get_customer(customer.pk))}, status=201)
+        return Response({"customer": shapes.CustomerOutput.of(queries.get_customer(customer.pk))}, status=201)
 
     @answers(one("customer", shapes.CustomerOutput))
     def retrieve(self, request: Request, customer_id: int) -> Response:
@@ -64,7 +64,7 @@ class CustomersViewSet(AdminViewSet):
         With how many orders the customer has placed and what they cost together. Of a redacted customer, nothing
         personal is left.
         """
-        return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
+        return Response({"customer": shapes.CustomerOutput.of(queries.get_customer(customer_id))})
 
     @answers(
         one("customer", shapes.CustomerOutput),
@@ -80,7 +80,7 @@ class CustomersViewSet(AdminViewSet):
         queries.get_customer(customer_id)
         changes = self.valid(shapes.CustomerInput, partial=True)
         operations.update_customer(customer_id=customer_id, changes=changes, now=timezone.now())
-        return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
+        return Response({"customer": shapes.CustomerOutput.of(queries.get_customer(customer_id))})
 
     @answers(one("customer", shapes.CustomerOutput))
     def redact(self, request: Request, customer_id: int) -> Response:
@@ -90,7 +90,7 @@ class CustomersViewSet(AdminViewSet):
         countries and dates stay. It can't be undone. Repeated, nothing changes.
         """
         operations.redact_customer(customer_id=customer_id, now=timezone.now())
-        return Response({"customer": _shape_customer(queries.get_customer(customer_id))})
+        return Response({"customer": shapes.CustomerOutput.of(queries.get_customer(customer_id))})
 
 
 class NotificationPreferencesViewSet(AdminViewSet):
@@ -127,7 +127,9 @@ class SegmentsViewSet(AdminViewSet):
 
         Newest first.
         """
-        return Response(newest_first(queries.segments(), self.cursor).answer("segments", _shape_segment))
+        return Response(
+            newest_first(queries.segments(), self.cursor).answer("segments", shapes.SegmentOutput.of)
+        )
 
     @answers(
         one("segment", shapes.SegmentOutput), request=SegmentInput, status=201, refuses=(SegmentHandleTaken,)
@@ -138,7 +140,7 @@ class SegmentsViewSet(AdminViewSet):
         Customers belong to it as soon as all conditions of its filter hold for them.
         """
         segment = operations.create_segment(fields=self.valid(SegmentInput))
-        return Response({"segment": _shape_segment(segment)}, status=201)
+        return Response({"segment": shapes.SegmentOutput.of(segment)}, status=201)
 
     @answers(one("segment", shapes.SegmentOutput))
     def retrieve(self, request: Request, segment_id: int) -> Response:
@@ -146,7 +148,7 @@ class SegmentsViewSet(AdminViewSet):
 
         With its filter. Its members are determined each time a discount is checked.
         """
-        return Response({"segment": _shape_segment(queries.get_segment(segment_id))})
+        return Response({"segment": shapes.SegmentOutput.of(queries.get_segment(segment_id))})
 
     @answers(
         one("segment", shapes.SegmentOutput),
@@ -162,7 +164,7 @@ class SegmentsViewSet(AdminViewSet):
         queries.get_segment(segment_id)
         changes = self.valid(SegmentInput, partial=True)
         segment = operations.update_segment(segment_id=segment_id, changes=changes)
-        return Response({"segment": _shape_segment(segment)})
+        return Response({"segment": shapes.SegmentOutput.of(segment)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, segment_id: int) -> Response:
@@ -174,13 +176,5 @@ class SegmentsViewSet(AdminViewSet):
         return Response(status=204)
 
 
-def _shape_customer(customer: Customer) -> dict[str, object]:
-    return shapes.CustomerOutput(customer).data
-
-
 def _answer_preferences(customer: Customer) -> Response:
     return Response({"notification_preferences": read_preferences(customer)})
-
-
-def _shape_segment(segment: Segment) -> dict[str, object]:
-    return shapes.SegmentOutput(segment).data

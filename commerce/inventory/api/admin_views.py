@@ -5,7 +5,6 @@ from rest_framework.response import Response
 from commerce.catalog.api.admin_views import VariantsViewSet
 from commerce.inventory import operations, queries
 from commerce.inventory.errors import LocationHandleTaken, StockBelowCommitted
-from commerce.inventory.models import InventoryLevel, Location
 from commerce.paging import newest_first
 from commerce.rest.schema import PAGE_PARAMETERS, also_refuses, answers, many, one
 from commerce.rest.views import AdminViewSet
@@ -27,7 +26,9 @@ class LocationsViewSet(AdminViewSet):
 
         Newest first, including inactive ones.
         """
-        return Response(newest_first(queries.locations(), self.cursor).answer("locations", _shape_location))
+        return Response(
+            newest_first(queries.locations(), self.cursor).answer("locations", shapes.LocationOutput.of)
+        )
 
     @answers(
         one("location", shapes.LocationOutput),
@@ -41,7 +42,7 @@ class LocationsViewSet(AdminViewSet):
         It has no stock yet. Of two active locations, the one with the lower `priority` comes first.
         """
         location = operations.create_location(fields=self.valid(shapes.LocationInput))
-        return Response({"location": _shape_location(location)}, status=201)
+        return Response({"location": shapes.LocationOutput.of(location)}, status=201)
 
     @answers(one("location", shapes.LocationOutput))
     def retrieve(self, request: Request, location_id: int) -> Response:
@@ -49,7 +50,7 @@ class LocationsViewSet(AdminViewSet):
 
         Its stock is listed by `inventory_levels.json`.
         """
-        return Response({"location": _shape_location(queries.get_location(location_id))})
+        return Response({"location": shapes.LocationOutput.of(queries.get_location(location_id))})
 
     @answers(
         one("location", shapes.LocationOutput),
@@ -65,7 +66,7 @@ class LocationsViewSet(AdminViewSet):
         queries.get_location(location_id)
         changes = self.valid(shapes.LocationInput, partial=True)
         location = operations.update_location(location_id=location_id, changes=changes)
-        return Response({"location": _shape_location(location)})
+        return Response({"location": shapes.LocationOutput.of(location)})
 
 
 class InventoryLevelsViewSet(AdminViewSet):
@@ -83,7 +84,7 @@ class InventoryLevelsViewSet(AdminViewSet):
         By variant, by location, or all. Newest first.
         """
         levels = queries.levels(**self.valid_query(shapes.LevelFilter))
-        return Response(newest_first(levels, self.cursor).answer("inventory_levels", _shape_level))
+        return Response(newest_first(levels, self.cursor).answer("inventory_levels", shapes.LevelOutput.of))
 
     @answers(
         one("inventory_level", shapes.LevelOutput),
@@ -97,12 +98,4 @@ class InventoryLevelsViewSet(AdminViewSet):
         that is reserved or committed can't be taken away.
         """
         level = operations.adjust_level(**self.valid(shapes.AdjustmentInput), now=timezone.now())
-        return Response({"inventory_level": _shape_level(level)})
-
-
-def _shape_location(location: Location) -> dict[str, object]:
-    return shapes.LocationOutput(location).data
-
-
-def _shape_level(level: InventoryLevel) -> dict[str, object]:
-    return shapes.LevelOutput(level).data
+        return Response({"inventory_level": shapes.LevelOutput.of(level)})

@@ -75,7 +75,7 @@ class DispatchesViewSet(AdminViewSet):
         return Response({"outbox_dispatch": self._shape(dispatch)})
 
     def _shape(self, dispatch: OutboxDispatch) -> dict[str, object]:
-        return DispatchOutput(dispatch).data | {"payload": shape_payload(dispatch, self.principal)}
+        return DispatchOutput.of(dispatch) | {"payload": shape_payload(dispatch, self.principal)}
 
 
 _AREAS = (DispatchesViewSet.area, *DispatchesViewSet.further_areas)

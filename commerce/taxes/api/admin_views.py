@@ -6,7 +6,6 @@ from commerce.rest.schema import PAGE_PARAMETERS, answers, many, one
 from commerce.rest.views import AdminViewSet
 from commerce.taxes import operations, queries
 from commerce.taxes.errors import TaxRateExists
-from commerce.taxes.models import TaxRate
 
 from . import serializers as shapes
 
@@ -22,7 +21,9 @@ class TaxRatesViewSet(AdminViewSet):
 
         Newest first.
         """
-        return Response(newest_first(queries.tax_rates(), self.cursor).answer("tax_rates", _shape_tax_rate))
+        return Response(
+            newest_first(queries.tax_rates(), self.cursor).answer("tax_rates", shapes.TaxRateOutput.of)
+        )
 
     @answers(
         one("tax_rate", shapes.TaxRateOutput),
@@ -36,7 +37,7 @@ class TaxRatesViewSet(AdminViewSet):
         A country has one rate for each class.
         """
         tax_rate = operations.create_tax_rate(fields=self.valid(shapes.TaxRateInput))
-        return Response({"tax_rate": _shape_tax_rate(tax_rate)}, status=201)
+        return Response({"tax_rate": shapes.TaxRateOutput.of(tax_rate)}, status=201)
 
     @answers(one("tax_rate", shapes.TaxRateOutput))
     def retrieve(self, request: Request, tax_rate_id: int) -> Response:
@@ -44,7 +45,7 @@ class TaxRatesViewSet(AdminViewSet):
 
         For one country and one tax class.
         """
-        return Response({"tax_rate": _shape_tax_rate(queries.get_tax_rate(tax_rate_id))})
+        return Response({"tax_rate": shapes.TaxRateOutput.of(queries.get_tax_rate(tax_rate_id))})
 
     @answers(
         one("tax_rate", shapes.TaxRateOutput),
@@ -61,7 +62,7 @@ class TaxRatesViewSet(AdminViewSet):
         queries.get_tax_rate(tax_rate_id)
         changes = self.valid(shapes.TaxRateInput, partial=True)
         tax_rate = operations.update_tax_rate(tax_rate_id=tax_rate_id, changes=changes)
-        return Response({"tax_rate": _shape_tax_rate(tax_rate)})
+        return Response({"tax_rate": shapes.TaxRateOutput.of(tax_rate)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, tax_rate_id: int) -> Response:
@@ -72,7 +73,3 @@ class TaxRatesViewSet(AdminViewSet):
         """
         operations.delete_tax_rate(tax_rate_id=tax_rate_id)
         return Response(status=204)
-
-
-def _shape_tax_rate(tax_rate: TaxRate) -> dict[str, object]:
-    return shapes.TaxRateOutput(tax_rate).data

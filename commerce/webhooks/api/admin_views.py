@@ -15,7 +15,6 @@ from commerce.rest.views import AdminViewSet
 from commerce.waiting import Call, waiting_call
 from commerce.webhooks import operations, queries
 from commerce.webhooks.errors import EndpointExists, TooManyEndpoints
-from commerce.webhooks.models import WebhookDelivery, WebhookEndpoint
 
 from . import serializers as shapes
 
@@ -38,7 +37,7 @@ class EndpointsViewSet(AdminViewSet):
         Newest first.
         """
         page = newest_first(queries.endpoints(), self.cursor)
-        return Response(page.answer("webhook_endpoints", _shape_endpoint))
+        return Response(page.answer("webhook_endpoints", shapes.WebhookEndpointOutput.of))
 
     @answers(
         one("webhook_endpoint", shapes.WebhookEndpointWithSecretOutput),
@@ -56,7 +55,7 @@ class EndpointsViewSet(AdminViewSet):
         self._require_callable(fields)
         with self.scope():
             endpoint = operations.create_endpoint(fields=fields, version=self.api_version)
-        return Response({"webhook_endpoint": _shape_endpoint_with_secret(endpoint)}, status=201)
+        return Response({"webhook_endpoint": shapes.WebhookEndpointWithSecretOutput.of(endpoint)}, status=201)
 
     @answers(one("webhook_endpoint", shapes.WebhookEndpointOutput))
     def retrieve(self, request: Request, webhook_endpoint_id: int) -> Response:
@@ -64,7 +63,9 @@ class EndpointsViewSet(AdminViewSet):
 
         Without its secret.
         """
-        return Response({"webhook_endpoint": _shape_endpoint(queries.get_endpoint(webhook_endpoint_id))})
+        return Response(
+            {"webhook_endpoint": shapes.WebhookEndpointOutput.of(queries.get_endpoint(webhook_endpoint_id))}
+        )
 
     @answers(
         one("webhook_endpoint", shapes.WebhookEndpointOutput),
@@ -84,7 +85,7 @@ class EndpointsViewSet(AdminViewSet):
             endpoint = operations.update_endpoint(
                 endpoint_id=webhook_endpoint_id, changes=changes, now=timezone.now()
             )
-        return Response({"webhook_endpoint": _shape_endpoint(endpoint)})
+        return Response({"webhook_endpoint": shapes.WebhookEndpointOutput.of(endpoint)})
 
     @answers(None, status=204)
     def destroy(self, request: Request, webhook_endpoint_id: int) -> Response:
@@ -107,7 +108,7 @@ class EndpointsViewSet(AdminViewSet):
         endpoint = operations.rotate_secret(
             endpoint_id=webhook_endpoint_id, grace_seconds=grace_seconds, now=timezone.now()
         )
-        return Response({"webhook_endpoint": _shape_endpoint_with_secret(endpoint)})
+        return Response({"webhook_endpoint": shapes.WebhookEndpointWithSecretOutput.of(endpoint)})
 
     @answers(one("webhook_ping", shapes.WebhookPingOutput), status=201)
     def ping(self, request: Request, webhook_endpoint_id: int) -> Response:
@@ -129,7 +130,9 @@ class EndpointsViewSet(AdminViewSet):
         """
         filters = self.valid_query(shapes.DeliveryFilters)
         tries = queries.deliveries_to(queries.get_endpoint(webhook_endpoint_id), **filters)
-        return Response(newest_first(tries, self.cursor).answer("webhook_deliveries", _shape_delivery))
+        return Response(
+            newest_first(tries, self.cursor).answer("webhook_deliveries", shapes.WebhookDeliveryOutput.of)
+        )
 
     def _require_callable(self, fields: dict[str, Any]) -> None:
         """Raise `ValidationFailed` for a URL that must not be called."""
@@ -144,15 +147,3 @@ class EndpointsViewSet(AdminViewSet):
                 check_url(fields["url"], allow_private=settings.OUTSIDE_ALLOW_PRIVATE)
         except AddressRefused as refused:
             raise ValidationFailed.of("url", refused.code, str(refused)) from refused
-
-
-def _shape_endpoint(endpoint: WebhookEndpoint) -> dict[str, object]:
-    return shapes.WebhookEndpointOutput(endpoint).data
-
-
-def _shape_endpoint_with_secret(endpoint: WebhookEndpoint) -> dict[str, object]:
-    return shapes.WebhookEndpointWithSecretOutput(endpoint).data
-
-
-def _shape_delivery(delivery: WebhookDelivery) -> dict[str, object]:
-    return shapes.WebhookDeliveryOutput(delivery).data

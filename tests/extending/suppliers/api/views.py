@@ -54,4 +54,4 @@ class SuppliersViewSet(AdminViewSet):
 
 
 def _supplier(supplier):
-    return SupplierOutput(supplier).data
+    return SupplierOutput.of(supplier)
