@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ShowFacets
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
@@ -22,6 +23,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from commerce.errors import Refusal, ValidationFailed
+from commerce.formats import parse_id
 from commerce.prefixes import find_by_prefix
 
 from .audit import describe_changes
@@ -164,6 +166,13 @@ class AccountModelAdmin(ByRole, RuledFields, SavesFilters, ModelAdmin):
         self, request: HttpRequest, extra_context: Mapping[str, object] | None = None
     ) -> HttpResponse:
         return super().changelist_view(request, extra_context)
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        # Django would break at the filter.
+        if any(parse_id(text) is None for text in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            raise ValidationFailed(_("Select valid choices."))
+        answer: HttpResponse | None = super().response_action(request, queryset)
+        return answer
 
     @run_atomically_or_explain
     def delete_view(

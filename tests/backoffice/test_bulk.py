@@ -213,3 +213,11 @@ def test_too_many_rows_are_refused(owner):
 
     assert answer.status_code == 422
     assert "Select at most 200 rows." in answer.text
+
+
+@pytest.mark.parametrize("selected", ["x", "9" * 5000, "\0"])
+def test_selection_of_no_ids_is_refused(owner, orders, selected):
+    answer = owner.post(ORDERS, {"action": "cancel", "_selected_action": selected, "index": 0})
+
+    assert answer.status_code == 302
+    assert "Select valid choices." in owner.get(ORDERS).content.decode()
