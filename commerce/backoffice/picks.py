@@ -95,7 +95,7 @@ class Choices:
 
     def title(self, row_id: int) -> str:
         if not self.is_visible:
-            return str(row_id)
+            return f"{row_id}"
         return self.titles.get(row_id) or _("%(id)s (deleted)") % {"id": row_id}
 
     def find_deleted(self, ids: Iterable[int]) -> list[int]:
