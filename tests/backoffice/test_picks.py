@@ -10,42 +10,10 @@ from commerce.customers.models import Segment
 from discounts.models import Discount
 from tests import factories
 from tests.backoffice.clients import make_role, make_staff
+from tests.backoffice.discounts import ADD, BOGO, CODE, add_discount, change_path, errors_of, only_row
 from tests.backoffice.stale import conflict_message
 
-ADD = "discounts/discount/add/"
-CODE = {
-    "title": "Welcome",
-    "type": "discount_code",
-    "code": "WELCOME",
-    "value_mode": "percentage",
-    "value_amount": 10,
-}
-BOGO = {
-    "title": "Three for two",
-    "type": "buy_x_get_y",
-    "bogo_config_0": 2,
-    "bogo_config_3": 1,
-    "bogo_config_6": "percentage",
-    "bogo_config_7": "50",
-}
 _ROW = re.compile(r'<input type="checkbox" name="(\w+)" value="(\d+)"( checked)? [^>]*><span>(.*?)</span>')
-
-
-def errors_of(answer):
-    return answer.context["adminform"].form.errors
-
-
-def change_path(discount):
-    return f"discounts/discount/{discount.pk}/change/"
-
-
-def only_row(shop):
-    with shop.scope():
-        return Discount.objects.get()
-
-
-def add_discount(shop, **fields):
-    return factories.make_discount(shop, **CODE | {"value_amount": 1000} | fields)
 
 
 def rows_of(page, name):
