@@ -14,10 +14,11 @@ from discounts.in_force import load_rules_in_force
 from discounts.shoppers import load_shopper
 from discounts.vouchers.holds import load_vouchers_in_currency
 
+# By the checkout: joined with `unnest` instead, the plan for an average shop would read all lines of a large one.
 _SAVE_LINES = Prepared("""
-    UPDATE checkout_line_items l SET discount_cents = new.discount_cents
-      FROM unnest(%s::bigint[], %s::bigint[]) AS new (id, discount_cents)
-     WHERE l.account_id = %s AND l.id = new.id
+    UPDATE checkout_line_items
+       SET discount_cents = (%(shares)s::bigint[])[array_position(%(ids)s::bigint[], id)]
+     WHERE account_id = %(account_id)s AND checkout_id = %(checkout_id)s AND id = ANY(%(ids)s::bigint[])
 """)
 
 
@@ -115,5 +116,10 @@ def _save_shares(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluate
         line.discount_cents = discount_cents
     # Lines without ids are inserted later, together with their shares.
     if changed and checkout.pk:
-        ids, shares = [line.pk for line, _ in changed], [cents for _, cents in changed]
-        post(_SAVE_LINES.call([ids, shares, current_account_id()]))
+        parameters = {
+            "account_id": current_account_id(),
+            "checkout_id": checkout.pk,
+            "ids": [line.pk for line, _ in changed],
+            "shares": [cents for _, cents in changed],
+        }
+        post(_SAVE_LINES.call(parameters))

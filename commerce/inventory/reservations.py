@@ -21,6 +21,8 @@ from .models import Reservation
 
 Status = Reservation.Status
 
+# Levels are found by arrays of their ids: joined instead, the plan for an average shop would read all levels of a large one.
+
 # The wanted variants that are tracked and that the checkout doesn't hold yet, at the active location with the highest
 # priority. Their levels are locked, together with those at which the checkouts in `released` hold units. None is locked
 # if a backorder has no level to be counted in: making it locks a variant, which comes before levels.
@@ -44,12 +46,12 @@ _PLAN_AND_LOCK = Prepared("""
         SELECT l.id, l.on_hand - l.reserved - l.committed AS available, l.allow_backorder
           FROM inventory_levels l
          WHERE l.account_id = %(account_id)s
-           AND l.id IN (
+           AND l.id = ANY(ARRAY(
                SELECT level_id FROM wanted
-                UNION
+                UNION ALL
                SELECT r.level_id FROM inventory_reservations r
                 WHERE r.account_id = %(account_id)s AND r.checkout_id = ANY(%(released)s::bigint[])
-                  AND r.status = 'reserved')
+                  AND r.status = 'reserved'))
            AND NOT EXISTS (
                SELECT FROM wanted w WHERE w.allow_backorder AND w.level_id IS NULL AND w.location_id IS NOT NULL)
          ORDER BY l.variant_id, l.id
@@ -76,7 +78,7 @@ _HOLD = Prepared("""
     UPDATE inventory_levels l
        SET reserved = l.reserved + held.quantity, updated_at = %(now)s::timestamptz
       FROM held
-     WHERE l.account_id = %(account_id)s AND l.id = held.level_id
+     WHERE l.account_id = %(account_id)s AND l.id = held.level_id AND l.id = ANY(%(level_ids)s::bigint[])
 """)
 # Changes the status of reservations, and the counts of their levels with it. A level is updated after it was locked, and
 # all of them are locked in one order: an UPDATE alone would lock them in whatever order it finds them.
@@ -84,10 +86,10 @@ _MOVE = """
     WITH locked AS MATERIALIZED (
         SELECT l.id FROM inventory_levels l
          WHERE l.account_id = %(account_id)s
-           AND l.id IN (
+           AND l.id = ANY(ARRAY(
                SELECT r.level_id FROM inventory_reservations r
                 WHERE r.account_id = %(account_id)s AND r.checkout_id = ANY(%(checkout_ids)s::bigint[])
-                  AND r.status = '{before}')
+                  AND r.status = '{before}'))
          ORDER BY l.variant_id, l.id
            FOR UPDATE OF l
     ), moved AS (
@@ -100,9 +102,8 @@ _MOVE = """
     )
     UPDATE inventory_levels l
        SET {changes}, updated_at = now()
-      FROM locked
-      JOIN sums ON sums.level_id = locked.id
-     WHERE l.account_id = %(account_id)s AND l.id = locked.id
+      FROM sums
+     WHERE l.account_id = %(account_id)s AND l.id = sums.level_id AND l.id = ANY(ARRAY(SELECT id FROM locked))
 """
 
 

@@ -36,7 +36,7 @@ _HOLD = Prepared("""
     UPDATE vouchers v
        SET held_cents = v.held_cents + held.amount_cents, updated_at = %(now)s
       FROM held
-     WHERE v.account_id = %(account)s AND v.id = held.voucher_id
+     WHERE v.account_id = %(account)s AND v.id = held.voucher_id AND v.id = ANY(%(ids)s::bigint[])
 """)
 # A separate statement before the one that writes. A single one that waits for a row would then write by the version from
 # before the wait.
