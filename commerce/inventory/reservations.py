@@ -88,14 +88,13 @@ _MOVE = """
          WHERE l.account_id = %(account_id)s
            AND l.id = ANY(ARRAY(
                SELECT r.level_id FROM inventory_reservations r
-                WHERE r.account_id = %(account_id)s AND r.checkout_id = ANY(%(checkout_ids)s::bigint[])
-                  AND r.status = '{before}'))
+                WHERE r.account_id = %(account_id)s AND r.checkout_id = {checkouts} AND r.status = '{before}'))
          ORDER BY l.variant_id, l.id
            FOR UPDATE OF l
     ), moved AS (
         UPDATE inventory_reservations
            SET status = '{after}', updated_at = now()
-         WHERE account_id = %(account_id)s AND checkout_id = ANY(%(checkout_ids)s::bigint[]) AND status = '{before}'
+         WHERE account_id = %(account_id)s AND checkout_id = {checkouts} AND status = '{before}'
      RETURNING level_id, quantity
     ), sums AS (
         SELECT level_id, sum(quantity)::bigint AS quantity FROM moved GROUP BY level_id
@@ -107,11 +106,19 @@ _MOVE = """
 """
 
 
-def _prepare_move(before: Status, after: Status, changes: str) -> Prepared:
-    return Prepared(_MOVE.format(before=before.value, after=after.value, changes=changes))
+# One checkout isn't given as an array: PostgreSQL expects ten ids in one, and plans anew each time if there are fewer.
+_ONE, _MANY = "%(checkout_id)s", "ANY(%(checkout_ids)s::bigint[])"
 
 
-_RELEASE = _prepare_move(Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity")
+def _prepare_move(before: Status, after: Status, changes: str, *, checkouts: str = _ONE) -> Prepared:
+    return Prepared(
+        _MOVE.format(before=before.value, after=after.value, changes=changes, checkouts=checkouts)
+    )
+
+
+_RELEASE = _prepare_move(
+    Status.RESERVED, Status.RELEASED, "reserved = l.reserved - sums.quantity", checkouts=_MANY
+)
 _COMMIT = _prepare_move(
     Status.RESERVED,
     Status.COMMITTED,
@@ -194,12 +201,12 @@ def reserve(
 
 def release(*, checkout_ids: Sequence[int]) -> None:
     """Release what checkouts have reserved. Committed units stay committed."""
-    _move(_RELEASE, checkout_ids)
+    _move(_RELEASE, checkout_ids=list(checkout_ids))
 
 
 def commit(*, checkout_id: int) -> None:
     """Turn a checkout's reservations into commitments to its order."""
-    _move(_COMMIT, [checkout_id])
+    _move(_COMMIT, checkout_id=checkout_id)
 
 
 def fulfill(*, checkout_id: int) -> None:
@@ -222,12 +229,12 @@ def fulfill(*, checkout_id: int) -> None:
     if short:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_UP, [current_account_id(), checkout_id])
-    _move(_FULFILL, [checkout_id])
+    _move(_FULFILL, checkout_id=checkout_id)
 
 
 def restock(*, checkout_id: int) -> None:
     """Free an order's units that haven't been shipped, because the order was cancelled."""
-    _move(_RESTOCK, [checkout_id])
+    _move(_RESTOCK, checkout_id=checkout_id)
 
 
 def _plan_and_lock(checkout_id: int, wanted: dict[int, int], *, released: Sequence[int] = ()) -> list[_Line]:
@@ -243,9 +250,9 @@ def _plan_and_lock(checkout_id: int, wanted: dict[int, int], *, released: Sequen
     return [_Line(*row) for row in planned.rows]
 
 
-def _move(statement: Prepared, checkout_ids: Sequence[int]) -> None:
+def _move(statement: Prepared, **checkouts: int | list[int]) -> None:
     about_to_lock(Resource.STOCK_LEVEL)
-    post(statement.call({"account_id": current_account_id(), "checkout_ids": list(checkout_ids)}))
+    post(statement.call({"account_id": current_account_id(), **checkouts}))
 
 
 def _describe_shortage(variant_id: int, requested: int, available: int) -> dict[str, int]:
