@@ -9,6 +9,7 @@ from liquid.builtin.expressions.primitive import RangeLiteral
 from liquid.exceptions import LiquidError, LoopIterationLimitError, ResourceLimitError
 
 from emails.renderer import filters, limits
+from emails.renderer.liquid_context import Template
 from emails.renderer.problems import FieldError, Problem, TemplateLimitExceeded, TemplateSyntaxError
 
 # Merchants have no files, and a template that included itself would never end.
@@ -23,6 +24,7 @@ _MAX_CHARACTERS = 16 * 1024
 
 
 class _SandboxedEnvironment(Environment):
+    template_class = Template
     loop_iteration_limit = limits.MAX_LOOP_ITERATIONS
     block_nesting_limit = limits.MAX_BLOCK_NESTING
     local_namespace_limit = limits.MAX_LOCAL_NAMESPACE_BYTES
