@@ -81,6 +81,8 @@ class Checkout(Totals, AccountOwned):
     seller_name: str
     seller_handle: str
     seller_timezone: str
+    # Read only where it is locked to be changed. Without it, the discounts are read.
+    may_have_automatic_discounts: bool = True
     # Read only when it is completed.
     own_settings: str | None
 

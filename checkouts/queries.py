@@ -20,6 +20,7 @@ from commerce.tenancy.instances import Columns
 from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Call, Prepared, Result, send
+from discounts.in_force import may_have_automatic_sql
 
 from .errors import CheckoutExpired, InvalidPhase
 from .phases import ALLOWED_PHASES, FINAL_PHASES, OPEN_PHASES, Phase
@@ -33,6 +34,9 @@ _FURTHER = {
     "seller_timezone": "s.default_timezone",
 }
 _COLUMNS = Columns(Checkout, "k", _FURTHER)
+_COLUMNS_TO_CHANGE = Columns(
+    Checkout, "k", _FURTHER | {"may_have_automatic_discounts": may_have_automatic_sql("k.account_id")}
+)
 _COLUMNS_TO_COMPLETE = Columns(Checkout, "k", _FURTHER | {"own_settings": own_settings_sql("k.account_id")})
 _OWN_COLUMNS = Columns(Checkout, "k")
 _LINE_COLUMNS = Columns(CheckoutLineItem, "l")
@@ -54,9 +58,11 @@ _FIND = """
       LEFT JOIN orders o ON o.account_id = k.account_id AND o.id = k.order_id
      WHERE k.account_id = %(account_id)s AND k.token = %(token)s
 """
-_READ_TEXT = _FIND.format(columns=_COLUMNS.sql, lines=_FROZEN_LINES, carts="carts")
-_READ = Prepared(_READ_TEXT, reads=True)
-_LOCK = Prepared(f"{_READ_TEXT} FOR NO KEY UPDATE OF k")
+_READ = Prepared(_FIND.format(columns=_COLUMNS.sql, lines=_FROZEN_LINES, carts="carts"), reads=True)
+_LOCK = Prepared(
+    _FIND.format(columns=_COLUMNS_TO_CHANGE.sql, lines=_FROZEN_LINES, carts="carts")
+    + " FOR NO KEY UPDATE OF k"
+)
 _CONVERT_AND_LOCK = prepare_conversion(
     cart="SELECT k.cart_id FROM checkouts k WHERE k.account_id = %(account_id)s AND k.token = %(token)s",
     following=_FIND.format(columns=_COLUMNS_TO_COMPLETE.sql, lines=_FROZEN_LINES, carts="converted")
@@ -122,7 +128,7 @@ def lock_checkout(token: str) -> LoadedCheckout:
     """Load the checkout, locked until the end of the transaction; raises `NotFound`."""
     about_to_lock(Resource.CHECKOUT)
     (found,) = send(_LOCK.call(_identify(token)))
-    return _load(found, token)
+    return _load(found, token, _COLUMNS_TO_CHANGE)
 
 
 def lock_with_attempt(token: str) -> tuple[LoadedCheckout, CheckoutPaymentAttempt | None]:
@@ -130,7 +136,7 @@ def lock_with_attempt(token: str) -> tuple[LoadedCheckout, CheckoutPaymentAttemp
     about_to_lock(Resource.CHECKOUT)
     which = _identify(token)
     found, attempts = send(_LOCK.call(which), _LATEST_ATTEMPT.call(which))
-    return _load(found, token), next(iter(_ATTEMPT_COLUMNS.read(attempts.rows)), None)
+    return _load(found, token, _COLUMNS_TO_CHANGE), next(iter(_ATTEMPT_COLUMNS.read(attempts.rows)), None)
 
 
 def open_checkouts_query(cart_token: str) -> Call:

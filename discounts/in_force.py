@@ -51,6 +51,12 @@ _BY_CODE = Prepared(f"""
 """)  # noqa: S608  the columns are constant
 
 
+def may_have_automatic_sql(account: str) -> str:
+    """SQL that tells whether an account has automatic discounts that are active, whatever their times."""
+    return f"""EXISTS (
+        SELECT FROM discounts d WHERE d.account_id = {account} AND d.code IS NULL AND d.status = 'active')"""
+
+
 def load_rules_in_force(*, entered_ids: Sequence[int], now: datetime) -> tuple[list[Rule], list[Rule]]:
     """Load the automatic discounts in force, and the entered ones in their order, in one statement."""
     rules = _fetch(_IN_FORCE, entered_ids=list(entered_ids), now=now)

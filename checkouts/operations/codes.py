@@ -1,5 +1,6 @@
 """Codes that a shopper enters: discounts, and gift cards that pay part of the total."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -66,7 +67,7 @@ def apply_code(*, token: str, code: str, now: datetime) -> LoadedCheckout:
     # says that the discount isn't active.
     if rule is not None and not (rule.status == Discount.Status.ARCHIVED and is_voucher_code(code)):
         _enter_discount(loaded, rule, now=now)
-        return _reprice_and_save(loaded, now=now)
+        return _reprice_and_save(loaded, known=[rule], now=now)
     checkout = loaded.checkout
     card = find_usable_voucher(code=code, currency=checkout.currency, now=now)
     if card is None:
@@ -99,8 +100,8 @@ def _find_applied(code: str, checkout: Checkout) -> AppliedCode | None:
     return next(shown, None) or next(cards, None)
 
 
-def _reprice_and_save(loaded: LoadedCheckout, *, now: datetime) -> LoadedCheckout:
-    reprice(loaded.checkout, loaded.lines, now=now)
+def _reprice_and_save(loaded: LoadedCheckout, *, known: Sequence[Rule] = (), now: datetime) -> LoadedCheckout:
+    reprice(loaded.checkout, loaded.lines, known=known, now=now)
     post_columns(loaded.checkout, [*PRICED, "updated_at"])
     return loaded
 

@@ -23,10 +23,18 @@ _SAVE_LINES = Prepared("""
 
 
 def apply_discounts(
-    checkout: Checkout, lines: Sequence[CheckoutLineItem], *, shipping_cents: int | None, now: datetime
+    checkout: Checkout,
+    lines: Sequence[CheckoutLineItem],
+    *,
+    shipping_cents: int | None,
+    known: Sequence[Rule] = (),
+    now: datetime,
 ) -> None:
-    """Evaluate all discounts again. Saves the lines' shares of the discounts; the caller saves the checkout."""
-    automatic, entered = load_rules_in_force(entered_ids=list_entered_ids(checkout), now=now)
+    """Evaluate all discounts again. Saves the lines' shares of the discounts; the caller saves the checkout.
+
+    `known` rules of entered discounts, which this transaction has locked, needn't be read again.
+    """
+    automatic, entered = _find_rules(checkout, known, now=now)
     rules = [*automatic, *entered]
     shopper = load_shopper(
         rules, customer_id=checkout.customer_id, email=checkout.email, checkout_id=checkout.pk
@@ -102,6 +110,17 @@ def _list_discounts(checkout: Checkout, rules: Sequence[Rule], evaluated: Evalua
         for discount_id, amount_cents in amounts.items()
         if discount_id not in off_by_code
     ]
+
+
+def _find_rules(
+    checkout: Checkout, known: Sequence[Rule], *, now: datetime
+) -> tuple[Sequence[Rule], Sequence[Rule]]:
+    """The automatic discounts in force, and the entered ones in their order."""
+    entered_ids = list_entered_ids(checkout)
+    # Most shops have no automatic discounts most of the time, and most shoppers no codes.
+    if not checkout.may_have_automatic_discounts and entered_ids == [rule.id for rule in known]:
+        return [], known
+    return load_rules_in_force(entered_ids=entered_ids, now=now)
 
 
 def _save_shares(checkout: Checkout, lines: Sequence[CheckoutLineItem], evaluated: Evaluation) -> None:

@@ -24,6 +24,7 @@ from commerce.tenancy.locks import Resource, about_to_lock
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, Result, send
 from commerce.tokens import generate_token
+from discounts.in_force import may_have_automatic_sql
 
 from .abandonment import mark_abandoned
 from .holds import count_units
@@ -41,6 +42,7 @@ _CART_COLUMNS = Columns(
              WHERE u.account_id = c.account_id AND u.id = c.customer_id AND u.redacted_at IS NULL)""",
         "shipping_tax_rate_bp": "t.rate_bp",
         "own_settings": own_settings_sql("c.account_id"),
+        "may_have_automatic_discounts": may_have_automatic_sql("c.account_id"),
     },
 )
 _LOCK_CART = Prepared(f"""
@@ -144,6 +146,7 @@ def _make_checkout(cart: Cart, *, email: str, ttl_minutes: int, now: datetime) -
     )
     # Queries set these on a loaded checkout; a new one gets them here.
     checkout.cart_token, checkout.order_token = cart.token, None
+    checkout.may_have_automatic_discounts = vars(cart)["may_have_automatic_discounts"]
     return checkout
 
 

@@ -11,6 +11,7 @@ from checkouts.totals import AMOUNTS, Charge, Line, compute_totals
 from commerce.payments.connectors import get_connector
 from commerce.rules import MAX_SAFE_INTEGER
 from commerce.taxes.vat import country_of, is_reverse_charge
+from discounts.evaluation import Rule
 
 from .discounting import apply_discounts, pay_by_gift_card
 
@@ -18,15 +19,18 @@ from .discounting import apply_discounts, pay_by_gift_card
 PRICED = ("vat", "discount_codes", "automatic_discounts", *AMOUNTS)
 
 
-def reprice(checkout: Checkout, lines: Sequence[CheckoutLineItem], *, now: datetime) -> None:
+def reprice(
+    checkout: Checkout, lines: Sequence[CheckoutLineItem], *, known: Sequence[Rule] = (), now: datetime
+) -> None:
     """Decide who owes the tax, evaluate all discounts and set the totals, all from scratch.
 
-    Saves the lines' shares of the discounts; the caller saves `PRICED`. Raises `AmountTooLarge`, like `apply_totals`.
+    `known` is as in `apply_discounts`. Saves the lines' shares of the discounts; the caller saves `PRICED`. Raises `AmountTooLarge`, like `apply_totals`.
     """
     # Before the discounts, which are taken off prices without tax under a reverse charge.
     _decide_reverse_charge(checkout)
     shipping = _make_shipping_charge(checkout)
-    apply_discounts(checkout, lines, shipping_cents=shipping.price_cents if shipping else None, now=now)
+    shipping_cents = shipping.price_cents if shipping else None
+    apply_discounts(checkout, lines, shipping_cents=shipping_cents, known=known, now=now)
     apply_totals(checkout, lines, now=now)
 
 

@@ -29,9 +29,9 @@ _SETTINGS = {
     "work_mem": "8MB",
     "max_wal_size": "2GB",
     "random_page_cost": "1.1",
-    # Statements planned while their tables were empty read all rows of an account, until autovacuum has counted them.
-    # By default that can take a minute.
-    "autovacuum_naptime": "5s",
+    # Statements that were planned while their tables were empty may be slow until autovacuum has counted the rows, which
+    # by default can take a minute. More often costs more, as each count has all connections plan again.
+    "autovacuum_naptime": "15s",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # Errors are logged without the values of rows and statements, which have personal data.

@@ -258,8 +258,8 @@ def test_number_takes_a_fixed_number_of_statements(czech, rate, vies, django_ass
     variants = [factories.make_variant(czech) for _ in range(lines)]
     checkout = checkout_in("shipping", czech, *((variant, 1) for variant in variants), rate=rate)
 
-    # Two scopes, of four statements each in a test: the checkout; then checkout with lines, rules, update.
-    with django_assert_num_queries(4 + 1 + 4 + 3):
+    # Two scopes, of four statements each in a test: the checkout; then checkout with lines, update.
+    with django_assert_num_queries(4 + 1 + 4 + 2):
         answer = put(czech, checkout)
 
     assert answer.json()["checkout"]["vat"]["reverse_charge"] is True
