@@ -28,36 +28,22 @@ class Prepared(str):  # noqa: SLOT000  str has no room for slots that aren't emp
     sql: bytes
     names: list[str]
     reads: bool
-    # The text, with the indexes of parameters in their places.
-    _parts: list[bytes | int]
 
     def __new__(cls, text: str, *, reads: bool = False) -> Self:
         statement = super().__new__(cls, text)
         statement.names = []
-        statement._parts = []
-        end = 0
-        for found in _PLACEHOLDER.finditer(text):
-            statement._parts += [text[end : found.start()].encode(), statement._read_placeholder(found)]
-            end = found.end()
-        statement._parts.append(text[end:].encode())
-        statement.sql = statement.insert([b"$%d" % number for number in range(1, len(statement.names) + 1)])
+        statement.sql = _PLACEHOLDER.sub(statement._number, text).encode()
         statement.reads = reads
         return statement
 
-    def _read_placeholder(self, found: re.Match[str]) -> bytes | int:
+    def _number(self, found: re.Match[str]) -> str:
         if found[0] == "%%":
-            return b"%"
+            return "%"
         name = found[1] or ""
-        if name and name in self.names:
-            return self.names.index(name)
-        self.names.append(name)
-        return len(self.names) - 1
-
-    def insert(self, parameters: Sequence[bytes]) -> bytes:
-        """The statement with these texts in place of its parameters. Raises `ValueError` if their number is wrong."""
-        if len(parameters) != len(self.names):
-            raise ValueError(f"The statement has {len(self.names)} parameters, not {len(parameters)}.")
-        return b"".join([parameters[part] if isinstance(part, int) else part for part in self._parts])
+        if not name or name not in self.names:
+            self.names.append(name)
+            return f"${len(self.names)}"
+        return f"${self.names.index(name) + 1}"
 
     def call(self, parameters: Parameters = ()) -> "Call":
         """The statement with its parameters in the order of their numbers."""

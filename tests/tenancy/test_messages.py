@@ -38,13 +38,18 @@ VALUES = Prepared(
 )
 
 
-# Of a prepared statement. They are numbered.
-_NAME = re.compile(r"\bcommerce_\d+")
+_PARSE = re.compile(r'"(?P<name>[^"]*)" "(?P<sql>.*)" (?P<types>\d+)')
+_BIND = re.compile(r'"" "(?P<name>[^"]*)" 0 \d+(?P<values>.*) 1 0$')
+# With its length; -1 is NULL.
+_VALUE = re.compile(r" (?:-1|\d+ '(.*?)')(?= )")
 
 
 @contextmanager
 def messages() -> Iterator[list[str]]:
-    """Collect the messages that the test's connection sends: SQL texts, and `bound` for a statement with parameters."""
+    """Collect the messages that the test's connection sends, as the SQL texts that would do the same.
+
+    Those of other statements with parameters are `bound`.
+    """
     connection.ensure_connection()
     libpq = connection.connection.pgconn
     sent: list[str] = []
@@ -53,12 +58,40 @@ def messages() -> Iterator[list[str]]:
         yield sent
         libpq.untrace()
         trace.seek(0)
-        for line in trace:
-            _, sender, _, kind, *rest = [*line.rstrip("\n").split("\t"), "", "", ""]
-            if sender == "F" and kind == "Query":
-                sent.append(_NAME.sub("name", rest[0].strip().strip('"')))
-            elif sender == "F" and kind == "Execute":
-                sent.append("bound")
+        sent += _read_messages(trace)
+
+
+def _read_messages(trace):
+    parts, parsed = [], None
+    for line in trace:
+        _, sender, _, kind, *rest = [*line.rstrip("\n").split("\t"), "", "", ""]
+        text = rest[0].strip()
+        if sender != "F":
+            continue
+        if kind == "Query":
+            yield text.strip('"')
+        elif kind == "Parse":
+            parsed = _PARSE.match(text)
+            # psycopg names what it prepares itself otherwise.
+            if parsed["name"].startswith("commerce_"):
+                parts.append(f"PREPARE name AS {parsed['sql']}")
+        elif kind == "Bind":
+            found = _BIND.match(text)
+            values = [quote(value[1]) for value in _VALUE.finditer(f"{found['values']} ")] if found else []
+            # Statements of psycopg have values in binary form, types of parameters, or names of their own.
+            if found and found["name"].startswith("commerce_"):
+                parts.append(f"EXECUTE name({', '.join(values)})")
+            elif not found or found["name"] or parsed["types"] != "0":
+                parts.append("bound")
+            else:
+                parts.append(re.sub(r"\$(\d+)", lambda place: values[int(place[1]) - 1], parsed["sql"]))  # noqa: B023
+        elif kind == "Sync" and parts:
+            yield "; ".join(parts)
+            parts = []
+
+
+def quote(value):
+    return "NULL" if value is None else "'" + value.replace("'", "''") + "'"
 
 
 def rows(sql, *parameters):
@@ -104,9 +137,9 @@ def test_reads_before_anything_else_take_one_message_each(shop, setting):
 
     first = READ.replace("%s", "$1")
     assert sent == [
-        f"PREPARE name AS {first}; {setting}; EXECUTE name({shop.id})",
-        f"{setting}; EXECUTE name({shop.id})",
-        f"PREPARE name AS {SETTING}; {setting}; EXECUTE name",
+        f"PREPARE name AS {first}; BEGIN; {setting}; EXECUTE name('{shop.id}'); COMMIT",
+        f"BEGIN; {setting}; EXECUTE name('{shop.id}'); COMMIT",
+        f"PREPARE name AS {SETTING}; BEGIN; {setting}; EXECUTE name(); COMMIT",
     ]
 
 
@@ -118,8 +151,8 @@ def test_write_opens_the_transaction_in_its_own_message(shop, setting):
 
     update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
     assert sent == [
-        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', {shop.id})",
-        f"PREPARE name AS {NAME.replace('%s', '$1')}; EXECUTE name({shop.id})",
+        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', '{shop.id}')",
+        f"PREPARE name AS {NAME.replace('%s', '$1')}; EXECUTE name('{shop.id}')",
         "COMMIT",
     ]
 
@@ -235,14 +268,14 @@ def test_statements_that_are_sent_together_see_each_others_work(shop, setting):
     assert sent[1] == "COMMIT"
 
 
-def test_reads_that_are_sent_together_need_no_transaction(shop, setting):
+def test_reads_that_are_sent_together_are_a_transaction_of_one_message(shop, setting):
     with account_scope(shop.id):
         send(NAME.call([shop.id]), SETTING.call())
     with messages() as sent, account_scope(shop.id):
         named, bound = send(NAME.call([shop.id]), SETTING.call())
 
     assert (named.rows, bound.rows) == ([("Germany",)], [(str(shop.id),)])
-    assert sent == [f"{setting}; EXECUTE name({shop.id}); EXECUTE name"]
+    assert sent == [f"BEGIN; {setting}; EXECUTE name('{shop.id}'); EXECUTE name(); COMMIT"]
 
 
 @contextmanager

@@ -21,10 +21,10 @@ def test_posted_write_goes_with_the_next_statement_or_with_commit(shop, setting)
     update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
     prepared = f"PREPARE name AS {update}; PREPARE name AS {NAME.replace('%s', '$1')}"
     assert sent == [
-        f"{prepared}; BEGIN; {setting}; EXECUTE name('A', {shop.id}); EXECUTE name({shop.id})",
-        f"EXECUTE name('B', {shop.id})",
+        f"{prepared}; BEGIN; {setting}; EXECUTE name('A', '{shop.id}'); EXECUTE name('{shop.id}')",
+        f"EXECUTE name('B', '{shop.id}')",
         "bound",
-        f"EXECUTE name('C', {shop.id}); COMMIT",
+        f"EXECUTE name('C', '{shop.id}'); COMMIT",
     ]
     with account_scope(shop.id):
         assert rows(NAME, [shop.id]) == [("C",)]
@@ -36,7 +36,7 @@ def test_scope_that_only_posts_takes_one_message(shop, setting):  # noqa: F811
 
     update = "UPDATE markets SET name = $1 WHERE account_id = $2 RETURNING name || $1"
     assert sent == [
-        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', {shop.id}); COMMIT",
+        f"PREPARE name AS {update}; BEGIN; {setting}; EXECUTE name('A', '{shop.id}'); COMMIT",
     ]
 
 
@@ -116,4 +116,4 @@ def test_posted_write_outside_of_a_transaction_is_run_at_once(setting):  # noqa:
     with messages() as sent:
         post(HALF.call([2]))
 
-    assert sent == [f"PREPARE name AS {HALF.replace('%s', '$1')}; EXECUTE name(2)"]
+    assert sent == [f"PREPARE name AS {HALF.replace('%s', '$1')}; EXECUTE name('2')"]

@@ -47,7 +47,7 @@ def test_statements_are_sent_with_their_values(shop, setting):
         send(PLAIN_RENAME.call([None, shop.id + 1]), NAME.call([shop.id]))
 
     assert sent == [
-        f"{setting}; {NAMED} '{shop.id}'",
+        f"BEGIN; {setting}; {NAMED} '{shop.id}'; COMMIT",
         f"BEGIN; {setting}; {RENAMED} '{shop.id}' RETURNING name || 'O''A'",
         f"UPDATE markets SET name = NULL WHERE account_id = '{shop.id + 1}'; {NAMED} '{shop.id}'",
         "COMMIT",

@@ -1,15 +1,16 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, cast
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg import errors, generators
-from psycopg.abc import PQGen, Query
+from psycopg.abc import Buffer, PQGen, Query
 from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
-from psycopg.pq import Escaping, ExecStatus, Format, TransactionStatus
+from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from commerce.tenancy.statements import Call, Message, Prepared, Result, plans_anew
@@ -22,21 +23,8 @@ _TIMES = cast(
 )
 
 
-# Shorter texts are left to psycopg.
-_LONG = 1000
-
-
-def quote_long(text: str) -> bytes:
-    """Quote a text as libpq does, which looks at each character. For 20 kB that takes 900,000 instructions, and this 30,000.
-
-    Django has all connections use UTF-8, where the bytes of `'` and `\\` are no part of other characters. Raises what
-    psycopg raises for texts that PostgreSQL can't store.
-    """
-    quoted = text.encode()
-    if b"\0" in quoted:
-        raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
-    quoted = b"'%b'" % quoted.replace(b"'", b"''")
-    return b" E%b" % quoted.replace(b"\\", b"\\\\") if b"\\" in quoted else quoted
+# Sends one part of a message: a statement, or the text of one to prepare.
+Part = Callable[[], None]
 
 
 class _Reading(NamedTuple):
@@ -63,8 +51,8 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._settings: list[bytes] = []
         # Whether BEGIN has still to be sent.
         self._has_to_begin = False
-        # What is sent before anything else, in the same message. Each as a statement, and what `_encode` made of it.
-        self._posted: list[tuple[Prepared, bytes]] = []
+        # What is sent before anything else, in the same message. Each with its parameters.
+        self._posted: list[tuple[Prepared, Sequence[Buffer | None]]] = []
         # The names under which this connection has prepared its statements.
         self._names: dict[Prepared, bytes] = {}
         self._named = 0
@@ -81,8 +69,8 @@ class ScopedConnection(psycopg.Connection[Any]):
         self._posted = []
 
     def post(self, calls: Sequence[Call]) -> None:
-        """Send the calls in the next message, or with COMMIT. Their values are encoded now, so that they can't fail then."""
-        self._posted += [(statement, self._encode(statement, values)) for statement, values in calls]
+        """Send the calls in the next message, or with COMMIT. Their values are written now, so that they can't fail then."""
+        self._posted += [(statement, self._write(statement, values)) for statement, values in calls]
 
     def drop_posted(self) -> None:
         """Forget the calls that haven't been sent, because the transaction returns to a savepoint that was set before."""
@@ -120,7 +108,7 @@ class ScopedConnection(psycopg.Connection[Any]):
         if self._posted:
             yield from self.run_gen([])
         elif opening := self._take_opening():
-            yield from self._exchange(opening)
+            yield from self._exchange(self._texts(opening))
         yield from super()._start_query()
 
     def _commit_gen(self) -> PQGen[None]:
@@ -149,9 +137,18 @@ class ScopedConnection(psycopg.Connection[Any]):
         return loaders
 
     @cached_property
-    def _write(self) -> Callable[[Any], bytes]:
+    def _dump(self) -> Callable[[Sequence[Any], Sequence[PyFormat]], Sequence[Buffer | None]]:
         """Kept, because a new one finds out again how to write each type, which takes longer than writing a value."""
-        return Transformer.from_context(self).as_literal
+        return Transformer.from_context(self).dump_sequence
+
+    def _write(self, statement: Prepared, values: Sequence[Any]) -> Sequence[Buffer | None]:
+        """Write the values as texts, which PostgreSQL reads by the types that it infers for the parameters.
+
+        Raises `ValueError` if their number is wrong, and whatever psycopg raises for values that it can't write.
+        """
+        if len(values) != len(statement.names):
+            raise ValueError(f"The statement has {len(statement.names)} parameters, not {len(values)}.")
+        return self._dump(values, [PyFormat.TEXT] * len(values))
 
     def run(self, calls: Sequence[Call]) -> list[Result]:
         """Run the calls in one message, without a cursor, which takes longer than libpq itself."""
@@ -168,55 +165,48 @@ class ScopedConnection(psycopg.Connection[Any]):
             results.append(Result(rows, answer.command_tuples or 0))
         return results
 
-    def _encode(self, statement: Prepared, values: Sequence[Any]) -> bytes:
-        """Write parameters as the arguments of EXECUTE, or without preparing, the statement with its parameters.
-
-        Raises whatever psycopg raises for values that it can't write.
-        """
-        if self.prepare_threshold is None:
-            return self._insert(statement, values)
-        literals = [
-            quote_long(value) if type(value) is str and len(value) > _LONG else self._write(value)
-            for value in values
-        ]
-        return b"(%b)" % b", ".join(literals) if literals else b""
-
-    def _insert(self, statement: Prepared, values: Sequence[Any]) -> bytes:
-        """Quote all values, numbers too: PostgreSQL infers the type of a quoted literal just like a parameter's."""
-        transformer = Transformer.from_context(self)
-        escaping = Escaping(self.pgconn)
-        literals = []
-        for value in values:
-            written = None
-            if value is not None:
-                written = transformer.get_dumper(value, PyFormat.TEXT).dump(value)
-            literals.append(b"NULL" if written is None else escaping.escape_literal(written))
-        return statement.insert(literals)
-
     def run_gen(self, calls: Sequence[Call], *, last: Sequence[bytes] = ()) -> PQGen[list[PGresult]]:
         """Run the calls in one message, which also prepares and opens what has to be, and sends what was posted.
 
         Return the results of the calls.
         """
-        # Encoded before anything changes: a value that can't be encoded then leaves the transaction as it was.
-        encoded = [(statement, self._encode(statement, values)) for statement, values in calls]
+        # Written before anything changes: a value that can't be written then leaves the transaction as it was.
+        written = [(statement, self._write(statement, values)) for statement, values in calls]
         posted, self._posted = self._posted, []
-        encoded = [*posted, *encoded]
-        new = self._name_new(statement for statement, _ in encoded)
-        parts = [b"PREPARE %b AS %b" % (name, statement.sql) for statement, name in new.items()]
-        if self._has_to_begin and all(statement.reads for statement, _ in encoded):
-            parts += self._settings
-        else:
-            parts += self._take_opening()
+        written = [*posted, *written]
+        new = self._name_new(statement for statement, _ in written)
+        is_reading = self._has_to_begin and all(statement.reads for statement, _ in written)
+        opening = [b"BEGIN", *self._settings] if is_reading else self._take_opening()
+        parts: list[Part] = [
+            partial(self.pgconn.send_prepare, name, statement.sql) for statement, name in new.items()
+        ]
+        parts += self._texts(opening)
         results_before = len(parts) + len(posted)
-        if self.prepare_threshold is None:
-            parts += [text for _, text in encoded]
+        names = self._names | new if new else self._names
+        parts += [
+            partial(self.pgconn.send_query_prepared, names[statement], values)
+            if self.prepare_threshold is not None
+            else partial(self.pgconn.send_query_params, statement.sql, values)
+            for statement, values in written
+        ]
+        if not is_reading:
+            results = yield from self._exchange([*parts, *self._texts(last)])
         else:
-            names = self._names | new if new else self._names
-            parts += [b"EXECUTE %b%b" % (names[statement], arguments) for statement, arguments in encoded]
-        results = yield from self._exchange([*parts, *last])
+            results = yield from self._read(parts)
         self._names.update(new)
-        return results[results_before:]
+        return results[results_before : results_before + len(calls)]
+
+    def _read(self, parts: Sequence[Part]) -> PQGen[list[PGresult]]:
+        """Run a transaction that only reads. It ends with its message, whether it fails or not."""
+        try:
+            return (yield from self._exchange([*parts, *self._texts([b"COMMIT"])]))
+        except psycopg.Error:
+            if self.is_in_transaction:
+                yield from self._exchange(self._texts([b"ROLLBACK"]))
+            raise
+
+    def _texts(self, statements: Iterable[bytes]) -> list[Part]:
+        return [partial(self.pgconn.send_query_params, statement, None) for statement in statements]
 
     def _name_new(self, statements: Iterable[Prepared]) -> dict[Prepared, bytes]:
         """Name the statements that have to be prepared."""
@@ -230,15 +220,50 @@ class ScopedConnection(psycopg.Connection[Any]):
                 new[statement] = f"commerce_{self._named}".encode()
         return new
 
-    def _exchange(self, parts: list[bytes]) -> PQGen[list[PGresult]]:
-        """Send the statements in one message. Raises if one of them fails, which undoes all of them."""
+    def _exchange(self, parts: Sequence[Part]) -> PQGen[list[PGresult]]:
+        """Send the parts in one message. Raises if one of them fails, which undoes all of them."""
         self._check_connection_ok()
-        self.pgconn.send_query(b"; ".join(parts))
-        results = yield from generators.execute(self.pgconn)
+        self.pgconn.enter_pipeline_mode()
+        try:
+            for send in parts:
+                send()
+            self.pgconn.pipeline_sync()
+            yield from generators.send(self.pgconn)
+            results = yield from self._fetch()
+        finally:
+            # A connection that was lost, or has more to read after an interruption, can't leave the mode, and is closed by
+            # whoever uses it next.
+            with suppress(psycopg.OperationalError):
+                self.pgconn.exit_pipeline_mode()
         for result in results:
             if result.status in _FAILED:
                 raise errors.error_from_result(result, encoding=self.pgconn._encoding)  # noqa: SLF001
         return results
+
+    def _fetch(self) -> PQGen[list[PGresult]]:
+        """Read the results of all parts, up to the end of the message. Raises if the connection ends before."""
+        results: list[PGresult] = []
+        has_ended = False
+        while True:
+            # Most are there at once, and then need no generator.
+            found = (
+                (yield from generators.fetch(self.pgconn))
+                if self.pgconn.is_busy()
+                else self.pgconn.get_result()
+            )
+            if found is None:
+                # Nothing follows the result of each part. After the end of the connection, nothing follows at all.
+                if not has_ended:
+                    has_ended = True
+                    continue
+                # The last result may tell why.
+                if results and results[-1].status in _FAILED:
+                    return results
+                raise psycopg.OperationalError(self.pgconn.get_error_message())
+            if found.status == ExecStatus.PIPELINE_SYNC:
+                return results
+            has_ended = False
+            results.append(found)
 
 
 class ScopedCursor(base.CursorMixin, psycopg.Cursor[Any]):

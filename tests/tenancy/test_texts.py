@@ -1,13 +1,11 @@
-"""Long texts are quoted without libpq (`quote_long`)."""
+"""Texts of all kinds and lengths arrive as they were sent."""
 
 import pytest
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from psycopg.adapt import Transformer
 from psycopg.errors import DataError
 
-from commerce.tenancy.postgresql.connections import quote_long
 from commerce.tenancy.statements import Prepared, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,15 +16,12 @@ texts = st.text(ANY | st.sampled_from("'\\$\"%;"))
 property_test = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def quote_by_libpq(text):
-    connection.ensure_connection()
-    return Transformer.from_context(connection.connection).as_literal(text)
-
-
 @property_test
 @given(texts)
-def test_any_text_is_quoted_as_by_libpq(text):
-    assert quote_long(text) == quote_by_libpq(text)
+def test_any_text_arrives_as_it_was_sent(text):
+    [sent] = send(TEXT.call([text]))
+
+    assert sent.rows == [(text,)]
 
 
 @property_test
@@ -49,9 +44,3 @@ def test_text_that_cannot_be_stored_fails_whatever_its_length(text):
         errors.append((type(raised.value), str(raised.value).partition(":")[0]))
 
     assert errors[0] == errors[1]
-
-
-def test_connections_use_the_encoding_that_quoting_relies_on():
-    connection.ensure_connection()
-
-    assert connection.connection.pgconn.parameter_status(b"client_encoding") == b"UTF8"

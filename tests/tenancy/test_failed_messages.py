@@ -1,0 +1,82 @@
+"""A message that fails, or whose connection ends, leaves nothing for the next one."""
+
+import os
+
+import psycopg
+import pytest
+from django.db import DataError, OperationalError, connection
+from psycopg import errors
+
+from commerce.tenancy.scope import account_scope
+from commerce.tenancy.statements import Prepared, post, send
+from tests.tenancy.test_messages import HALF, NAME, RENAME
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SLEEP = Prepared("SELECT pg_sleep(%s)", reads=True)
+LARGE = Prepared("SELECT repeat(%s, 1000000)", reads=True)
+
+
+def end_own_connection():
+    with psycopg.connect(os.environ["TEST_DATABASE_SUPERUSER_URL"]) as superuser:
+        superuser.execute("SELECT pg_terminate_backend(%s)", [connection.connection.pgconn.backend_pid])
+
+
+def test_scope_goes_on_after_a_failed_read(shop):
+    with account_scope(shop.id):
+        with pytest.raises(DataError):
+            send(NAME.call([shop.id]), HALF.call([0]), NAME.call([shop.id]))
+        [named] = send(RENAME.call({"account": shop.id, "name": "A"}))
+
+    assert named.rows == [("AA",)]
+
+
+def test_error_is_that_of_the_part_that_failed(shop):
+    with pytest.raises(DataError) as raised, account_scope(shop.id):
+        send(RENAME.call({"account": shop.id, "name": "A"}), HALF.call([0]), NAME.call([shop.id]))
+
+    assert isinstance(raised.value.__cause__, errors.DivisionByZero)
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
+
+
+def test_large_messages_and_results_are_sent_and_read_at_once(shop):
+    with account_scope(shop.id):
+        results = send(*[LARGE.call(["x" * number]) for number in range(1, 20)])
+
+    assert [len(result.rows[0][0]) for result in results] == [number * 1_000_000 for number in range(1, 20)]
+
+
+def test_long_values_and_long_results_do_not_wait_for_each_other():
+    echo = Prepared("SELECT %s::text", reads=True)
+
+    results = send(*[echo.call(["x" * 5_000_000])] * 10)
+
+    assert [len(result.rows[0][0]) for result in results] == [5_000_000] * 10
+
+
+def test_lost_connection_is_told_and_replaced(shop):
+    def fail():
+        with account_scope(shop.id):
+            post(RENAME.call({"account": shop.id, "name": "A"}))
+            send(NAME.call([shop.id]))
+            end_own_connection()
+            send(NAME.call([shop.id]))
+
+    with pytest.raises(OperationalError, match="closed the connection|terminating connection"):
+        fail()
+
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
+
+
+def test_statement_that_is_cancelled_leaves_the_connection_usable(shop):
+    with account_scope(shop.id):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 50")
+        with pytest.raises(OperationalError, match="statement timeout"):
+            send(SLEEP.call([60]))
+        connection.set_rollback(True)
+
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
