@@ -63,7 +63,7 @@ def test_lost_connection_is_told_and_replaced(shop):
             end_own_connection()
             send(NAME.call([shop.id]))
 
-    with pytest.raises(OperationalError, match="closed the connection|terminating connection"):
+    with pytest.raises(OperationalError, match=r"closed the connection|terminating connection"):
         fail()
 
     with account_scope(shop.id):
