@@ -5,10 +5,10 @@ from django.db.models import Q
 
 from commerce.sizes import KIB, at_most_bytes
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountOwnedPart
 
 
-class Cart(AccountOwned):
+class Cart(AccountOwnedPart):
     """A long-lived cart, addressed by its token. It stores prices, but no totals, and never holds stock."""
 
     class Status(models.TextChoices):
@@ -33,7 +33,7 @@ class Cart(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "carts"
         constraints = [
             models.UniqueConstraint(fields=["account", "token"], name="carts_token"),
@@ -66,7 +66,7 @@ class Cart(AccountOwned):
         return self.Status.EXPIRED.value if is_expired else self.status
 
 
-class CartLineItem(AccountOwned):
+class CartLineItem(AccountOwnedPart):
     """A variant in a cart, with a snapshot of its price. Equal variants with equal attributes share a line."""
 
     cart = AccountForeignKey(Cart, related_name="line_items")
@@ -81,7 +81,7 @@ class CartLineItem(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "cart_line_items"
         constraints = [
             # Of the hash, because attributes may be longer than the entry of an index (2.7 KB).

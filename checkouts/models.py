@@ -15,12 +15,12 @@ from commerce.prefixes import prefix_index
 from commerce.sizes import KIB, at_most_bytes
 from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountOwnedPart
 
 from .phases import OPEN_PHASES, Phase
 
 
-class Checkout(Totals, AccountOwned):
+class Checkout(Totals, AccountOwnedPart):
     """A short-lived session that freezes a cart, holds its stock and results in at most one order."""
 
     token = models.CharField(max_length=64)
@@ -86,7 +86,7 @@ class Checkout(Totals, AccountOwned):
     # Read only when it is completed.
     own_settings: str | None
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "checkouts"
         constraints = [
             models.UniqueConstraint(fields=["account", "token"], name="checkouts_token"),
@@ -145,12 +145,12 @@ def pick_listed_cents(line: PricedLine, *, prices_include_tax: bool) -> int:
     return line.line_total_with_tax_cents if prices_include_tax else line.line_total_without_tax_cents
 
 
-class CheckoutLineItem(FrozenLine, AccountOwned):
+class CheckoutLineItem(FrozenLine, AccountOwnedPart):
     """A line of the cart as it was when the checkout began. Only its share of the discounts changes later."""
 
     checkout = AccountForeignKey(Checkout, related_name="line_items")
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "checkout_line_items"
         constraints = [
             models.UniqueConstraint(
@@ -164,7 +164,7 @@ class CheckoutLineItem(FrozenLine, AccountOwned):
         return pick_listed_cents(self, prices_include_tax=checkout.prices_include_tax)
 
 
-class CheckoutPaymentAttempt(AccountOwned):
+class CheckoutPaymentAttempt(AccountOwnedPart):
     """One attempt to pay a checkout."""
 
     class Status(models.TextChoices):
@@ -198,7 +198,7 @@ class CheckoutPaymentAttempt(AccountOwned):
     refunded_at = models.DateTimeField(null=True)
     refund_reference = models.CharField(max_length=255, null=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "checkout_payment_attempts"
         constraints = [
             models.CheckConstraint(condition=Q(amount_cents__gte=0), name="checkout_payment_attempts_amount"),

@@ -2,7 +2,7 @@ from django.db import models
 from django.utils.translation import gettext as _
 
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountOwned, AccountOwnedPart
 
 
 class Location(AccountOwned):
@@ -23,7 +23,7 @@ class Location(AccountOwned):
         return self.name
 
 
-class InventoryLevel(AccountOwned):
+class InventoryLevel(AccountOwnedPart):
     """Units of a variant at a location: how many are on hand, reserved by checkouts, and committed to orders."""
 
     location = AccountForeignKey(Location, related_name="+")
@@ -36,7 +36,7 @@ class InventoryLevel(AccountOwned):
     allow_backorder = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "inventory_levels"
         constraints = [
             models.UniqueConstraint(fields=["account", "location", "variant"], name="inventory_levels_place"),
@@ -65,7 +65,7 @@ class InventoryLevel(AccountOwned):
         return on_hand >= (0 if self.allow_backorder else self.reserved + self.committed)
 
 
-class Reservation(AccountOwned):
+class Reservation(AccountOwnedPart):
     """Units held by a checkout, and by its order once it is completed."""
 
     class Status(models.TextChoices):
@@ -82,7 +82,7 @@ class Reservation(AccountOwned):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "inventory_reservations"
         constraints = [
             # A checkout that releases its units and reserves again reuses its row.

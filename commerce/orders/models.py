@@ -8,7 +8,7 @@ from commerce.payments.connectors import has_gateway
 from commerce.prefixes import prefix_index
 from commerce.snapshots import snapshot, snapshots
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountOwned, AccountOwnedPart
 
 from .conditions import TO_FULFIL, TO_PAY, TO_REFUND
 from .snapshots import AppliedCode, AutomaticDiscount, PickupPointSnapshot, ShippingSnapshot, VatSnapshot
@@ -81,7 +81,7 @@ class NextOrderNumber(Func):
     output_field = models.BigIntegerField()
 
 
-class Order(Totals, AccountOwned):
+class Order(Totals, AccountOwnedPart):
     """A purchase, frozen at completion."""
 
     class Status(models.TextChoices):
@@ -140,7 +140,7 @@ class Order(Totals, AccountOwned):
     fulfilled_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "orders"
         constraints = [
             models.UniqueConstraint(fields=["account", "number"], name="orders_number"),
@@ -247,10 +247,10 @@ def line_constraints(table: str) -> list[models.CheckConstraint]:
     ]
 
 
-class OrderLineItem(FrozenLine, AccountOwned):
+class OrderLineItem(FrozenLine, AccountOwnedPart):
     order = AccountForeignKey(Order, related_name="line_items")
 
-    class Meta(AccountOwned.Meta):
+    class Meta(AccountOwnedPart.Meta):
         db_table = "order_line_items"
         constraints = [
             models.UniqueConstraint(

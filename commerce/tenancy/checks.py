@@ -7,7 +7,7 @@ from django.core import checks
 from django.db import connections, models
 
 from .fields import AccountForeignKey
-from .models import AccountManager, AccountOwned
+from .models import AccountManager, AccountOwned, AccountOwnedPart
 from .roles import bypass_reasons
 
 
@@ -51,4 +51,14 @@ def _check_model(model: type[AccountOwned]) -> list[checks.CheckMessage]:
         and isinstance(field.related_model, type)
         and issubclass(field.related_model, AccountOwned)
     ]
+    if issubclass(model, AccountOwnedPart) and not any(
+        isinstance(field, AccountForeignKey) and not field.null for field in model._meta.local_fields
+    ):
+        messages.append(
+            checks.Error(
+                "Without an AccountForeignKey that is never null, it must derive from AccountOwned.",
+                obj=model,
+                id="tenancy.E004",
+            )
+        )
     return messages

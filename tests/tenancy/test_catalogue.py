@@ -61,7 +61,7 @@ def test_catalogue_every_model_is_account_owned_or_listed():
             CREATE UNIQUE INDEX by_id ON markets (id);
             ALTER TABLE carts ADD FOREIGN KEY (market_id) REFERENCES markets (id)
             """,
-            "carts: it has references without the account: ",
+            "carts: its references without another row of the account are ",
         ),
         (
             """

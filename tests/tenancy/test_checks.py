@@ -8,7 +8,7 @@ from carts.models import Cart
 from commerce.tenancy.checks import _check_model as messages_of
 from commerce.tenancy.checks import check_account_owned_models
 from commerce.tenancy.fields import AccountForeignKey
-from commerce.tenancy.models import AccountOwned
+from commerce.tenancy.models import AccountOwned, AccountOwnedPart
 
 
 def ids(model):
@@ -51,3 +51,14 @@ def test_model_with_a_plain_reference_is_found():
             app_label = "carts"
 
     assert ids(Note) == ["tenancy.E003"]
+
+
+@isolate_apps("carts")
+def test_part_that_may_have_no_reference_is_found():
+    class Note(AccountOwnedPart):
+        cart = AccountForeignKey(Cart, null=True)
+
+        class Meta(AccountOwnedPart.Meta):
+            app_label = "carts"
+
+    assert ids(Note) == ["tenancy.E004"]

@@ -1,0 +1,24 @@
+import commerce.tenancy.scope
+import django.db.models.deletion
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('accounts', '0011_language'),
+        ('orders', '0009_due_orders'),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name='order',
+            name='account',
+            field=models.ForeignKey(db_constraint=False, db_index=False, default=commerce.tenancy.scope.current_account_id, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.account'),
+        ),
+        migrations.AlterField(
+            model_name='orderlineitem',
+            name='account',
+            field=models.ForeignKey(db_constraint=False, db_index=False, default=commerce.tenancy.scope.current_account_id, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.account'),
+        ),
+    ]
