@@ -35,11 +35,12 @@ class _Buffer(LimitedStringIO):
 
 
 class _Context(RenderContext):
-    __slots__ = ("_locals_size",)
+    __slots__ = ("_locals_size", "_sizes")
 
     def __init__(self, template: BoundTemplate, **options: Any) -> None:
         super().__init__(template, **options)
         self.scope = _Names(*self.scope._maps)  # noqa: SLF001  it has no other way to tell
+        self._sizes: dict[str, int] = {}
         self._locals_size = 0
 
     def get(self, path: list[object], *, token: Token | None, default: object = UNDEFINED) -> object:
@@ -54,8 +55,11 @@ class _Context(RenderContext):
         return found
 
     def assign(self, key: str, val: Any) -> None:
-        self._locals_size += getsizeof(val, 1) - (getsizeof(self.locals[key], 1) if key in self.locals else 0)
         self.locals[key] = val
+        # As counted before, not as it is now: a text grows when a filter has it encoded, as `date` does with a format.
+        replaced = self._sizes.get(key, 0)
+        self._sizes[key] = getsizeof(val, 1)
+        self._locals_size += self._sizes[key] - replaced
         if self._locals_size > MAX_LOCAL_NAMESPACE_BYTES:
             raise LocalNamespaceLimitError("local namespace limit reached", token=None)
 
