@@ -1,15 +1,16 @@
 """A message that fails, or whose connection ends, leaves nothing for the next one."""
 
 import os
+from contextlib import suppress
 
 import psycopg
 import pytest
 from django.db import DataError, OperationalError, connection
-from psycopg import errors
+from psycopg import errors, generators
 
 from commerce.tenancy.scope import account_scope
 from commerce.tenancy.statements import Prepared, post, send
-from tests.tenancy.test_messages import HALF, NAME, RENAME
+from tests.tenancy.test_messages import HALF, NAME, RENAME, SETTING
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,5 +79,65 @@ def test_statement_that_is_cancelled_leaves_the_connection_usable(shop):
             send(SLEEP.call([60]))
         connection.set_rollback(True)
 
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
+
+
+class Interrupted(Exception):
+    """Such as a time limit that a signal handler enforces."""
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Run something whose message is interrupted once it has been sent."""
+
+    def send_and_raise(pgconn):
+        yield from send_all(pgconn)
+        raise Interrupted
+
+    def run(work):
+        with monkeypatch.context() as patch:
+            patch.setattr(generators, "send", send_and_raise)
+            work()
+
+    send_all = generators.send
+    return run
+
+
+def test_results_of_an_interrupted_message_are_not_read_by_the_next_account(shop, other_shop, interrupt):
+    def go_on_after_an_interruption():
+        with account_scope(shop.id):
+            send(SETTING.call())
+            with suppress(Interrupted):
+                interrupt(lambda: send(SETTING.call()))
+            send(SETTING.call())
+
+    with pytest.raises(OperationalError, match="the connection is closed"):
+        go_on_after_an_interruption()
+
+    with account_scope(other_shop.id):
+        assert send(SETTING.call())[0].rows == [(str(other_shop.id),)]
+
+
+@pytest.mark.parametrize("by_cursor", [False, True])
+def test_handler_of_an_interruption_reads_nothing_of_its_message(shop, interrupt, by_cursor):
+    def handle():
+        if by_cursor:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT %s::text", ["own"])
+        else:
+            send(NAME.call([shop.id]))
+
+    def fail():
+        with account_scope(shop.id):
+            send(SETTING.call())
+            try:
+                interrupt(lambda: send(SETTING.call()))
+            except Interrupted:
+                # The error keeps what was interrupted alive.
+                handle()
+
+    with pytest.raises(OperationalError, match="the connection is closed"):
+        fail()
     with account_scope(shop.id):
         assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]

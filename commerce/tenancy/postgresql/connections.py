@@ -1,7 +1,6 @@
 """psycopg's connection and cursor, with fewer round trips: docs/decisions/0011."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, cast
 
@@ -10,7 +9,7 @@ from django.db.backends.postgresql import base
 from psycopg import errors, generators
 from psycopg.abc import Buffer, PQGen, Query
 from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
-from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.pq import ExecStatus, Format, PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from commerce.tenancy.statements import Call, Message, Prepared, Result, plans_anew
@@ -105,6 +104,7 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def _start_query(self) -> PQGen[None]:
         """Called before everything else that a cursor sends."""
+        self._require_idle()
         if self._posted:
             yield from self.run_gen([])
         elif opening := self._take_opening():
@@ -222,7 +222,7 @@ class ScopedConnection(psycopg.Connection[Any]):
 
     def _exchange(self, parts: Sequence[Part]) -> PQGen[list[PGresult]]:
         """Send the parts in one message. Raises if one of them fails, which undoes all of them."""
-        self._check_connection_ok()
+        self._require_idle()
         self.pgconn.enter_pipeline_mode()
         try:
             for send in parts:
@@ -231,14 +231,25 @@ class ScopedConnection(psycopg.Connection[Any]):
             yield from generators.send(self.pgconn)
             results = yield from self._fetch()
         finally:
-            # A connection that was lost, or has more to read after an interruption, can't leave the mode, and is closed by
-            # whoever uses it next.
-            with suppress(psycopg.OperationalError):
-                self.pgconn.exit_pipeline_mode()
+            self._leave_message()
         for result in results:
             if result.status in _FAILED:
                 raise errors.error_from_result(result, encoding=self.pgconn._encoding)  # noqa: SLF001
         return results
+
+    def _leave_message(self) -> None:
+        try:
+            self.pgconn.exit_pipeline_mode()
+        except psycopg.OperationalError:
+            # It was lost, or an exception came while it waited. What comes next would read the rest of the results as its
+            # own, even for another account.
+            self.pgconn.finish()
+
+    def _require_idle(self) -> None:
+        """Raise `OperationalError` if the connection is closed, or an exception has left a message unread."""
+        if self.pgconn.pipeline_status != PipelineStatus.OFF:
+            self._leave_message()
+        self._check_connection_ok()
 
     def _fetch(self) -> PQGen[list[PGresult]]:
         """Read the results of all parts, up to the end of the message. Raises if the connection ends before."""
