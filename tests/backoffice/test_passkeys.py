@@ -1,5 +1,7 @@
 """A passkey as the second step, in a real browser with a virtual authenticator."""
 
+import time
+
 import pytest
 from playwright.sync_api import expect
 
@@ -23,6 +25,12 @@ def log_in(page, username):
     page.get_by_role("button", name="Log in").click()
 
 
+def arrive_late(route):
+    """Let a file arrive so late that a button would be pressed before it, if the page didn't wait for it."""
+    time.sleep(1)
+    route.continue_()
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("here")
 def test_passkey_is_added_and_asked_for(shop, page):
@@ -40,6 +48,7 @@ def test_passkey_is_added_and_asked_for(shop, page):
         "automaticPresenceSimulation": True,
     }
     session.send("WebAuthn.addVirtualAuthenticator", {"options": authenticator})
+    page.route("**/passkeys/texts/", arrive_late)
 
     page.goto("/backoffice/security/")
     log_in(page, user.username)
