@@ -85,6 +85,7 @@ class Checkout(Totals, AccountOwnedPart):
     may_have_automatic_discounts: bool = True
     # Read only when it is completed.
     own_settings: str | None
+    next_order_id: int
 
     class Meta(AccountOwnedPart.Meta):
         db_table = "checkouts"

@@ -14,6 +14,7 @@ from commerce.arrays import IsAnyOf
 from commerce.configuration.queries import own_settings_sql
 from commerce.errors import NotFound
 from commerce.orders.models import Order
+from commerce.orders.placement import NEXT_ID
 from commerce.payments.connectors import has_gateway
 from commerce.queries import get_or_not_found
 from commerce.tenancy.instances import Columns
@@ -37,7 +38,11 @@ _COLUMNS = Columns(Checkout, "k", _FURTHER)
 _COLUMNS_TO_CHANGE = Columns(
     Checkout, "k", _FURTHER | {"may_have_automatic_discounts": may_have_automatic_sql("k.account_id")}
 )
-_COLUMNS_TO_COMPLETE = Columns(Checkout, "k", _FURTHER | {"own_settings": own_settings_sql("k.account_id")})
+_COLUMNS_TO_COMPLETE = Columns(
+    Checkout,
+    "k",
+    _FURTHER | {"own_settings": own_settings_sql("k.account_id"), "next_order_id": NEXT_ID},
+)
 _OWN_COLUMNS = Columns(Checkout, "k")
 _LINE_COLUMNS = Columns(CheckoutLineItem, "l")
 _ATTEMPT_COLUMNS = Columns(CheckoutPaymentAttempt, "a")
@@ -152,7 +157,7 @@ def read_checkouts(found: Result) -> list[Checkout]:
 def lock_and_convert_cart(token: str, *, now: datetime) -> LoadedCheckout:
     """Like `lock_checkout`, and mark the cart as ordered, which locks it before the checkout.
 
-    The checkout has its account's `own_settings` too. The caller rolls the mark back if the checkout isn't completed. Of a
+    The checkout has its account's `own_settings` too, and the `next_order_id`. The caller rolls the mark back if the checkout isn't completed. Of a
     completed one, the order's token may be missing.
     """
     found = convert_cart(_CONVERT_AND_LOCK, then_locks=Resource.CHECKOUT, now=now, token=token)

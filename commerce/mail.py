@@ -15,6 +15,7 @@ from django.conf import settings
 
 from commerce.outbox.operations import enqueue
 from commerce.principal import Holder
+from commerce.tenancy.instances import LateText
 
 SEND_EMAIL = "send_email"
 
@@ -57,11 +58,12 @@ def enqueue_email(
     idempotency_key: str,
     now: datetime,
     locale: str | None = None,
+    late: LateText | None = None,
 ) -> None:
     """Enqueue an email, to be sent once the caller's transaction has committed.
 
     Without a locale, the customer's is used, or else the account's. A customer who has switched this kind of email off
-    doesn't get it. A repeated idempotency key sends no second email.
+    doesn't get it. A repeated idempotency key sends no second email. `late` is put into the variables.
     """
     payload: dict[str, object] = {
         "template_key": kind.key,
@@ -73,7 +75,13 @@ def enqueue_email(
     }
     if locale is not None:
         payload["locale"] = locale
-    enqueue(task_name=SEND_EMAIL, payload=payload, idempotency_key=idempotency_key, now=now)
+    enqueue(
+        task_name=SEND_EMAIL,
+        payload=payload,
+        idempotency_key=idempotency_key,
+        now=now,
+        late=None if late is None else late.within("ctx"),
+    )
 
 
 def email_folders() -> dict[str, Path]:

@@ -22,7 +22,7 @@ from commerce.inventory.reservations import commit
 from commerce.orders.models import Order
 from commerce.orders.notifications import enqueue_confirmation
 from commerce.orders.operations import make_event_data as make_order_event_data
-from commerce.orders.placement import FrozenLines, place_order
+from commerce.orders.placement import FrozenLines, number_of, place_order
 from commerce.rest.errors import IdempotencyKeyReused
 from commerce.tenancy.instances import post_columns
 
@@ -83,14 +83,15 @@ def complete_checkout(
     # Charged after the order has a number, but locked before: the order counter is the last lock.
     lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
-    # Late, because numbering the order locks the account's counter until the commit.
+    # Everything from here to the commit is one message (unless gift cards are charged), because numbering the order locks
+    # the account's counter until the commit.
     order = _place_order(checkout, customer_id, now=now)
     redemptions = redeem_holds(checkout, order, now=now)
     _save_completed(checkout, order, now=now)
     occurrences = [*redemptions, ("checkout.completed", _make_event_data(checkout, order))]
     if order.payment_status == Order.PaymentStatus.PAID:
-        occurrences.append(("order.paid", make_order_event_data(order)))
-    publish_many(occurrences=occurrences, now=now)
+        occurrences.append(("order.paid", make_order_event_data(order, has_number=False)))
+    publish_many(occurrences=occurrences, now=now, late=number_of(order, "order_number"))
     # Only enqueued, so that a slow email provider delays no order.
     shown = {
         "name": checkout.seller_name,
@@ -142,6 +143,7 @@ def _record_purchase(checkout: Checkout, *, now: datetime) -> int:
 
 def _place_order(checkout: Checkout, customer_id: int, *, now: datetime) -> Order:
     return place_order(
+        order_id=checkout.next_order_id,
         customer_id=customer_id,
         # Without a gateway, a confirmed payment means that the money comes on or after delivery.
         is_paid=checkout.amount_due_cents == 0 or is_at_gateway(checkout),
@@ -169,7 +171,8 @@ def _make_event_data(checkout: Checkout, order: Order) -> dict[str, object]:
         "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
         "order_id": order.pk,
-        "order_number": order.number,
+        # As below, the order's number is put in when the event is stored.
+        "order_number": None,
         "cart_id": checkout.cart_id,
         "customer_id": order.customer_id,
         "email": order.email,

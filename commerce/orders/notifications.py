@@ -11,8 +11,10 @@ from commerce.mail import EmailKind, enqueue_email
 from commerce.payments.bank_account import find_bank_account
 from commerce.payments.connectors import BANK_TRANSFER
 from commerce.taxes.vat import VatNumber
+from commerce.tenancy.instances import LateText
 
 from .models import FrozenLine, Order
+from .placement import number_of
 from .shapes import shape_totals
 
 
@@ -37,30 +39,30 @@ def enqueue_confirmation(
     now: datetime,
 ) -> None:
     """Enqueue the confirmation, in the transaction that places the order. `own_settings` are those of its account."""
-    variables = _make_variables(order, lines)
+    variables = _make_variables(order, lines, number=None)
     variables["account"] = account
     if order.payment_method == BANK_TRANSFER.code and order.amount_due_cents:
         bank_account = find_bank_account(own_settings)
         variables["order"]["bank_account"] = None if bank_account is None else asdict(bank_account)
-    _enqueue(CONFIRMATION, order, variables, now=now)
+    _enqueue(CONFIRMATION, order, variables, now=now, late=number_of(order, "order", "number"))
 
 
 def enqueue_notice(kind: EmailKind[OrderVariables], order: Order, *, now: datetime) -> None:
     """Enqueue another email about an order, at most once for each kind."""
     lines = list(order.line_items.order_by("position"))
-    _enqueue(kind, order, _make_variables(order, lines), now=now)
+    _enqueue(kind, order, _make_variables(order, lines, number=str(order.number)), now=now)
 
 
-def _make_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables:
+def _make_variables(order: Order, lines: Sequence[FrozenLine], *, number: str | None) -> OrderVariables:
     """Return the variables of all order emails. Amounts are decimal strings of cents, as in the API."""
     vat = None
     if order.vat is not None:
         # With its prefix, which invoices must show under the reverse charge (Directive 2006/112/EC, articles 215 and 226).
-        number = VatNumber(order.vat.country_code, order.vat.number)
-        vat = {"number": str(number), "reverse_charge": order.vat.reverse_charge}
+        vat_number = VatNumber(order.vat.country_code, order.vat.number)
+        vat = {"number": str(vat_number), "reverse_charge": order.vat.reverse_charge}
     return {
         "order": {
-            "number": str(order.number),
+            "number": number,
             "placed_at": timestamp(order.placed_at),
             "currency": order.currency,
             "email": order.email,
@@ -95,7 +97,12 @@ def _make_variables(order: Order, lines: Sequence[FrozenLine]) -> OrderVariables
 
 
 def _enqueue(
-    kind: EmailKind[OrderVariables], order: Order, variables: OrderVariables, *, now: datetime
+    kind: EmailKind[OrderVariables],
+    order: Order,
+    variables: OrderVariables,
+    *,
+    now: datetime,
+    late: LateText | None = None,
 ) -> None:
     enqueue_email(
         kind,
@@ -107,4 +114,5 @@ def _enqueue(
         # By the token, so that an order gets an email of each kind once.
         idempotency_key=f"{kind.key}/{order.token}",
         now=now,
+        late=late,
     )

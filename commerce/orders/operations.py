@@ -131,11 +131,11 @@ def fulfill_order(
     return order
 
 
-def make_event_data(order: Order) -> dict[str, object]:
-    """The data of an order's events."""
+def make_event_data(order: Order, *, has_number: bool = True) -> dict[str, object]:
+    """The data of an order's events. While the order is placed, it has no number yet."""
     return {
         "order_id": order.pk,
-        "order_number": order.number,
+        "order_number": order.number if has_number else None,
         "checkout_id": order.checkout_id,
         "customer_id": order.customer_id,
         "currency": order.currency,

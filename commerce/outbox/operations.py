@@ -17,7 +17,7 @@ from commerce.outbox.handlers import tasks_to_forget
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
 from commerce.rest.logs import request_id
-from commerce.tenancy.instances import Columns, post_rows
+from commerce.tenancy.instances import Columns, LateText, post_rows
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
@@ -72,19 +72,29 @@ def enqueue(
     idempotency_key: str,
     now: datetime,
     payload_version: int = 1,
+    late: LateText | None = None,
 ) -> None:
     """Enqueue `task_name`, to be run once the caller's scope has committed.
 
     A repeated key makes no second dispatch. The key must be made by the product: those that clients choose belong
-    to `KeySpace.CALLER`.
+    to `KeySpace.CALLER`. `late` is put into the payload.
     """
     enqueue_many(
-        task_name=task_name, payloads={idempotency_key: payload}, now=now, payload_version=payload_version
+        task_name=task_name,
+        payloads={idempotency_key: payload},
+        now=now,
+        payload_version=payload_version,
+        late=late,
     )
 
 
 def enqueue_many(
-    *, task_name: str, payloads: dict[str, dict[str, Any]], now: datetime, payload_version: int = 1
+    *,
+    task_name: str,
+    payloads: dict[str, dict[str, Any]],
+    now: datetime,
+    payload_version: int = 1,
+    late: LateText | None = None,
 ) -> None:
     """Enqueue payloads by their idempotency keys, in one statement."""
     dispatches = [
@@ -99,7 +109,7 @@ def enqueue_many(
         for idempotency_key, payload in payloads.items()
     ]
     # A key that is taken is skipped by the database. A check beforehand would miss a concurrent request's row.
-    post_rows(dispatches, skips_conflicts=True)
+    post_rows(dispatches, skips_conflicts=True, late=None if late is None else late.within("payload"))
 
 
 def enqueue_held(

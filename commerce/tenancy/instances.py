@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection
@@ -127,19 +127,44 @@ def insert_row(row: AccountOwned) -> None:
     insert.fill_in(row, inserted.rows[0])
 
 
-def post_rows(rows: Sequence[AccountOwned], *, skips_conflicts: bool = False) -> None:
+class LateText(NamedTuple):
+    """A text that is put into the JSON of rows while they are inserted, since nobody knows it before.
+
+    Such as an order's number, which an earlier statement of the same message draws. The SELECT `sql` finds it, with `values`
+    as parameters. It replaces what is at `path`. Rows that have nothing there stay as they are.
+    """
+
+    path: tuple[str, ...]
+    sql: str
+    values: Sequence[Any]
+
+    def within(self, name: str) -> Self:
+        """The same text, for JSON that is a part of another, or for the column that contains the JSON."""
+        return self._replace(path=(name, *self.path))
+
+
+def post_rows(
+    rows: Sequence[AccountOwned], *, skips_conflicts: bool = False, late: LateText | None = None
+) -> None:
     """Insert rows of one model together with what is sent next (see `post`). Their ids stay unknown.
 
-    With `skips_conflicts`, rows that a unique constraint forbids are left out.
+    With `skips_conflicts`, rows that a unique constraint forbids are left out. The path of `late` begins with the column.
     """
     if rows:
-        insert, statement = _prepare_insert(type(rows[0]), skips_conflicts=skips_conflicts)
-        post(statement.call([insert.encoder.encode(rows)]))
+        place, values = (None, []) if late is None else ((late.path, late.sql), late.values)
+        insert, statement = _prepare_insert(type(rows[0]), place, skips_conflicts=skips_conflicts)
+        post(statement.call([*values, insert.encoder.encode(rows)]))
 
 
 @cache
-def _prepare_insert(model: type[AccountOwned], *, skips_conflicts: bool = False) -> tuple[Insert, Prepared]:
-    insert = compose_insert(model)
+def _prepare_insert(
+    model: type[AccountOwned], late: tuple[tuple[str, ...], str] | None, *, skips_conflicts: bool
+) -> tuple[Insert, Prepared]:
+    given = {}
+    if late is not None:
+        (column, *path), sql = late
+        given[column] = f"jsonb_set({column}, '{{{','.join(path)}}}', to_jsonb(({sql})), false)"
+    insert = compose_insert(model, given=given)
     conflicts = "ON CONFLICT DO NOTHING" if skips_conflicts else ""
     return insert, Prepared(f"{insert.text} {conflicts} RETURNING {insert.returned}")
 
@@ -184,14 +209,20 @@ def _prepare_family(
 
 
 def compose_insert(
-    model: type[AccountOwned], *, given: Mapping[str, str] = {}, beside: str | None = None
+    model: type[AccountOwned],
+    *,
+    given: Mapping[str, str] = {},
+    beside: str | None = None,
+    has_id: bool = False,
 ) -> Insert:
-    """Compose the statement that inserts rows.
+    """Compose the statement that inserts rows. With `has_id`, they bring their ids.
 
     Columns in `given` get an SQL expression, which may refer to the one-row table `beside`.
     """
     fields = model._meta.concrete_fields
-    filled = [field for field in fields if field.primary_key or _is_filled_by_database(field)]
+    filled = [
+        field for field in fields if _is_filled_by_database(field) or (field.primary_key and not has_id)
+    ]
     written = [field for field in fields if field not in filled]
     columns = ", ".join(str(field.column) for field in written)
     values = ", ".join(given.get(str(field.column), str(field.column)) for field in written)
