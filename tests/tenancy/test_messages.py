@@ -38,10 +38,12 @@ VALUES = Prepared(
 )
 
 
-_PARSE = re.compile(r'"(?P<name>[^"]*)" "(?P<sql>.*)" (?P<types>\d+)')
-_BIND = re.compile(r'"" "(?P<name>[^"]*)" 0 \d+(?P<values>.*) 1 0$')
+# Texts may have several lines.
+_LINES = re.compile(r"\n(?=[-\d]+ [:.\d]+\t[FB]\t)")
+_PARSE = re.compile(r'"(?P<name>[^"]*)" "(?P<sql>.*)" (?P<types>\d+)', re.DOTALL)
+_BIND = re.compile(r'"" "(?P<name>[^"]*)" 0 \d+(?P<values>.*) 1 0$', re.DOTALL)
 # With its length; -1 is NULL.
-_VALUE = re.compile(r" (?:-1|\d+ '(.*?)')(?= )")
+_VALUE = re.compile(r" (?:-1|\d+ '(.*?)')(?= )", re.DOTALL)
 
 
 @contextmanager
@@ -58,13 +60,13 @@ def messages() -> Iterator[list[str]]:
         yield sent
         libpq.untrace()
         trace.seek(0)
-        sent += _read_messages(trace)
+        sent += _read_messages(_LINES.split(trace.read()))
 
 
-def _read_messages(trace):
+def _read_messages(lines):
     parts, parsed = [], None
-    for line in trace:
-        _, sender, _, kind, *rest = [*line.rstrip("\n").split("\t"), "", "", ""]
+    for line in lines:
+        _, sender, _, kind, *rest = [*line.rstrip("\n").split("\t"), "", "", "", ""]
         text = rest[0].strip()
         if sender != "F":
             continue
