@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import psycopg
 import pytest
-from django.db import DataError, OperationalError, connection
+from django.db import DataError, NotSupportedError, OperationalError, connection
 from psycopg import errors, generators
 
 from commerce.tenancy.scope import account_scope
@@ -81,6 +81,84 @@ def test_statement_that_is_cancelled_leaves_the_connection_usable(shop):
 
     with account_scope(shop.id):
         assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
+
+
+@pytest.fixture
+def colours(shop):
+    """A table with one row, `(7,)`, and a superuser's connection to change it, as migrations do while processes serve."""
+    target = {"dbname": connection.settings_dict["NAME"], "autocommit": True}
+    with psycopg.connect(os.environ["TEST_DATABASE_SUPERUSER_URL"], **target) as superuser:
+        superuser.execute("CREATE TABLE colours (hue int); GRANT ALL ON colours TO PUBLIC")
+        superuser.execute("INSERT INTO colours VALUES (7)")
+        yield superuser
+        superuser.execute("DROP TABLE colours")
+
+
+def make_bigint(superuser):
+    superuser.execute("ALTER TABLE colours ALTER hue TYPE bigint")
+
+
+def deallocate(_superuser):
+    with connection.cursor() as cursor:
+        # Not those of psycopg, which wouldn't know.
+        cursor.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE 'commerce%'")
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DEALLOCATE {name}")
+
+
+HUE = Prepared("SELECT hue FROM colours", reads=True)
+DARKEN = Prepared("UPDATE colours SET hue = hue + 1 RETURNING hue")
+
+
+@pytest.mark.parametrize("change", [make_bigint, deallocate])
+def test_statement_that_a_migration_made_stale_is_prepared_again(shop, colours, change):
+    def read():
+        with account_scope(shop.id):
+            return send(HUE.call(), NAME.call([shop.id]))[0].rows
+
+    def write():
+        with account_scope(shop.id):
+            return send(DARKEN.call())[0].rows
+
+    assert (read(), write()) == ([(7,)], [(8,)])
+
+    change(colours)
+
+    assert (read(), write(), read()) == ([(8,)], [(9,)], [(9,)])
+
+
+@pytest.mark.parametrize("change", [make_bigint, deallocate])
+def test_stale_write_is_sent_again_with_what_was_posted(shop, colours, change):
+    def write():
+        with account_scope(shop.id):
+            post(RENAME.call({"account": shop.id, "name": "A"}))
+            hues = send(DARKEN.call())[0].rows
+            return hues, send(NAME.call([shop.id]))[0].rows
+
+    assert write() == ([(8,)], [("A",)])
+
+    change(colours)
+
+    assert write() == ([(9,)], [("A",)])
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("A",)]
+
+
+def test_stale_statement_in_the_middle_of_a_transaction_fails_it_once(shop, colours):
+    def write():
+        with account_scope(shop.id):
+            send(RENAME.call({"account": shop.id, "name": "A"}))
+            return send(DARKEN.call())[0].rows
+
+    with account_scope(shop.id):
+        send(DARKEN.call())
+    make_bigint(colours)
+
+    with pytest.raises(NotSupportedError):
+        write()
+    with account_scope(shop.id):
+        assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
+    assert write() == [(9,)]
 
 
 class Interrupted(Exception):

@@ -16,6 +16,9 @@ from commerce.tenancy.statements import Call, Message, Prepared, Result, plans_a
 
 _FAILED = {ExecStatus.FATAL_ERROR, ExecStatus.NONFATAL_ERROR, ExecStatus.BAD_RESPONSE}
 
+# What a prepared statement fails with for ever: a migration has changed the type of a column that it returns, or something
+# else has deallocated it.
+_STALE = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 
 _TIMES = cast(
     "type[Loader]", psycopg.adapters.get_loader(psycopg.postgres.types["timestamptz"].oid, Format.TEXT)
@@ -174,6 +177,24 @@ class ScopedConnection(psycopg.Connection[Any]):
         written = [(statement, self._write(statement, values)) for statement, values in calls]
         posted, self._posted = self._posted, []
         written = [*posted, *written]
+        has_to_begin, is_first = self._has_to_begin, not self.is_in_transaction
+        try:
+            results = yield from self._run_written(written, last)
+        except _STALE:
+            self.forget_statements()
+            # Nothing else of the transaction has been sent, so all of it can be sent again.
+            if not is_first:
+                raise
+            if self.is_in_transaction:
+                yield from self._exchange(self._texts([b"ROLLBACK"]))
+            self._has_to_begin = has_to_begin
+            results = yield from self._run_written(written, last)
+        return results[len(posted) : len(written)]
+
+    def _run_written(
+        self, written: Sequence[tuple[Prepared, Sequence[Buffer | None]]], last: Sequence[bytes]
+    ) -> PQGen[list[PGresult]]:
+        """Run statements with their parameters, and then texts. Return the results of both."""
         new = self._name_new(statement for statement, _ in written)
         is_reading = self._has_to_begin and all(statement.reads for statement, _ in written)
         opening = [b"BEGIN", *self._settings] if is_reading else self._take_opening()
@@ -181,7 +202,7 @@ class ScopedConnection(psycopg.Connection[Any]):
             partial(self.pgconn.send_prepare, name, statement.sql) for statement, name in new.items()
         ]
         parts += self._texts(opening)
-        results_before = len(parts) + len(posted)
+        results_before = len(parts)
         names = self._names | new if new else self._names
         parts += [
             partial(self.pgconn.send_query_prepared, names[statement], values)
@@ -194,7 +215,7 @@ class ScopedConnection(psycopg.Connection[Any]):
         else:
             results = yield from self._read(parts)
         self._names.update(new)
-        return results[results_before : results_before + len(calls)]
+        return results[results_before:]
 
     def _read(self, parts: Sequence[Part]) -> PQGen[list[PGresult]]:
         """Run a transaction that only reads. It ends with its message, whether it fails or not."""
