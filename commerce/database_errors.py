@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import psycopg
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 
 from commerce.errors import Busy, DatabaseUnreachable, Refusal, all_refusals, constraint_of
@@ -19,7 +20,7 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
         refusal_class = _map_constraints().get(constraint_of(exc))
         return refusal_class() if refusal_class else None
     # Before the next check, as a cancelled statement (57014) is of class 57 too.
-    if sqlstate in _TRANSIENT_SQLSTATES:
+    if sqlstate in _TRANSIENT_SQLSTATES or _is_stale(cause):
         return Busy()
     # Lost and failed connections have no SQLSTATE, or one of class 08 (connections), 57 (a server that shuts down) or
     # 53 (no connections left).
@@ -28,6 +29,17 @@ def refusal_from_database(exc: DatabaseError | InterfaceError) -> Refusal | None
     ):
         return DatabaseUnreachable()
     return None
+
+
+def _is_stale(cause: BaseException | None) -> bool:
+    """Whether a prepared statement failed because a migration has changed what it returns. It is prepared again next time.
+
+    PostgreSQL has no code of its own for that, and translates the message. The C function that reports it is always named.
+    """
+    return (
+        isinstance(cause, psycopg.errors.FeatureNotSupported)
+        and cause.diag.source_function == "RevalidateCachedQuery"
+    )
 
 
 # On the first use: every app's errors have been loaded by then (RestConfig.ready).

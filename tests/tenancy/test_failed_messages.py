@@ -8,6 +8,8 @@ import pytest
 from django.db import DataError, NotSupportedError, OperationalError, connection
 from psycopg import errors, generators
 
+from commerce.database_errors import refusal_from_database
+from commerce.errors import Busy
 from commerce.tenancy.scope import account_scope
 from commerce.tenancy.statements import Prepared, post, send
 from tests.tenancy.test_messages import HALF, NAME, RENAME, SETTING
@@ -154,11 +156,23 @@ def test_stale_statement_in_the_middle_of_a_transaction_fails_it_once(shop, colo
         send(DARKEN.call())
     make_bigint(colours)
 
-    with pytest.raises(NotSupportedError):
+    with pytest.raises(NotSupportedError) as refused:
         write()
+    # A client is told to send the request again.
+    assert isinstance(refusal_from_database(refused.value), Busy)
     with account_scope(shop.id):
         assert send(NAME.call([shop.id]))[0].rows == [("Germany",)]
     assert write() == [(9,)]
+
+
+def test_other_unsupported_statements_are_bugs(shop):
+    with (
+        pytest.raises(NotSupportedError) as refused,
+        account_scope(shop.id),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT count(*) FROM markets FOR UPDATE")
+    assert refusal_from_database(refused.value) is None
 
 
 class Interrupted(Exception):
