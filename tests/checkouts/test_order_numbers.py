@@ -11,7 +11,7 @@ from commerce.orders.models import Order, OrderCounter
 from commerce.outbox.models import OutboxDispatch
 from tests import factories
 from tests.problems import problem
-from tests.storefront import checkout_in
+from tests.storefront import checkout_in, take_step
 from tests.tenancy.test_messages import messages
 from tests.tenancy.test_timeouts import impatient  # noqa: F401  a fixture
 
@@ -44,17 +44,30 @@ def test_number_is_drawn_by_the_message_that_commits(shop, token):
     assert not any("INSERT INTO orders " in message for message in earlier)
 
 
-def test_events_and_email_have_the_number_of_the_order(shop, token):
+def test_events_and_email_have_the_number_of_the_order(shop):
+    rate = factories.make_rate(shop)
+    checkout = checkout_in("shipping", shop, (factories.make_variant(shop, stock=5), 1), rate=rate)
+    token = checkout["token"]
+    with shop.scope():
+        # It pays for everything, so that the order is paid at once.
+        card = factories.make_voucher(shop, balance_cents=int(checkout["totals"]["total_cents"]))
+    shop.storefront.post(f"checkouts/{token}/discount.json", {"code": card.code})
+    for phase in ("payment", "processing", "ready"):
+        take_step(phase, shop, token, rate=rate)
+
     assert complete(shop, token).status_code == 200
 
     with shop.scope():
         order = Order.objects.get()
-        events = dict(
-            Event.objects.filter(type__in=["checkout.completed", "order.paid"]).values_list("type", "data")
-        )
+        events = [(event.type, event.data.get("order_number")) for event in Event.objects.order_by("pk")]
         dispatch = OutboxDispatch.objects.get(target__task_name="send_email")
-    assert order.number == 1001
-    assert {data["order_number"] for data in events.values()} == {"1001"}
+    assert (order.number, order.payment_status) == (1001, "paid")
+    assert events[-4:] == [
+        ("voucher.redeemed", None),
+        ("voucher.depleted", None),
+        ("checkout.completed", "1001"),
+        ("order.paid", "1001"),
+    ]
     assert dispatch.payload["ctx"]["order"]["number"] == "1001"
 
 
