@@ -5,7 +5,7 @@ from django.db import DataError, connection, transaction
 
 from commerce.tenancy.scope import account_scope
 from commerce.tenancy.statements import post, send
-from tests.tenancy.test_messages import HALF, NAME, RENAME, messages, rows, setting  # noqa: F401  a fixture
+from tests.tenancy.test_messages import HALF, NAME, RENAME, SETTING, messages, rows, setting  # noqa: F401  a fixture
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -90,23 +90,24 @@ def test_value_that_cannot_be_encoded_is_refused_when_it_is_posted(shop, setting
         assert rows(NAME, [shop.id]) == [("A",)]
 
 
-def test_transaction_that_ends_by_another_error_is_rolled_back(shop, make_shop, setting, monkeypatch):  # noqa: F811
-    other = make_shop()
-
+@pytest.mark.parametrize("failing", [["_commit_gen"], ["_commit_gen", "_rollback_gen"]])
+def test_transaction_that_ends_by_another_error_is_rolled_back(shop, other_shop, monkeypatch, failing):
     def stop(*arguments, **options):
         raise KeyError
 
     def rename_in_vain(patch):
         with account_scope(shop.id):
             send(RENAME.call({"account": shop.id, "name": "A"}))
-            patch.setattr(type(connection.connection), "_commit_gen", stop)
+            for name in failing:
+                patch.setattr(type(connection.connection), name, stop)
 
     with account_scope(shop.id):
         before = rows(NAME, [shop.id])
     with monkeypatch.context() as patch, pytest.raises(KeyError):
         rename_in_vain(patch)
-    with account_scope(other.id):
-        send(RENAME.call({"account": other.id, "name": "B"}))
+    with account_scope(other_shop.id):
+        assert send(SETTING.call())[0].rows == [(str(other_shop.id),)]
+        assert send(RENAME.call({"account": other_shop.id, "name": "B"}))[0].rows == [("BB",)]
 
     with account_scope(shop.id):
         assert rows(NAME, [shop.id]) == before

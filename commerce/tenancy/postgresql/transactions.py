@@ -16,6 +16,9 @@ class TransactionBeginningWith(Atomic):
 
     def __enter__(self) -> None:
         wrapper = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+        # An exception came while the last transaction was ending, and Django would go on in it, for its account.
+        if not wrapper.get_autocommit():
+            wrapper.close()
         wrapper.next_settings = self._settings
         try:
             super().__enter__()
