@@ -241,4 +241,6 @@ def _load(found: Result, token: str, columns: Columns[Checkout] = _COLUMNS) -> L
     if not are_current:
         (reread,) = send(_LINES.call(_identify(token)))
         rows = reread.rows
+        # A discount may have been activated during the wait, too.
+        checkout.may_have_automatic_discounts = True
     return LoadedCheckout(checkout, _LINE_COLUMNS.read(rows))

@@ -11,7 +11,7 @@ from carts.operations import set_customer
 from checkouts.models import Checkout, CheckoutLineItem
 from checkouts.queries import get_checkout, lock_and_convert_cart, lock_checkout
 from tests import factories
-from tests.storefront import EMAIL, cart_with, checkout_in
+from tests.storefront import ADDRESS, EMAIL, cart_with, checkout_in, enter_checkout
 from tests.tenancy.watching import statements_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,6 +55,30 @@ def test_lines_that_change_while_the_lock_is_awaited_are_read_again(shop, lock):
     waiting.join()
 
     assert seen == [7]
+
+
+def test_discount_that_is_activated_while_the_lock_is_awaited_applies(shop):
+    token = enter_checkout(shop, (factories.make_variant(shop, price_cents=1000), 2))["token"]
+    answers = []
+
+    def send_address():
+        body = {"shipping_address": ADDRESS, "same_as_shipping": True}
+        try:
+            answers.append(shop.storefront.put(f"checkouts/{token}/address.json", body))
+        finally:
+            connections.close_all()
+
+    waiting = threading.Thread(target=send_address)
+    with shop.scope():
+        loaded = lock_checkout(token)
+        waiting.start()
+        wait_until_someone_waits()
+        factories.make_discount(shop)
+        # Another step of the same checkout, which may have seen the discount already.
+        Checkout.objects.filter(pk=loaded.checkout.pk).update(updated_at=timezone.now())
+    waiting.join()
+
+    assert [answer.json()["checkout"]["totals"]["discount_cents"] for answer in answers] == ["200"]
 
 
 def test_customer_who_is_set_while_the_cart_is_awaited_is_the_checkouts(shop):
