@@ -12,7 +12,7 @@ from carts.queries import LineRow, cart_query, read_cart
 from carts.totals import LinePrice
 from checkouts.errors import CartEmpty, CheckoutAlreadyPaid, MarketNotActive
 from checkouts.models import Checkout, CheckoutLineItem
-from checkouts.queries import LoadedCheckout, open_checkouts_query, read_checkouts
+from checkouts.queries import LoadedCheckout, load_open_checkouts, open_checkouts_query
 from commerce.configuration.queries import own_settings_sql, parse_settings
 from commerce.errors import NotFound
 from commerce.events.operations import publish
@@ -82,7 +82,7 @@ def create_checkout(*, cart_token: str, email: str, now: datetime) -> LoadedChec
         # Variants that were archived after they had been added to the cart.
         items = [{"variant_id": line.variant_id, "requested": line.quantity, "available": 0} for line in gone]
         raise InsufficientInventory(items=items)
-    older = _end_older_session(read_checkouts(older_found), now=now)
+    older = _end_older_session(load_open_checkouts(older_found), now=now)
     settings = parse_settings(vars(cart)["own_settings"])
     ttl_minutes = int(settings["commerce.checkout.session_ttl_minutes"])
     checkout = _make_checkout(cart, email=email, ttl_minutes=ttl_minutes, now=now)
