@@ -86,7 +86,7 @@ _LINES = Prepared(
 )
 # Constants, so that the plan may use the index of open checkouts.
 _OPEN = ", ".join(f"'{phase.value}'" for phase in OPEN_PHASES)
-# Only their ids, as most carts have none, and reading no row of many columns takes PostgreSQL nearly as long as reading one.
+# Only their ids: most carts have none, and PostgreSQL prepares to read all columns before it knows.
 _OPEN_OF_CART = Prepared(
     f"""
     SELECT k.id
@@ -158,8 +158,8 @@ def load_open_checkouts(found: Result) -> list[Checkout]:
 def lock_and_convert_cart(token: str, *, now: datetime) -> LoadedCheckout:
     """Like `lock_checkout`, and mark the cart as ordered, which locks it before the checkout.
 
-    The checkout has its account's `own_settings` too, and the `next_order_id`. The caller rolls the mark back if the checkout isn't completed. Of a
-    completed one, the order's token may be missing.
+    The checkout also has its account's `own_settings`, and an id for its order. The caller rolls the mark back if the
+    checkout isn't completed. Of a completed one, the order's token may be missing.
     """
     found = convert_cart(_CONVERT_AND_LOCK, then_locks=Resource.CHECKOUT, now=now, token=token)
     return _load(found, token, _COLUMNS_TO_COMPLETE)
@@ -242,6 +242,6 @@ def _load(found: Result, token: str, columns: Columns[Checkout] = _COLUMNS) -> L
     if not are_current:
         (reread,) = send(_LINES.call(_identify(token)))
         rows = reread.rows
-        # A discount may have been activated during the wait, too.
+        # A discount may have been activated during the wait as well.
         checkout.may_have_automatic_discounts = True
     return LoadedCheckout(checkout, _LINE_COLUMNS.read(rows))

@@ -83,8 +83,8 @@ def complete_checkout(
     # Charged after the order has a number, but locked before: the order counter is the last lock.
     lock_gift_cards(checkout)
     commit(checkout_id=checkout.pk)
-    # Everything from here to the commit is one message (unless gift cards are charged), because numbering the order locks
-    # the account's counter until the commit.
+    # Numbering the order locks the account's counter until the commit. So everything from here on is one message with it,
+    # unless gift cards are charged.
     order = _place_order(checkout, customer_id, now=now)
     redemptions = redeem_holds(checkout, order, now=now)
     _save_completed(checkout, order, now=now)
@@ -171,7 +171,7 @@ def _make_event_data(checkout: Checkout, order: Order) -> dict[str, object]:
         "checkout_id": checkout.pk,
         "checkout_token": checkout.token,
         "order_id": order.pk,
-        # As below, the order's number is put in when the event is stored.
+        # Put in when the event is stored.
         "order_number": None,
         "cart_id": checkout.cart_id,
         "customer_id": order.customer_id,

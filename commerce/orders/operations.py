@@ -132,7 +132,7 @@ def fulfill_order(
 
 
 def make_event_data(order: Order, *, has_number: bool = True) -> dict[str, object]:
-    """The data of an order's events. While the order is placed, it has no number yet."""
+    """The data of an order's events. `number_of` puts in the number of an order that is just being placed."""
     return {
         "order_id": order.pk,
         "order_number": order.number if has_number else None,

@@ -53,7 +53,7 @@ def place_order(
 ) -> Order:
     """Create an order and its lines from what its checkout has frozen. They are sent with the next message (see `post`).
 
-    The INSERT draws the order's number, which isn't known before: `number_of` puts it into what is stored after the order.
+    The INSERT draws the order's number. `number_of` puts it into what is stored after the order.
     """
     about_to_lock(Resource.ORDER_COUNTER)
     order = Order(
@@ -68,8 +68,8 @@ def place_order(
         discount_codes=[applied.mask() for applied in discount_codes],
         **frozen,
     )
-    # From the moment when this is run, the account's other completions wait for the end of the transaction. With everything
-    # that follows in the same message, they don't wait for Python.
+    # Once this has run, the account's other completions wait for the end of the transaction. What follows is in the same
+    # message, so that they don't wait for Python.
     post(lines.place_order.call([_INSERT.encoder.encode([order]), current_account_id(), checkout_id]))
     order._state.adding, order._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001  as after `save()`
     # Read from the database if somebody asks.
