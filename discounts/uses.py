@@ -11,7 +11,7 @@ from operator import attrgetter
 from commerce.customers.models import normalise_email
 from commerce.tenancy.locks import Resource, about_to_lock, lock
 from commerce.tenancy.scope import current_account_id
-from commerce.tenancy.statements import Prepared, post, send
+from commerce.tenancy.statements import Call, Prepared, post, send
 
 from .errors import DiscountExhausted
 from .models import Discount
@@ -157,13 +157,7 @@ def release_uses(*, checkout_ids: Sequence[int]) -> None:
 
 def redeem_uses(*, checkout_id: int, order_id: int, customer_id: int) -> None:
     """Enter the uses held by a checkout into the ledger for its order."""
-    which = {
-        "account_id": current_account_id(),
-        "checkout_id": checkout_id,
-        "order_id": order_id,
-        "customer_id": customer_id,
-    }
-    post(_REDEEM.call(which))
+    post(_compose(_REDEEM, checkout_id=checkout_id, order_id=order_id, customer_id=customer_id))
 
 
 def return_uses(*, order_id: int) -> None:
@@ -188,5 +182,9 @@ def _is_spent(discount: Discount) -> bool:
 
 def _execute(statement: Prepared, **parameters: object) -> int:
     """Execute a statement; return how many rows it wrote or locked."""
-    (result,) = send(statement.call({"account_id": current_account_id(), **parameters}))
+    (result,) = send(_compose(statement, **parameters))
     return result.row_count
+
+
+def _compose(statement: Prepared, **parameters: object) -> Call:
+    return statement.call({"account_id": current_account_id(), **parameters})

@@ -31,6 +31,21 @@ def wait_until_someone_waits():
             (waiting,) = cursor.fetchone()
 
 
+def start_waiting(work):
+    """Do the work in a thread, and return the thread once it waits for a lock."""
+
+    def run():
+        try:
+            work()
+        finally:
+            connections.close_all()
+
+    waiting = threading.Thread(target=run)
+    waiting.start()
+    wait_until_someone_waits()
+    return waiting
+
+
 @pytest.mark.parametrize(
     "lock", [lock_checkout, lambda token: lock_and_convert_cart(token, now=timezone.now())]
 )
@@ -38,18 +53,13 @@ def test_lines_that_change_while_the_lock_is_awaited_are_read_again(shop, lock):
     token = checkout_in("address", shop, (factories.make_variant(shop), 2))["token"]
     seen = []
 
-    def wait_for_lock():
-        try:
-            with shop.scope():
-                seen.extend(line.discount_cents for line in lock(token).lines)
-        finally:
-            connections.close_all()
+    def read_under_lock():
+        with shop.scope():
+            seen.extend(line.discount_cents for line in lock(token).lines)
 
-    waiting = threading.Thread(target=wait_for_lock)
     with shop.scope():
         loaded = lock_checkout(token)
-        waiting.start()
-        wait_until_someone_waits()
+        waiting = start_waiting(read_under_lock)
         CheckoutLineItem.objects.filter(pk=loaded.lines[0].pk).update(discount_cents=7)
         Checkout.objects.filter(pk=loaded.checkout.pk).update(updated_at=timezone.now())
     waiting.join()
@@ -63,16 +73,11 @@ def test_discount_that_is_activated_while_the_lock_is_awaited_applies(shop):
 
     def send_address():
         body = {"shipping_address": ADDRESS, "same_as_shipping": True}
-        try:
-            answers.append(shop.storefront.put(f"checkouts/{token}/address.json", body))
-        finally:
-            connections.close_all()
+        answers.append(shop.storefront.put(f"checkouts/{token}/address.json", body))
 
-    waiting = threading.Thread(target=send_address)
     with shop.scope():
         loaded = lock_checkout(token)
-        waiting.start()
-        wait_until_someone_waits()
+        waiting = start_waiting(send_address)
         factories.make_discount(shop)
         # Another step of the same checkout, which may have seen the discount already.
         Checkout.objects.filter(pk=loaded.checkout.pk).update(updated_at=timezone.now())
@@ -87,16 +92,11 @@ def test_customer_who_is_set_while_the_cart_is_awaited_is_the_checkouts(shop):
     answers = []
 
     def enter():
-        try:
-            answers.append(shop.storefront.post("checkouts.json", {"cart_token": token, "email": EMAIL}))
-        finally:
-            connections.close_all()
+        answers.append(shop.storefront.post("checkouts.json", {"cart_token": token, "email": EMAIL}))
 
-    entering = threading.Thread(target=enter)
     with shop.scope():
         set_customer(token=token, customer_id=customer.pk, now=timezone.now())
-        entering.start()
-        wait_until_someone_waits()
+        entering = start_waiting(enter)
     entering.join()
 
     assert [answer.json()["checkout"]["customer_id"] for answer in answers] == [str(customer.pk)]
