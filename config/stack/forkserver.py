@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping
 from importlib import import_module
 
+from commerce.forking import prepare_to_fork
 from config.stack.forking import GO, OWN_NAMES, READY, ForkRequest
 from config.stack.processes import begin_life, call_prctl
 
@@ -66,8 +67,7 @@ def load_programs() -> None:
     # A thread would be missing in the forked processes, along with the locks that it held.
     if (others := threading.active_count() - 1) > 0:
         raise RuntimeError(f"{others} threads were started while the programs were loaded.")
-    gc.collect()
-    gc.freeze()
+    prepare_to_fork()
 
 
 def _fork_orphan() -> bool:

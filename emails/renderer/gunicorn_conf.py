@@ -4,6 +4,7 @@ import resource
 import sys
 from typing import Any
 
+from commerce.forking import prepare_to_fork
 from emails.renderer import lanes  # noqa: F401  opens its file before the workers are forked
 from emails.renderer.formatting import find_cldr_locale
 from emails.renderer.limits import MAX_WORKER_MEMORY_BYTES
@@ -36,7 +37,7 @@ def when_ready(_server: object) -> None:
     """Called before the workers are forked."""
     # Loads CLDR's data, which every message needs.
     find_cldr_locale("en").territories  # noqa: B018
-    _garbage_collection.exclude_present()
+    prepare_to_fork()
 
 
 def post_fork(_server: object, _worker: object) -> None:

@@ -28,10 +28,6 @@ class GarbageCollection:
         # Younger generations are still collected by Python: that takes little time.
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, _NEVER)
-        self.exclude_present()
-
-    def exclude_present(self) -> None:
-        """Exclude all present objects. Collections write to what they look at, and forked processes then copy it."""
         gc.collect()
         gc.freeze()
 
