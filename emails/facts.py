@@ -1,6 +1,6 @@
-"""What is known of a message before it is sent, read in one message to the database."""
+"""What is known of messages before they are sent, read in one message to the database."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -25,24 +25,29 @@ class Facts:
 
     is_sent: bool
     customer: Customer | None
-    sender: Sender
     own_locales: Collection[str]
 
 
-def read_facts(dispatch: OutboxDispatch, request: EmailRequest) -> Facts:
-    """Read the facts in the account's scope."""
-    delivery, customer, account_found, own_settings, locales = send(
-        delivery_query(dispatch),
-        customer_query(request.customer_id),
+def read_facts(requests: Sequence[tuple[OutboxDispatch, EmailRequest]]) -> tuple[Sender, list[Facts]]:
+    """Read the account in scope as a sender, and the facts of each message."""
+    template_keys = sorted({request.template_key for _, request in requests})
+    account_found, own_settings, *found = send(
         sender_query(),
         settings_query(),
-        own_locales_query(request.template_key),
+        *(own_locales_query(template_key) for template_key in template_keys),
+        *(delivery_query(dispatch) for dispatch, _ in requests),
+        *(customer_query(request.customer_id) for _, request in requests),
     )
     account = read_sender(account_found)
     settings = choose_mail_settings(read_own_settings_found(own_settings))
-    return Facts(
-        is_sent=bool(delivery.row_count),
-        customer=read_customer(customer),
-        sender=Sender(account, settings, choose_origin(account, settings, now=timezone.now())),
-        own_locales={locale for (locale,) in locales.rows},
-    )
+    sender = Sender(account, settings, choose_origin(account, settings, now=timezone.now()))
+    own_locales = {
+        key: {locale for (locale,) in locales.rows}
+        for key, locales in zip(template_keys, found, strict=False)
+    }
+    deliveries = found[len(template_keys) :][: len(requests)]
+    customers = found[-len(requests) :]
+    return sender, [
+        Facts(bool(delivery.row_count), read_customer(customer), own_locales[request.template_key])
+        for (_, request), delivery, customer in zip(requests, deliveries, customers, strict=True)
+    ]

@@ -1,28 +1,30 @@
-"""The task `send_email`: renders a message, hands it to the provider and records the delivery."""
+"""The task `send_email`: renders messages, hands them to the provider and records the deliveries."""
 
 import random
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from django.conf import settings
 from django.utils import timezone
 
-from commerce.customers.errors import CustomerRedacted
-from commerce.customers.queries import is_redacted
+from commerce.customers.queries import find_redacted
 from commerce.mail import SEND_EMAIL
-from commerce.outbox.errors import PermanentFailure, Postponed
-from commerce.outbox.handlers import Outcome, handles, open_scope
+from commerce.outbox.errors import LeaseLost, PermanentFailure, Postponed
+from commerce.outbox.handlers import Ended, Outcome, handles_batches
 from commerce.outbox.models import OutboxDispatch
 from commerce.tenancy.models import account_of
+from commerce.tenancy.scope import account_scope
 from emails.errors import TemplateNotFound
-from emails.facts import read_facts
+from emails.facts import Facts, read_facts
 from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
-from emails.operations import keep_message, record_delivery
+from emails.operations import Sent, Written, keep_messages, record_deliveries
 from emails.own_calls import NoPlace, is_slow
 from emails.paces import Lane, choose_lane, must_wait
 from emails.providers import (
+    HONOURING_KEYS,
     MessageRefused,
     OutcomeUnknown,
     ProviderBusy,
@@ -35,6 +37,9 @@ from emails.requests import EmailRequest, hide_secret_variables
 from emails.resting import FIRST_REST, Health, ProviderResting, admit, note_answer, note_failure, note_refusal
 from emails.sender import ChosenTemplate, Sender
 
+# How many messages of an account are sent together. After so many seconds, no further one is handed off.
+AT_MOST = 8
+TOGETHER_S = 2.0
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
 # The shortest wait for a place.
@@ -44,71 +49,189 @@ SLOW_BUSY_S = 5.0
 MAX_SLOW_BUSY_S = 60.0
 
 
-@handles(SEND_EMAIL, area="emails", shape_payload=hide_secret_variables)
-def send_email(dispatch: OutboxDispatch) -> Outcome:
-    request = EmailRequest.from_payload(dispatch.payload)
-    if dispatch.message is None and must_wait(account_of(dispatch)) and not _is_old(dispatch):
-        # Many may be waiting, so this comes before anything is read from the database.
-        raise _build_postponed(
-            _choose_wait_s(dispatch, is_slow=True), RendererBusy("The slow lane of the renderer is taken.")
-        )
-    with open_scope(dispatch):
-        facts = read_facts(dispatch, request)
-        # A worker that had died, or lost its lease, may have sent it.
-        if facts.is_sent:
-            return Outcome()
-        customer = facts.customer
-        if customer is not None and not request.may_reach(customer):
-            return Outcome(OutboxDispatch.Status.SKIPPED, record=partial(_erase_if_redacted, customer.pk))
-        sender = facts.sender
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A message to be sent: one that an earlier attempt stored, or the template of a new one."""
+
+    dispatch: OutboxDispatch
+    request: EmailRequest
+    found: Message | ChosenTemplate
+
+
+@handles_batches(SEND_EMAIL, at_most=AT_MOST, area="emails", shape_payload=hide_secret_variables)
+class Sending:
+    """Sends messages of one account. They are read, stored and recorded together, and handed off one after another."""
+
+    def __init__(self, dispatches: Sequence[OutboxDispatch]) -> None:
+        self._account_id = account_of(dispatches[0])
+        self._requests = [(dispatch, EmailRequest.from_payload(dispatch.payload)) for dispatch in dispatches]
+        self._sender: Sender
+        self._health: Health
+        self._sent: dict[OutboxDispatch, Sent] = {}
+        self._longest_s = 0.0
+        self._templates: dict[tuple[str, str], ChosenTemplate] = {}
+        # The customers of messages that they don't want.
+        self._unwanted: dict[OutboxDispatch, int] = {}
+
+    def run(self) -> Iterator[Iterable[Ended]]:
+        ends_at = time.monotonic() + TOGETHER_S
+        ended, jobs = self._prepare()
+        yield ended
+        ended, messages = self._write(jobs)
+        yield ended
+        group: list[Ended] = []
+        for number, message in enumerate(messages):
+            if number and time.monotonic() > ends_at:
+                break
+            group.append(self._hand_off(message))
+            if not isinstance(group[-1][1], Outcome | PermanentFailure):
+                # Not the message's own fault, so the others wait for another run.
+                break
+            if self._sender.settings.provider not in HONOURING_KEYS:
+                # Recorded at once: if this process were lost, all that it has handed off would be sent again.
+                yield group
+                group = []
+        yield group
+
+    def record(self, closed: Sequence[OutboxDispatch]) -> None:
+        now = timezone.now()
+        sent = [self._sent[dispatch] for dispatch in closed if dispatch in self._sent]
+        if sent:
+            note_answer(self._health, took_s=self._longest_s, now=now)
+            record_deliveries(sent, now=now)
+        # What was enqueued while the customer was being redacted.
+        for customer_id in find_redacted(self._unwanted[one] for one in closed if one in self._unwanted):
+            erase_messages(customer_id, now)
+
+    def _prepare(self) -> tuple[list[Ended], list[_Job]]:
+        """Read what is known of the messages. Those that were sent before, or aren't wanted, end here."""
+        for dispatch, _ in self._requests:
+            if dispatch.message is None and must_wait(self._account_id) and not _is_old(dispatch):
+                # Many may be waiting, so this comes before anything is read from the database.
+                raise _build_postponed(
+                    _choose_wait_s(dispatch, is_slow=True),
+                    RendererBusy("The slow lane of the renderer is taken."),
+                )
+        ended: list[Ended] = []
+        wanted: list[tuple[OutboxDispatch, EmailRequest, Facts]] = []
+        with account_scope(self._account_id):
+            self._sender, found = read_facts(self._requests)
+            for (dispatch, request), facts in zip(self._requests, found, strict=True):
+                # A worker that had died, or lost its lease, may have sent it.
+                if facts.is_sent:
+                    ended.append((dispatch, Outcome()))
+                elif facts.customer is not None and not request.may_reach(facts.customer):
+                    self._unwanted[dispatch] = facts.customer.pk
+                    ended.append((dispatch, Outcome(OutboxDispatch.Status.SKIPPED)))
+                else:
+                    wanted.append((dispatch, request, facts))
+            return ended, self._choose_jobs(wanted) if wanted else []
+
+    def _choose_jobs(self, wanted: Sequence[tuple[OutboxDispatch, EmailRequest, Facts]]) -> list[_Job]:
+        first, *_ = wanted[0]
         # Before the server is admitted, as after a rest one message alone is. The place itself is taken at hand-off.
-        if not sender.has_place(among=settings.OUTBOX_THREADS):
-            raise _build_refused_place(dispatch, NoPlace())
+        if not self._sender.has_place(among=settings.OUTBOX_THREADS):
+            raise _build_refused_place(first, NoPlace())
         try:
-            health = admit(sender.settings, now=timezone.now())
-            # A message that an earlier attempt stored is sent again as it was.
-            stored = dispatch.message
-            found = (
-                Message.from_dict(stored)
-                if stored
-                else sender.choose_template(request, customer=customer, own_locales=facts.own_locales)
-            )
+            self._health = admit(self._sender.settings, now=timezone.now())
+            if self._health.failures:
+                wanted = wanted[:1]
+            return [
+                _Job(dispatch, request, self._find_text(dispatch, request, facts))
+                for dispatch, request, facts in wanted
+            ]
         except ProviderResting as resting:
             raise Postponed(str(resting), until=resting.until) from resting
         except TemplateNotFound as error:
             # A retry wouldn't help, but a person can retry it when the template is there.
             raise PermanentFailure(str(error)) from error
-    try:
-        message = found if isinstance(found, Message) else _render(dispatch, request, sender, found)
-    except CustomerRedacted:
-        return Outcome(OutboxDispatch.Status.SKIPPED)
-    return _hand_off(dispatch, request, sender, message, health)
 
+    def _find_text(
+        self, dispatch: OutboxDispatch, request: EmailRequest, facts: Facts
+    ) -> Message | ChosenTemplate:
+        # A message that an earlier attempt stored is sent again as it was.
+        if dispatch.message:
+            return Message.from_dict(dispatch.message)
+        locale = self._sender.choose_locale(request, customer=facts.customer)
+        if (request.template_key, locale) not in self._templates:
+            self._templates[request.template_key, locale] = self._sender.choose_template(
+                request, customer=facts.customer, own_locales=facts.own_locales
+            )
+        return self._templates[request.template_key, locale]
 
-def _erase_if_redacted(customer_id: int) -> None:
-    """Erase also what was enqueued while the customer was being redacted."""
-    if is_redacted(customer_id):
-        erase_messages(customer_id, timezone.now())
+    def _write(self, jobs: Sequence[_Job]) -> tuple[list[Ended], list[Written]]:
+        """Render new messages and store them. Those whose customer was redacted meanwhile end here."""
+        written: list[Written] = []
+        new: list[Written] = []
+        for job in jobs:
+            if isinstance(job.found, Message):
+                written.append(Written(dispatch=job.dispatch, request=job.request, message=job.found))
+            else:
+                message = self._render(job.dispatch, job.request, job.found)
+                new.append(Written(dispatch=job.dispatch, request=job.request, message=message))
+        if not new:
+            return [], written
+        with account_scope(self._account_id):
+            kept, redacted = keep_messages(new)
+        ended: list[Ended] = [
+            (one.dispatch, Outcome(OutboxDispatch.Status.SKIPPED) if one in redacted else LeaseLost())
+            for one in new
+            if one not in kept
+        ]
+        return ended, [*written, *kept]
 
+    def _render(self, dispatch: OutboxDispatch, request: EmailRequest, template: ChosenTemplate) -> Message:
+        try:
+            return self._sender.render(request, template)
+        except TemplateRefused as error:
+            raise PermanentFailure(str(error)) from error
+        except RendererBusy as error:
+            # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
+            if _is_old(dispatch):
+                raise
+            wait_s = _choose_wait_s(dispatch, is_slow=choose_lane(self._account_id) is Lane.SLOW)
+            if isinstance(error, OwnTemplatesResting):
+                wait_s = error.left_s
+            raise _build_postponed(wait_s, error) from error
 
-def _render(
-    dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, template: ChosenTemplate
-) -> Message:
-    try:
-        message = sender.render(request, template)
-    except TemplateRefused as error:
-        raise PermanentFailure(str(error)) from error
-    except RendererBusy as error:
-        # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
-        if _is_old(dispatch):
+    def _hand_off(self, written: Written) -> Ended:
+        began = time.monotonic()
+        try:
+            provider_message_id = self._send(written)
+        except Exception as error:  # noqa: BLE001  the outbox ends the dispatch with it
+            return written.dispatch, error
+        self._longest_s = max(self._longest_s, time.monotonic() - began)
+        self._sent[written.dispatch] = Sent(
+            written=written,
+            provider=self._sender.settings.provider,
+            provider_message_id=provider_message_id,
+            at=timezone.now(),
+        )
+        return written.dispatch, Outcome()
+
+    def _send(self, written: Written) -> str:
+        dispatch, began = written.dispatch, time.monotonic()
+        try:
+            return self._sender.hand_off(written.message, dispatch=dispatch, among=settings.OUTBOX_THREADS)
+        except NoPlace as error:
+            raise _build_refused_place(dispatch, error) from error
+        except ProviderDown as error:
+            was_sent = isinstance(error, OutcomeUnknown)
+            # Here, as `record` only runs after a success.
+            with account_scope(self._account_id):
+                note_failure(self._health, was_sent=was_sent, now=timezone.now())
+            # If the message may have been sent, each attempt can put another copy into the customer's mailbox.
+            if not self._health.is_shared or was_sent or _is_old(dispatch):
+                raise
+            raise _build_postponed(FIRST_REST.total_seconds(), error) from error
+        except (MessageRefused, ProviderUnavailable) as error:
+            with account_scope(self._account_id):
+                note_refusal(self._health, took_s=time.monotonic() - began, now=timezone.now())
+            if isinstance(error, MessageRefused):
+                raise PermanentFailure(str(error)) from error
+            if isinstance(error, ProviderBusy) and not _is_old(dispatch):
+                raise _build_postponed(error.for_s, error) from error
             raise
-        wait_s = _choose_wait_s(dispatch, is_slow=choose_lane(account_of(dispatch)) is Lane.SLOW)
-        if isinstance(error, OwnTemplatesResting):
-            wait_s = error.left_s
-        raise _build_postponed(wait_s, error) from error
-    with open_scope(dispatch):
-        keep_message(dispatch=dispatch, request=request, message=message)
-    return message
 
 
 def _choose_wait_s(dispatch: OutboxDispatch, *, is_slow: bool) -> float:
@@ -118,47 +241,6 @@ def _choose_wait_s(dispatch: OutboxDispatch, *, is_slow: bool) -> float:
     # It grows with the age of the message: many may wait for the few places of the slow, and each claim costs time.
     age_s = (timezone.now() - dispatch.created_at).total_seconds()
     return min(max(SLOW_BUSY_S, age_s / 2), MAX_SLOW_BUSY_S)
-
-
-def _hand_off(
-    dispatch: OutboxDispatch, request: EmailRequest, sender: Sender, message: Message, health: Health
-) -> Outcome:
-    began = time.monotonic()
-    try:
-        provider_message_id = sender.hand_off(message, dispatch=dispatch, among=settings.OUTBOX_THREADS)
-    except NoPlace as error:
-        raise _build_refused_place(dispatch, error) from error
-    except ProviderDown as error:
-        was_sent = isinstance(error, OutcomeUnknown)
-        # Here, as `Outcome.record` only runs after a success.
-        with open_scope(dispatch):
-            note_failure(health, was_sent=was_sent, now=timezone.now())
-        # If the message may have been sent, each attempt can put another copy into the customer's mailbox.
-        if not health.is_shared or was_sent or _is_old(dispatch):
-            raise
-        raise _build_postponed(FIRST_REST.total_seconds(), error) from error
-    except (MessageRefused, ProviderUnavailable) as error:
-        with open_scope(dispatch):
-            note_refusal(health, took_s=time.monotonic() - began, now=timezone.now())
-        if isinstance(error, MessageRefused):
-            raise PermanentFailure(str(error)) from error
-        if isinstance(error, ProviderBusy) and not _is_old(dispatch):
-            raise _build_postponed(error.for_s, error) from error
-        raise
-    took_s, now = time.monotonic() - began, timezone.now()
-
-    def record() -> None:
-        note_answer(health, took_s=took_s, now=timezone.now())
-        record_delivery(
-            request=request,
-            message=message,
-            dispatch=dispatch,
-            provider=sender.settings.provider,
-            provider_message_id=provider_message_id,
-            now=now,
-        )
-
-    return Outcome(record=record)
 
 
 def _is_old(dispatch: OutboxDispatch) -> bool:

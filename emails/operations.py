@@ -1,16 +1,17 @@
 """Writes of deliveries: recorded when sent, changed by the provider's events, erased on redaction."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
 
 from django.db import connection
 
-from commerce.customers.errors import CustomerRedacted
-from commerce.customers.queries import is_redacted
-from commerce.events.operations import publish
+from commerce.customers.queries import find_redacted
+from commerce.events.operations import publish, publish_many
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import store_message
-from commerce.tenancy.instances import insert_row
+from commerce.outbox.operations import store_messages
+from commerce.tenancy.instances import insert_apart
 from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
 from emails.errors import AccountNotResolved
@@ -42,32 +43,59 @@ _INSERT_EVENT = """
 """
 
 
-def keep_message(*, dispatch: OutboxDispatch, request: EmailRequest, message: Message) -> None:
-    """Store a message before it is handed off, so that every attempt sends the same.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A message to be sent: the dispatch of the request, and what was made of it."""
 
+    dispatch: OutboxDispatch
+    request: EmailRequest
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A message that a provider has accepted, with the provider's id for it."""
+
+    written: Written
+    provider: str
+    provider_message_id: str
+    at: datetime
+
+
+def keep_messages(messages: Sequence[Written]) -> tuple[list[Written], list[Written]]:
+    """Store messages before they are handed off, so that every attempt sends the same.
+
+    Returns those that may be handed off, and those whose customer is redacted. A message whose lease is lost is in neither.
     Storing locks the dispatch, as a redaction does: no personal data is written after it was erased.
-    Raises `LeaseLost`, `CustomerRedacted`.
     """
     # The order matters: a redaction that comes after this lock erases the message, one that came before is seen below.
-    store_message(dispatch=dispatch, message=message.as_dict())
-    if _is_erased(request):
-        raise CustomerRedacted
+    held = set(store_messages({written.dispatch: written.message.as_dict() for written in messages}))
+    kept = [written for written in messages if written.dispatch in held]
+    redacted = _find_redacted(kept)
+    return (
+        [written for written in kept if written.request.customer_id not in redacted],
+        [written for written in kept if written.request.customer_id in redacted],
+    )
 
 
-def record_delivery(
-    *,
-    request: EmailRequest,
-    message: Message,
-    dispatch: OutboxDispatch,
-    provider: str,
-    provider_message_id: str,
-    now: datetime,
-) -> EmailDelivery:
-    """Record a message that a provider has accepted, and publish `email.sent`.
+def record_deliveries(messages: Sequence[Sent], *, now: datetime) -> list[EmailDelivery]:
+    """Record messages that a provider has accepted, and publish `email.sent` for each.
 
-    The caller has locked the dispatch in this transaction. A redaction locks it too, so it either finds the delivery
+    The caller has locked the dispatches in this transaction. A redaction locks them too, so it either finds the delivery
     or is noticed here.
     """
+    redacted = _find_redacted(sent.written for sent in messages)
+    deliveries = [
+        _build_delivery(sent, is_erased=sent.written.request.customer_id in redacted) for sent in messages
+    ]
+    insert_apart(deliveries)
+    occurrences = [("email.sent", _build_event_data(delivery)) for delivery in deliveries]
+    publish_many(occurrences=occurrences, now=now)
+    return deliveries
+
+
+def _build_delivery(sent: Sent, *, is_erased: bool) -> EmailDelivery:
+    request, message, dispatch = sent.written.request, sent.written.message, sent.written.dispatch
     personal: _Personal = {
         "to_email": message.to_email,
         # The message has gone out, so a longer subject of an older release must not fail here.
@@ -76,24 +104,21 @@ def record_delivery(
         "text": message.text,
         "ctx": request.ctx,
     }
-    delivery = EmailDelivery(
+    return EmailDelivery(
         template_key=request.template_key,
         customer_id=request.customer_id,
         locale=message.locale,
-        provider=provider,
-        provider_message_id=provider_message_id,
+        provider=sent.provider,
+        provider_message_id=sent.provider_message_id,
         key_space=dispatch.key_space,
         idempotency_key=dispatch.idempotency_key,
         reference_type=request.reference_type,
         reference_id=request.reference_id,
         queued_at=dispatch.created_at,
-        sent_at=now,
+        sent_at=sent.at,
         # The message went out all the same, so the delivery is recorded, without what was to be erased.
-        **(_ERASED if _is_erased(request) else personal),
+        **(_ERASED if is_erased else personal),
     )
-    insert_row(delivery)
-    publish(type="email.sent", data=_build_event_data(delivery), now=now)
-    return delivery
 
 
 def record_event(
@@ -136,8 +161,10 @@ def erase_deliveries(*, customer_id: int) -> None:
     EmailDelivery.objects.filter(customer_id=customer_id).update(**_ERASED)
 
 
-def _is_erased(request: EmailRequest) -> bool:
-    return request.customer_id is not None and is_redacted(request.customer_id)
+def _find_redacted(messages: Iterable[Written]) -> set[int]:
+    return find_redacted(
+        written.request.customer_id for written in messages if written.request.customer_id is not None
+    )
 
 
 def _build_event_data(delivery: EmailDelivery) -> dict[str, object]:

@@ -38,6 +38,9 @@ class Sender:
     settings: MailSettings
     origin: Origin
 
+    def choose_locale(self, request: EmailRequest, *, customer: Customer | None) -> str:
+        return request.locale or (customer and customer.locale) or self.account.default_locale
+
     def choose_template(
         self,
         request: EmailRequest,
@@ -46,7 +49,7 @@ class Sender:
         own_locales: Collection[str] | None = None,
     ) -> ChosenTemplate:
         """Raises `TemplateNotFound`. `own_locales` spare a statement, see `find_current_template`."""
-        locale = request.locale or (customer and customer.locale) or self.account.default_locale
+        locale = self.choose_locale(request, customer=customer)
         source = find_current_template(
             request.template_key,
             locale=locale,

@@ -53,7 +53,7 @@ from emails.errors import (
 from emails.lost_renderings import OwnTemplatesResting
 from emails.messages import Message
 from emails.models import EmailDelivery
-from emails.operations import keep_message, record_delivery
+from emails.operations import Sent, Written, keep_messages, record_deliveries
 from emails.own_calls import NoPlace
 from emails.providers import MessageRefused, OutcomeUnknown, ProviderDown, ProviderUnavailable
 from emails.queries import deliveries
@@ -90,6 +90,9 @@ class _Job:
     template: ChosenTemplate
     dispatch: OutboxDispatch
     health: Health
+
+    def write(self, message: Message) -> Written:
+        return Written(dispatch=self.dispatch, request=self.request, message=message)
 
 
 def send_now(*, scope: ScopeOpener, idempotency_key: str, fields: SendFields, now: datetime) -> EmailDelivery:
@@ -175,8 +178,7 @@ def _get_reachable_customer(customer_id: int) -> Customer:
 def _render(job: _Job, scope: ScopeOpener) -> Message:
     try:
         message = job.sender.render(job.request, job.template)
-        with scope():
-            keep_message(dispatch=job.dispatch, request=job.request, message=message)
+        _keep(job, message, scope)
     except LeaseLost:
         # The dispatch belongs to a worker by now.
         raise
@@ -191,6 +193,15 @@ def _render(job: _Job, scope: ScopeOpener) -> Message:
             raise RendererFailed(str(error)) from error
         raise
     return message
+
+
+def _keep(job: _Job, message: Message, scope: ScopeOpener) -> None:
+    with scope():
+        kept, redacted = keep_messages([job.write(message)])
+    if redacted:
+        raise CustomerRedacted
+    if not kept:
+        raise LeaseLost
 
 
 def _hand_off(job: _Job, message: Message, scope: ScopeOpener, limit: Deadline) -> str:
@@ -250,11 +261,11 @@ def _record(job: _Job, message: Message, provider_message_id: str) -> EmailDeliv
     note_answer(job.health, took_s=0, now=now)
     # Before the delivery: this locks the dispatch, and fails if a worker has taken it over and records the message.
     close_dispatch(dispatch=job.dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=now)
-    return record_delivery(
-        request=job.request,
-        message=message,
-        dispatch=job.dispatch,
+    sent = Sent(
+        written=job.write(message),
         provider=job.sender.settings.provider,
         provider_message_id=provider_message_id,
-        now=now,
+        at=now,
     )
+    (delivery,) = record_deliveries([sent], now=now)
+    return delivery

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from django.apps import apps
@@ -17,8 +18,8 @@ _FIND = Prepared(
     f"SELECT {_COLUMNS.sql} FROM customers WHERE account_id = %s AND id = %s",  # noqa: S608
     reads=True,
 )
-_IS_REDACTED = Prepared(
-    "SELECT FROM customers WHERE account_id = %s AND id = %s AND redacted_at IS NOT NULL", reads=True
+_FIND_REDACTED = Prepared(
+    "SELECT id FROM customers WHERE account_id = %s AND id = ANY (%s) AND redacted_at IS NOT NULL", reads=True
 )
 
 
@@ -56,10 +57,13 @@ def list_spending(customer: Customer) -> list[tuple[str, int]]:
     return [(currency, int(total)) for currency, total in sums]
 
 
-def is_redacted(customer_id: int) -> bool:
-    """Whether the customer's personal data was erased; False for an unknown customer."""
-    (found,) = send(_IS_REDACTED.call([current_account_id(), customer_id]))
-    return bool(found.row_count)
+def find_redacted(customer_ids: Iterable[int]) -> set[int]:
+    """Those of the customers whose personal data was erased. An unknown customer's wasn't."""
+    wanted = sorted(set(customer_ids))
+    if not wanted:
+        return set()
+    (found,) = send(_FIND_REDACTED.call([current_account_id(), wanted]))
+    return {customer_id for (customer_id,) in found.rows}
 
 
 def customer_query(customer_id: int | None) -> Call:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
+from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.models import account_of
 from commerce.tenancy.statements import Prepared, send
 
 LEASE = timedelta(minutes=5)
@@ -29,6 +31,11 @@ class Claim:
     lease_until: datetime | None
     task_name: str = field(default="", compare=False)
     was_lost: bool = field(default=False, compare=False)
+
+    @classmethod
+    def of(cls, dispatch: OutboxDispatch) -> Self:
+        """The claim of a dispatch that has begun."""
+        return cls(account_of(dispatch), dispatch.pk, dispatch.locked_until, dispatch.task_name)
 
     @property
     def queue(self) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The threads of one worker process. Each runs one dispatch at a time.
+"""The threads of one worker process. Each runs one batch of dispatches at a time, of one account and one task.
 
 Work is claimed only for threads that are free, so nothing waits behind a slow server. No account and no task gets
 more than its share of the threads: however slow one shop's servers are, the other threads serve the other shops.
@@ -7,16 +7,19 @@ more than its share of the threads: however slow one shop's servers are, the oth
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta
 from threading import Event, Lock
+from typing import Protocol
 
 from django.db import connection
 
 from commerce.metrics import count_loop_failure
 from commerce.outbox.claims import Claim, Claims, Limits, claim_dispatches
-from commerce.outbox.handlers import task_shares
+from commerce.outbox.handlers import largest_batch, task_shares
+from commerce.outbox.runs import Ran
 
 logger = logging.getLogger(__name__)
 
@@ -31,89 +34,147 @@ QUICK_S = 2.0
 LOST_AT_ONCE = 1
 # How often a process with idle threads looks for work while its other threads are busy.
 LOOK_AGAIN_S = 0.1
+# How long a batch should take at most. A queue with slow servers gets smaller ones, in more threads.
+BATCH_S = 1.0
+
+
+@dataclass(slots=True)
+class _Pace:
+    """Of a queue: how many dispatches in a row were quick, and how many seconds each of the last ones took."""
+
+    quick_runs: int = 0
+    each_s: float = 0.0
 
 
 class _Paces:
-    """Counts quick runs in a row by queue."""
+    """The paces of queues."""
 
     # Bounds the memory of a worker that serves many shops. Forgotten queues only lose their bonus for a few runs.
     _MAX_QUEUES = 10_000
 
     def __init__(self) -> None:
-        self._runs: Counter[tuple[int, str]] = Counter()
+        self._paces: dict[tuple[int, str], _Pace] = {}
 
-    def note(self, claim: Claim, seconds: float, *, was_postponed: bool) -> None:
+    def note(self, queue: tuple[int, str], ran: Ran, *, took_s: float) -> None:
         # A bonus would only make postponed work be claimed, and postponed, more often.
-        if was_postponed or seconds > QUICK_S:
-            self._runs.pop(claim.queue, None)
+        if not ran.is_smooth or took_s > QUICK_S:
+            self._paces.pop(queue, None)
             return
-        if len(self._runs) >= self._MAX_QUEUES:
-            self._runs.clear()
-        self._runs[claim.queue] += 1
+        if len(self._paces) >= self._MAX_QUEUES:
+            self._paces.clear()
+        pace = self._paces.setdefault(queue, _Pace())
+        pace.quick_runs += ran.number
+        pace.each_s = took_s / max(1, ran.number)
 
     def is_quick(self, queue: tuple[int, str]) -> bool:
-        return self._runs.get(queue, 0) >= QUICK_RUNS
+        pace = self._paces.get(queue)
+        return pace is not None and pace.quick_runs >= QUICK_RUNS
+
+    def choose_size(self, queue: tuple[int, str]) -> int:
+        """How many dispatches of a queue may run together: one, unless the last few were quick."""
+        pace = self._paces.get(queue)
+        if pace is None or pace.quick_runs < QUICK_RUNS:
+            return 1
+        _, task_name = queue
+        return max(1, min(largest_batch(task_name), int(BATCH_S / max(pace.each_s, 0.001))))
+
+
+# The claims that run together, of one queue.
+_Batch = tuple[Claim, ...]
+
+
+class _Runner(Protocol):
+    def __call__(self, claims: Sequence[Claim], *, at_most: int) -> Ran: ...
 
 
 class Crew:
-    """Runs dispatches in a pool of threads or, if `threads` is 1, in the caller's thread.
+    """Runs dispatches in a pool of threads or, if `threads` is 1, in the caller's thread."""
 
-    `run` runs one and returns whether it was postponed.
-    """
-
-    def __init__(self, threads: int, run: Callable[[Claim], bool]) -> None:
+    def __init__(self, threads: int, run: _Runner) -> None:
         self._threads = threads
-        self._run_one = run
+        self._run_batch = run
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="outbox") if threads > 1 else None
-        self._running: dict[Claim, float] = {}
+        # Since when each batch has been running.
+        self._running: dict[_Batch, float] = {}
         self._paces = _Paces()
         self._lock = Lock()
         self._has_ended = Event()
         # The queue that was served last. The next claim starts after it.
         self._after = (0, "")
 
-    def run_due(self, *, within: timedelta) -> bool:
+    def run_due(self, *, within: timedelta, pause_s: float = 0) -> bool:
         """Run due dispatches until none is left; False if time ran out first.
 
-        Dispatches that are still running then go on, and count in the next call.
+        Dispatches that are still running then go on, and count in the next call. What becomes due in the `pause_s`
+        seconds after a look for work is found together.
         """
         deadline = time.monotonic() + within.total_seconds()
         while True:
             # Cleared before claiming: a run that ends in between ends the wait below at once.
             self._has_ended.clear()
+            looked_at = time.monotonic()
             claims = self._claim()
-            for claim in claims:
+            for batch in self._group(claims):
                 with self._lock:
-                    self._running[claim] = time.monotonic()
+                    self._running[batch] = time.monotonic()
                 if self._pool:
-                    self._pool.submit(self._run, claim)
+                    self._pool.submit(self._run, batch)
                 else:
-                    self._run(claim)
+                    self._run(batch)
             if not claims and not self._running:
                 return True
             if (left_s := deadline - time.monotonic()) <= 0:
                 return False
             if self._pool:
-                is_full = len(self._running) >= self._threads
-                self._has_ended.wait(left_s if is_full else min(left_s, LOOK_AGAIN_S))
+                self._wait(left_s, pause_s=pause_s - (time.monotonic() - looked_at), found=len(claims))
 
     def finish(self) -> None:
         """Wait for running dispatches before the process ends."""
         if self._pool:
             self._pool.shutdown()
 
+    def _wait(self, left_s: float, *, pause_s: float, found: int) -> None:
+        """Wait until it makes sense to look for work again."""
+        of_a_queue = self._count_threads(ACCOUNT_TASK_SHARE)
+        is_full = len(self._running) >= self._threads
+        if found >= of_a_queue and not is_full:
+            # As much as one queue gets at a time, so more may be waiting.
+            return
+        if len(self._running) < of_a_queue and pause_s > 0:
+            # No queue has reached its share, so nothing waits for a run to end.
+            time.sleep(min(left_s, pause_s))
+            return
+        self._has_ended.wait(left_s if is_full else min(left_s, LOOK_AGAIN_S))
+
+    def _group(self, claims: Iterable[Claim]) -> list[_Batch]:
+        batches: list[list[Claim]] = []
+        filling: dict[tuple[int, str], list[Claim]] = {}
+        for claim in claims:
+            # One that may end this process takes no others along.
+            batch = None if claim.was_lost else filling.get(claim.queue)
+            if batch is None or len(batch) >= self._choose_size(batch):
+                batch = []
+                batches.append(batch)
+            batch.append(claim)
+            if not claim.was_lost:
+                filling[claim.queue] = batch
+        return [tuple(batch) for batch in batches]
+
+    def _choose_size(self, batch: Sequence[Claim]) -> int:
+        return 1 if batch[0].was_lost else self._paces.choose_size(batch[0].queue)
+
     def _claim(self) -> Claims:
         with self._lock:
             running = dict(self._running)
         if len(running) >= self._threads:
             return Claims([], after=self._after)
-        tasks = Counter(claim.task_name for claim in running)
+        tasks = Counter(first.task_name for first, *_ in running)
         limits = Limits(
             busy=self._list_counted(running),
             share=self._count_threads(ACCOUNT_SHARE),
             task_share=self._count_threads(ACCOUNT_TASK_SHARE),
             rooms={name: self._count_threads(share) - tasks[name] for name, share in task_shares().items()},
-            lost_room=LOST_AT_ONCE - sum(claim.was_lost for claim in running),
+            lost_room=LOST_AT_ONCE - sum(first.was_lost for first, *_ in running),
         )
         # Only this thread claims, so runs that end meanwhile can only leave more threads free than were counted.
         claims = claim_dispatches(batch=self._threads - len(running), after=self._after, limits=limits)
@@ -123,33 +184,33 @@ class Crew:
             count_loop_failure("outbox_claims")
         return claims
 
-    def _list_counted(self, running: dict[Claim, float]) -> list[Claim]:
-        """The running dispatches that count against shares. Some of a quick queue don't; one thread stays free."""
+    def _list_counted(self, running: dict[_Batch, float]) -> list[Claim]:
+        """The first claim of each batch that counts against shares. Some of a quick queue don't; one thread stays free."""
         now = time.monotonic()
         # A long run costs its queue the bonus already before it ends and is noted.
-        slow = {claim.queue for claim, began in running.items() if now - began > QUICK_S}
+        slow = {first.queue for (first, *_), began in running.items() if now - began > QUICK_S}
         extra = max(0, self._threads - 1 - self._count_threads(ACCOUNT_SHARE))
         counted, spared = [], Counter[int]()
-        for claim in running:
-            is_quick = self._paces.is_quick(claim.queue) and claim.queue not in slow
-            if is_quick and spared[claim.account_id] < extra:
-                spared[claim.account_id] += 1
+        for first, *_ in running:
+            is_quick = self._paces.is_quick(first.queue) and first.queue not in slow
+            if is_quick and spared[first.account_id] < extra:
+                spared[first.account_id] += 1
             else:
-                counted.append(claim)
+                counted.append(first)
         return counted
 
     def _count_threads(self, share: float) -> int:
         # At least one thread, or a process of few threads would never run some tasks.
         return max(1, int(share * self._threads))
 
-    def _run(self, claim: Claim) -> None:
-        was_postponed = False
+    def _run(self, batch: _Batch) -> None:
+        ran = Ran(0)
         try:
-            was_postponed = self._run_one(claim)
+            ran = self._run_batch(batch, at_most=self._choose_size(batch))
         finally:
             with self._lock:
-                took_s = time.monotonic() - self._running.pop(claim)
-                self._paces.note(claim, took_s, was_postponed=was_postponed)
+                took_s = time.monotonic() - self._running.pop(batch)
+                self._paces.note(batch[0].queue, ran, took_s=took_s)
             self._has_ended.set()
             if self._pool:
                 # Django closes connections after requests only, and each thread has one of its own.

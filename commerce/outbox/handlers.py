@@ -1,9 +1,10 @@
 """The registry of tasks and the functions that run them. Each app registers its own when it is loaded."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from commerce.outbox.errors import UnknownTask
 from commerce.outbox.models import OutboxDispatch
@@ -25,22 +26,62 @@ class Outcome:
 
 # Called outside of any scope. May raise `PermanentFailure` or `Postponed`; any other exception leads to a retry.
 Handler = Callable[[OutboxDispatch], Outcome]
+# A dispatch with its outcome, or with the exception that ended it.
+Ended = tuple[OutboxDispatch, Outcome | Exception]
 # Returns what a key or a member of the staff may see of a payload.
 PayloadShaper = Callable[[dict[str, Any], Holder], dict[str, Any]]
+
+
+class Batch(Protocol):
+    """Runs dispatches of one account and one task together."""
+
+    def run(self) -> Iterator[Iterable[Ended]]:
+        """Run them outside of any scope. Those of each group that this yields are closed in one transaction.
+
+        Dispatches that are in no group are released, and run later. So are all that are left when this raises an error,
+        each by itself; the error of a single dispatch counts as its own, like a handler's.
+        """
+        ...
+
+    def record(self, closed: Sequence[OutboxDispatch]) -> None:
+        """Store the results of dispatches, in the transaction that closes them."""
+        ...
+
+
+# Makes a batch of dispatches.
+BatchMaker = Callable[[Sequence[OutboxDispatch]], Batch]
+
+
+class Single:
+    """A batch of one dispatch, for a handler."""
+
+    def __init__(self, handler: Handler, dispatches: Sequence[OutboxDispatch]) -> None:
+        self._handler = handler
+        (self._dispatch,) = dispatches
+        self._outcome = Outcome()
+
+    def run(self) -> Iterator[Iterable[Ended]]:
+        self._outcome = self._handler(self._dispatch)
+        yield [(self._dispatch, self._outcome)]
+
+    def record(self, closed: Sequence[OutboxDispatch]) -> None:
+        if closed:
+            self._outcome.record()
 
 
 def show_all(payload: dict[str, Any], holder: Holder) -> dict[str, Any]:
     return payload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Registration:
-    handler: Handler
-    newest_version: int
-    share: float
-    keeps_dead: bool
-    area: str | None
-    shape_payload: PayloadShaper
+    make_batch: BatchMaker
+    at_most: int = 1
+    newest_version: int = 1
+    share: float = 1
+    keeps_dead: bool = True
+    area: str | None = None
+    shape_payload: PayloadShaper = show_all
 
 
 _registrations: dict[str, _Registration] = {}
@@ -65,15 +106,34 @@ def handles(
 
     def register(handler: Handler) -> Handler:
         _registrations[task_name] = _Registration(
-            handler, newest_version, share, keeps_dead, area, shape_payload
+            make_batch=partial(Single, handler),
+            newest_version=newest_version,
+            share=share,
+            keeps_dead=keeps_dead,
+            area=area,
+            shape_payload=shape_payload,
         )
         return handler
 
     return register
 
 
-def find_handler(dispatch: OutboxDispatch) -> Handler:
-    """The function that runs a dispatch.
+def handles_batches(
+    task_name: str, *, at_most: int, area: str | None = None, shape_payload: PayloadShaper = show_all
+) -> Callable[[BatchMaker], BatchMaker]:
+    """Register what runs a task in batches of at most so many dispatches, and otherwise like `handles`."""
+
+    def register(make_batch: BatchMaker) -> BatchMaker:
+        _registrations[task_name] = _Registration(
+            make_batch=make_batch, at_most=at_most, area=area, shape_payload=shape_payload
+        )
+        return make_batch
+
+    return register
+
+
+def find_batch_maker(dispatch: OutboxDispatch) -> BatchMaker:
+    """What runs a dispatch.
 
     Raises `UnknownTask`, also for a payload newer than the handler, as may happen during a deployment.
     """
@@ -82,7 +142,13 @@ def find_handler(dispatch: OutboxDispatch) -> Handler:
         raise UnknownTask(f"No handler for a dispatch of the type {dispatch.dispatch_type!r}.")
     if registration is None or registration.newest_version < dispatch.payload_version:
         raise UnknownTask(f"No handler for {dispatch.task_name!r} version {dispatch.payload_version}.")
-    return registration.handler
+    return registration.make_batch
+
+
+def largest_batch(task_name: str) -> int:
+    """How many dispatches of a task run together at most."""
+    registration = _registrations.get(task_name)
+    return registration.at_most if registration else 1
 
 
 def open_scope(dispatch: OutboxDispatch) -> AbstractContextManager[None]:

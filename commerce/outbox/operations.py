@@ -1,6 +1,6 @@
 """The life of a dispatch: enqueued, claimed under a lease, and closed by the worker that still holds the lease."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from commerce.outbox.models import KeySpace, OutboxDispatch
 from commerce.outbox.queries import get_dispatch
 from commerce.rest.logs import request_id
 from commerce.tenancy.instances import Columns, LateText, post_rows
+from commerce.tenancy.locks import about_to_lock, lock_now
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
@@ -39,6 +40,15 @@ HANDOVER_DELAY = timedelta(seconds=30)
 _HELD = "account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s"
 _COLUMNS = Columns(OutboxDispatch, "outbox_dispatches")
 _BEGIN = Prepared(f"SELECT {_COLUMNS.sql} FROM outbox_dispatches WHERE {_HELD}", reads=True)  # noqa: S608
+_TAKE = Prepared(f"""
+    UPDATE outbox_dispatches SET status = 'processing', locked_until = clock_timestamp() + make_interval(secs => %s)
+     WHERE account_id = %s AND id = ANY (ARRAY(
+           SELECT id FROM outbox_dispatches
+            WHERE account_id = %s AND target->>'task_name' = %s AND status = 'pending' AND due_at <= statement_timestamp()
+            ORDER BY account_id, target->>'task_name', due_at LIMIT %s FOR UPDATE SKIP LOCKED))
+    RETURNING {_COLUMNS.sql}
+""")  # noqa: S608
+_RETURN = Prepared(f"UPDATE outbox_dispatches SET status = 'pending', locked_until = NULL WHERE {_HELD}")  # noqa: S608
 _STORE = Prepared(f"UPDATE outbox_dispatches SET message = %s::jsonb WHERE {_HELD}")  # noqa: S608
 # The stored message only serves retries, and contains personal data.
 _CLOSE = Prepared(f"""
@@ -134,42 +144,63 @@ def enqueue_held(
     return dispatch if is_new else None
 
 
-def begin_dispatch(*, claim: Claim) -> OutboxDispatch:
-    """The dispatch of a claim, with nearly a whole lease from now on. Raises `LeaseLost`."""
+def begin_dispatches(*, claims: Sequence[Claim], at_most: int = 1) -> list[OutboxDispatch]:
+    """The dispatches of claims of one queue, each with nearly a whole lease from now on.
+
+    Leaves out those whose lease is lost. If there are fewer than `at_most`, others of the queue that are due are added.
+    """
     # A claim is usually run at once, and needs no second write. Its lease is renewed only if it had to wait.
-    fresh = LEASE - timedelta(seconds=30)
-    if claim.lease_until is not None and claim.lease_until - timezone.now() > fresh:
-        (found,) = send(_BEGIN.call([claim.account_id, claim.dispatch_id, claim.lease_until]))
-        dispatch = next(iter(_COLUMNS.read(found.rows)), None)
-    else:
+    fresh_until = timezone.now() + LEASE - timedelta(seconds=30)
+    fresh = [claim for claim in claims if claim.lease_until and claim.lease_until > fresh_until]
+    calls = [_BEGIN.call([claim.account_id, claim.dispatch_id, claim.lease_until]) for claim in fresh]
+    if len(claims) < at_most:
+        queue = claims[0].queue
+        about_to_lock("outbox_dispatches", waits=False)
+        calls.append(_TAKE.call([LEASE.total_seconds(), queue[0], *queue, at_most - len(claims)]))
+    begun = [dispatch for found in send(*calls) for dispatch in _COLUMNS.read(found.rows)]
+    for claim in set(claims).difference(fresh):
         held = _find_held(claim.dispatch_id, claim.lease_until)
         # By the database's clock, like the claim: workers' own clocks may differ.
-        renewed = held.update(locked_until=Now() + LEASE)
-        dispatch = OutboxDispatch.objects.get(pk=claim.dispatch_id) if renewed else None
-    if dispatch is None:
-        raise LeaseLost
-    return dispatch
+        if held.update(locked_until=Now() + LEASE):
+            begun.append(OutboxDispatch.objects.get(pk=claim.dispatch_id))
+    return begun
 
 
-def release_dispatch(*, claim: Claim, lease_until: datetime | None, error: str, now: datetime) -> None:
+def release_dispatches(dispatches: Iterable[OutboxDispatch]) -> None:
+    """Let go of dispatches that were begun but not run, as they were. Other workers may claim them at once."""
+    _run_held({dispatch: (_RETURN, []) for dispatch in dispatches})
+
+
+def give_back_dispatch(*, claim: Claim, error: str, now: datetime) -> None:
     """Release a dispatch that couldn't be closed, instead of waiting for the end of its lease.
 
     The run counts as an attempt. Nothing changes if another worker holds the lease by now.
     """
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
-        row = [current_account_id(), claim.dispatch_id, lease_until]
+        row = [current_account_id(), claim.dispatch_id, claim.lease_until]
         cursor.execute(_RELEASE, [now, now + delay, make_storable(error), *row])
 
 
-def store_message(*, dispatch: OutboxDispatch, message: Mapping[str, object]) -> None:
-    """Store the message before it is handed off, so that every retry sends the same. Raises `LeaseLost`."""
-    _run_held(_STORE, [orjson.dumps(message).decode()], dispatch)
+def store_messages(messages: Mapping[OutboxDispatch, Mapping[str, object]]) -> list[OutboxDispatch]:
+    """Store messages before they are handed off, so that every retry sends the same.
+
+    Returns the dispatches whose lease is still held. The others weren't changed.
+    """
+    return _run_held(
+        {dispatch: (_STORE, [orjson.dumps(message).decode()]) for dispatch, message in messages.items()}
+    )
+
+
+def close_dispatches(statuses: Mapping[OutboxDispatch, Status], *, now: datetime) -> list[OutboxDispatch]:
+    """End dispatches that need no further attempt. Returns those whose lease is still held; only they were changed."""
+    return _run_held({dispatch: (_CLOSE, [status, now]) for dispatch, status in statuses.items()})
 
 
 def close_dispatch(*, dispatch: OutboxDispatch, status: Status, now: datetime) -> None:
     """End a dispatch that needs no further attempt. Raises `LeaseLost`."""
-    _run_held(_CLOSE, [status, now], dispatch)
+    if not close_dispatches({dispatch: status}, now=now):
+        raise LeaseLost
 
 
 def reschedule_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> Status:
@@ -255,6 +286,8 @@ def erase_dispatches(
     *, task_name: str, about: Mapping[str, object], personal_keys: list[str], now: datetime
 ) -> None:
     """Erase personal data from the dispatches whose payload contains `about`, and cancel those that wait."""
+    # In the order in which workers lock those of a batch.
+    lock_now(OutboxDispatch.objects.filter(target__task_name=task_name, payload__contains=about))
     with connection.cursor() as cursor:
         matching = orjson.dumps(about).decode()
         cursor.execute(_ERASE, [personal_keys, now, current_account_id(), task_name, matching])
@@ -279,12 +312,21 @@ def _find_held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[Outbo
     return OutboxDispatch.objects.filter(pk=dispatch_id, status=Status.PROCESSING, locked_until=lease_until)
 
 
-def _run_held(statement: Prepared, values: list[object], dispatch: OutboxDispatch) -> None:
-    """Like `_update_held`, by a prepared statement, for the changes that nearly every dispatch gets."""
-    held = [account_of(dispatch), dispatch.pk, dispatch.locked_until]
-    (changed,) = send(statement.call([*values, *held]))
-    if not changed.row_count:
-        raise LeaseLost
+def _run_held(calls: Mapping[OutboxDispatch, tuple[Prepared, Sequence[object]]]) -> list[OutboxDispatch]:
+    """Like `_update_held`, by prepared statements in one message, for the changes that nearly every dispatch gets.
+
+    Returns the dispatches whose lease is still held.
+    """
+    # In one order, as two workers may have run the same dispatches, and each statement locks a row.
+    ordered = sorted(calls.items(), key=lambda one: one[0].pk)
+    changed = send(
+        *(statement.call([*values, *_holding(dispatch)]) for dispatch, (statement, values) in ordered)
+    )
+    return [dispatch for (dispatch, _), done in zip(ordered, changed, strict=True) if done.row_count]
+
+
+def _holding(dispatch: OutboxDispatch) -> list[object]:
+    return [account_of(dispatch), dispatch.pk, dispatch.locked_until]
 
 
 def _update_held(dispatch: OutboxDispatch, **values: object) -> None:

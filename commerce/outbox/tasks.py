@@ -12,6 +12,8 @@ from commerce.outbox.worker import finish_running, run_due
 
 logger = logging.getLogger(__name__)
 
+# What becomes due within this time is claimed together, so an email may wait for it.
+PAUSE_S = 0.1
 # Small batches keep each deletion short, and few of them end before the next run begins.
 PRUNE_BATCH = 5_000
 PRUNE_BATCHES = 20
@@ -20,7 +22,7 @@ PRUNE_BATCHES = 20
 @shared_task
 def drain(**kwargs: object) -> None:
     """Run due dispatches. A long queue takes several runs, so that a worker can stop in between."""
-    if not run_due():
+    if not run_due(pause_s=PAUSE_S):
         # Through the broker, so that tasks that wait there, such as sweeps, get their turn first.
         wake_worker()
 

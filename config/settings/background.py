@@ -18,7 +18,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 
 # The outbox is drained at once when it announces work; the poll covers announcements that were missed.
 OUTBOX_POLL_INTERVAL_S = env.float("DEFAULT_POLL_INTERVAL_S", default=5)
-OUTBOX_THREADS = env.int("OUTBOX_THREADS", default=8)
+OUTBOX_THREADS = env.int("OUTBOX_THREADS", default=12)
 OUTBOX_KEEP_DAYS = env.int("OUTBOX_KEEP_DAYS", default=30)
 
 WEBHOOKS_DISABLE_AFTER_HOURS = env.int("WEBHOOKS_DISABLE_AFTER_HOURS", default=72)

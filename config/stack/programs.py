@@ -33,6 +33,10 @@ CONNECTION_OPTIONS = (
 # web server's share.
 _NICENESS = 5
 
+# glibc would keep up to sixteen separate heaps for the threads of a program, each with gaps of its own. In CPython, hardly
+# two of them allocate memory at the same time.
+_ALLOCATION = {"MALLOC_ARENA_MAX": "2"}
+
 # The renderer runs templates written by merchants, so it gets no secret and no address of any other service.
 _RENDERER_NAMES = {"HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR", "TZ"}
 
@@ -173,7 +177,7 @@ class Programs:
 
     @property
     def _environment(self) -> dict[str, str]:
-        return {**self.environment, **self._own_environment}
+        return {**_ALLOCATION, **self.environment, **self._own_environment}
 
     @property
     def _own_environment(self) -> dict[str, str]:

@@ -6,10 +6,19 @@ from commerce.configuration.registry import installation_value
 from commerce.outside.per_thread import keep_per_thread
 from emails.mail_settings import MailSettings
 
-from .base import MessageRefused, OutcomeUnknown, Provider, ProviderBusy, ProviderDown, ProviderUnavailable
+from .base import (
+    HONOURING_KEYS,
+    MessageRefused,
+    OutcomeUnknown,
+    Provider,
+    ProviderBusy,
+    ProviderDown,
+    ProviderUnavailable,
+)
 from .local import LocalProvider
 
 __all__ = [
+    "HONOURING_KEYS",
     "MessageRefused",
     "OutcomeUnknown",
     "Provider",

@@ -4,6 +4,9 @@ from typing import Protocol
 
 from emails.messages import Message
 
+# The providers to which a message with a repeated key is the same message.
+HONOURING_KEYS = {"local", "resend"}
+
 
 class ProviderUnavailable(Exception):
     """The provider did not accept the message, but may later."""

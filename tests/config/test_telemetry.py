@@ -30,7 +30,9 @@ WORK = """
 import json, logging, os, django
 django.setup()
 import config.celery
-from commerce.outbox import tasks, worker
+from functools import partial
+from commerce.outbox import runs, tasks, worker
+from commerce.outbox.handlers import Single
 from commerce.tenancy.scope import account_scope
 from django.db import connection
 from django.test import Client
@@ -48,7 +50,7 @@ client.get(f"{root}/customers.json", {"email": marks[0]})
 def fail(dispatch):
     raise ValueError(f"550 <{marks[0]}> {marks[1]!r} unknown")
 
-worker.find_handler = lambda _: fail
+runs.find_batch_maker = lambda _: partial(Single, fail)
 tasks.drain.apply(throw=True)
 worker.finish_running()
 with account_scope(int(os.environ["ACCOUNT_ID"])):
@@ -178,7 +180,7 @@ def test_errors_reach_sentry_with_their_ids(shop, work, httpserver: HTTPServer):
         "account_id": str(shop.id),
         "dispatch_id": failures["ValueError"]["tags"]["dispatch_id"],
         "task": "send_email",
-        "logger": "commerce.outbox.worker",
+        "logger": "commerce.outbox.runs",
     }
     assert failures["ValueError"]["exception"]["values"][-1]["value"] == '550 <***> "***" unknown'
     for event in events:

@@ -212,8 +212,11 @@ def test_redaction_locks_dispatches_before_deliveries(shop, customer, django_ass
     dispatch_of(shop, customer)
     claim_dispatches()
 
-    with shop.scope(), django_assert_num_queries(4) as queries:
+    with shop.scope(), django_assert_num_queries(5) as queries:
         redact_customer(customer_id=customer.pk, now=timezone.now())
 
-    tables = [query["sql"].split("UPDATE")[1].split()[0].strip('"') for query in queries.captured_queries[:3]]
+    lock, *updates = [query["sql"] for query in queries.captured_queries[:4]]
+    assert 'FROM "outbox_dispatches"' in lock
+    assert lock.endswith("FOR NO KEY UPDATE")
+    tables = [update.split("UPDATE")[1].split()[0].strip('"') for update in updates]
     assert tables == ["outbox_dispatches", "email_deliveries", "customers"]

@@ -3,11 +3,13 @@
 import json
 import logging
 import re
+from functools import partial
 
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
-from commerce.outbox import worker
+from commerce.outbox import runs
+from commerce.outbox.handlers import Single
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from commerce.rest.logs import JSONFormatter, format_error, request_id
@@ -64,7 +66,7 @@ def test_dispatch_is_logged_with_the_request_that_enqueued_it(shop, log, monkeyp
         logging.getLogger("example").warning("under way")
         raise RuntimeError("no luck")
 
-    monkeypatch.setattr(worker, "find_handler", lambda _: fail)
+    monkeypatch.setattr(runs, "find_batch_maker", lambda _: partial(Single, fail))
     run_due()
 
     with shop.scope():
@@ -95,7 +97,7 @@ def test_personal_data_of_a_sale_and_of_failures_is_in_no_line(shop, log, monkey
     def refuse(dispatch):
         raise ProviderFailed(f"550 5.1.1 <{dispatch.payload['to_email']}>: Recipient address rejected")
 
-    monkeypatch.setattr(worker, "find_handler", lambda _: refuse)
+    monkeypatch.setattr(runs, "find_batch_maker", lambda _: partial(Single, refuse))
     run_due()
     pages = [staff.get(f"orders/order/?q={EMAIL}"), staff.get(f"customers/customer/?q={NAME}")]
 

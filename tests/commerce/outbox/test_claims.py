@@ -7,11 +7,13 @@ from commerce.outbox.claims import Claim, claim_dispatches
 from commerce.outbox.errors import LeaseLost
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import (
-    begin_dispatch,
+    begin_dispatches,
     close_dispatch,
+    close_dispatches,
     give_up_dispatch,
+    release_dispatches,
     reschedule_dispatch,
-    store_message,
+    store_messages,
 )
 from tests.factories import make_dispatch
 from tests.threads import run_threads
@@ -27,6 +29,11 @@ def leased(shop, *, until=MINUTE, **fields):
 
 def ids(claims):
     return {claim.dispatch_id for claim in claims}
+
+
+def columns(shop, dispatch):
+    with shop.scope():
+        return OutboxDispatch.objects.filter(pk=dispatch.pk).values().get()
 
 
 def reread(shop, dispatch):
@@ -116,34 +123,31 @@ def test_begin_renews_the_lease(shop):
     (claim,) = claim_dispatches(lease=MINUTE)
 
     with shop.scope():
-        dispatch = begin_dispatch(claim=claim)
+        (dispatch,) = begin_dispatches(claims=[claim])
 
     assert dispatch.locked_until > claim.lease_until + 3 * MINUTE
 
 
-def test_begin_of_a_dispatch_that_was_taken_over_is_refused(shop):
+def test_begin_leaves_out_a_dispatch_that_was_taken_over(shop):
     make_dispatch(shop)
     (claim,) = claim_dispatches(lease=-MINUTE)
     (rival,) = claim_dispatches()
 
-    with shop.scope(), pytest.raises(LeaseLost):
-        begin_dispatch(claim=claim)
-
     with shop.scope():
+        assert begin_dispatches(claims=[claim]) == []
         assert OutboxDispatch.objects.get().locked_until == rival.lease_until
 
 
 @pytest.mark.parametrize(
     "write",
     [
-        lambda dispatch: store_message(dispatch=dispatch, message={"subject": "Late"}),
         lambda dispatch: close_dispatch(
             dispatch=dispatch, status=OutboxDispatch.Status.SUCCEEDED, now=timezone.now()
         ),
         lambda dispatch: reschedule_dispatch(dispatch=dispatch, error="Late", now=timezone.now()),
         lambda dispatch: give_up_dispatch(dispatch=dispatch, error="Late", now=timezone.now()),
     ],
-    ids=["store_message", "close", "reschedule", "bury"],
+    ids=["close", "reschedule", "bury"],
 )
 def test_write_of_a_worker_whose_lease_was_taken_over_changes_nothing(shop, write):
     stale = leased(shop, until=-MINUTE)
@@ -158,6 +162,29 @@ def test_write_of_a_worker_whose_lease_was_taken_over_changes_nothing(shop, writ
     assert unchanged.locked_until == taken_over.locked_until
     assert unchanged.last_error == taken_over.last_error
     assert unchanged.message is None
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda *dispatches: store_messages({dispatch: {"subject": "Late"} for dispatch in dispatches}),
+        lambda *dispatches: close_dispatches(
+            dict.fromkeys(dispatches, OutboxDispatch.Status.SUCCEEDED), now=timezone.now()
+        ),
+        lambda *dispatches: release_dispatches(dispatches),
+    ],
+    ids=["store_messages", "close", "release"],
+)
+def test_write_of_several_changes_only_those_whose_lease_is_held(shop, write):
+    held, stale = leased(shop, until=MINUTE), leased(shop, until=-MINUTE)
+    claim_dispatches()
+    before = columns(shop, held), columns(shop, stale)
+
+    with shop.scope():
+        write(held, stale)
+
+    assert columns(shop, held) != before[0]
+    assert columns(shop, stale) == before[1]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,7 +12,8 @@ from commerce.outbox.claims import claim_dispatches
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Outcome
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.worker import run_dispatch, run_due
+from commerce.outbox.runs import run_claims
+from commerce.outbox.worker import run_due
 from commerce.tenancy.scope import account_in_scope
 from tests.commerce.outbox.rows import make_due, reread
 from tests.factories import make_customer, make_dispatch
@@ -204,7 +205,7 @@ def test_two_workers_that_finish_the_same_work_record_it_once(shop, handle):
                 OutboxDispatch.objects.update(locked_until=timezone.now() - timedelta(minutes=1))
             (rival,) = claim_dispatches()
             recorded.append("rival begins")
-            run_dispatch(rival)
+            run_claims([rival])
         return Outcome(record=lambda: recorded.append("done"))
 
     ran = handle("example", work)
@@ -234,7 +235,7 @@ def test_run_of_one_dispatch_takes_a_fixed_number_of_statements(shop, handle, dj
 
     # Two scopes, opened and closed within the test's transaction: savepoint, setting, ..., setting, release.
     with django_assert_num_queries(10):
-        run_dispatch(claim)
+        run_claims([claim])
 
 
 @pytest.mark.django_db(transaction=True)
