@@ -158,7 +158,9 @@ def begin_dispatches(*, claims: Sequence[Claim], at_most: int = 1) -> list[Outbo
         about_to_lock("outbox_dispatches", waits=False)
         calls.append(_TAKE.call([LEASE.total_seconds(), queue[0], *queue, at_most - len(claims)]))
     begun = [dispatch for found in send(*calls) for dispatch in _COLUMNS.read(found.rows)]
-    for claim in set(claims).difference(fresh):
+    for claim in claims:
+        if claim in fresh:
+            continue
         held = _find_held(claim.dispatch_id, claim.lease_until)
         # By the database's clock, like the claim: workers' own clocks may differ.
         if held.update(locked_until=Now() + LEASE):

@@ -115,8 +115,10 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
             # Any of them may be to blame, so each runs by itself.
             count = len(runnable)
             logger.warning("%s and %s others can't run together: %r", under_way[first.pk], count - 1, error)
-        elif not _end_failed(first, error, under_way):
-            is_smooth = False
+        elif first.pk in under_way:
+            is_smooth = _end_failed(first, error, under_way)
+        else:
+            logger.exception("Dispatch %s: ended, but its handler went on and failed", first.pk)
     left = [dispatch for dispatch in runnable if dispatch.pk in under_way]
     if left:
         with account_scope(account_id):

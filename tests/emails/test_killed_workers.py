@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 EMAILS = int(os.environ.get("EMAILS", "200"))
 WORKERS = 4
-THREADS = os.environ.get("THREADS", "8")
+THREADS = os.environ.get("THREADS", "12")
 KILL_EVERY_S = 1.0
 PROVIDER_TAKES_S = 0.05
 # Workers look for work again and again. After so long, each has found that there is none.
