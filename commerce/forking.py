@@ -31,7 +31,16 @@ def _read_gaps() -> list[tuple[int, int]]:
 
     Python's allocator has such blocks up to 512 bytes. Other allocators, which PYTHONMALLOC may choose, tell nothing.
     """
-    # It writes to the standard error of C only.
+    try:
+        statistics = _read_statistics()
+    except OSError:
+        # Without a standard error or a temporary folder.
+        return []
+    return [(int(size), int(free)) for size, free in _SIZE_CLASS.findall(statistics)]
+
+
+def _read_statistics() -> bytes:
+    # They are written to the standard error of C only.
     with tempfile.TemporaryFile() as statistics:
         stderr = os.dup(2)
         try:
@@ -41,7 +50,7 @@ def _read_gaps() -> list[tuple[int, int]]:
             os.dup2(stderr, 2)
             os.close(stderr)
         statistics.seek(0)
-        return [(int(size), int(free)) for size, free in _SIZE_CLASS.findall(statistics.read())]
+        return statistics.read()
 
 
 def _make_filler(size: int, number: int) -> object:

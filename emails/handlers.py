@@ -40,6 +40,8 @@ from emails.sender import ChosenTemplate, Sender
 # How many messages of an account are sent together. After so many seconds, no further one is handed off.
 AT_MOST = 8
 TOGETHER_S = 2.0
+# After so many characters of HTML, no further message joins a batch.
+MAX_CHARACTERS = 256 * 1024
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
 # The shortest wait for a place.
@@ -69,13 +71,15 @@ class Sending:
         self._health: Health
         self._sent: dict[OutboxDispatch, Sent] = {}
         self._longest_s = 0.0
+        self._is_down = False
         self._templates: dict[tuple[str, str], ChosenTemplate] = {}
         # The customers of messages that they don't want.
-        self._unwanted: dict[OutboxDispatch, int] = {}
+        self._unwanted: set[int] = set()
 
     def run(self) -> Iterator[Iterable[Ended]]:
         ends_at = time.monotonic() + TOGETHER_S
         ended, jobs = self._prepare()
+        self._erase_redacted()
         yield ended
         ended, messages = self._write(jobs)
         yield ended
@@ -97,11 +101,23 @@ class Sending:
         now = timezone.now()
         sent = [self._sent[dispatch] for dispatch in closed if dispatch in self._sent]
         if sent:
-            note_answer(self._health, took_s=self._longest_s, now=now)
+            if not self._is_down:
+                note_answer(self._health, took_s=self._longest_s, now=now)
             record_deliveries(sent, now=now)
-        # What was enqueued while the customer was being redacted.
-        for customer_id in find_redacted(self._unwanted[one] for one in closed if one in self._unwanted):
-            erase_messages(customer_id, now)
+
+    def _erase_redacted(self) -> None:
+        """Erase what was enqueued for customers while they were being redacted.
+
+        In a transaction for each customer and before this batch is closed: each locks dispatches in the order of their
+        ids, and other workers do the same.
+        """
+        if not self._unwanted:
+            return
+        with account_scope(self._account_id):
+            redacted = find_redacted(self._unwanted)
+        for customer_id in sorted(redacted):
+            with account_scope(self._account_id):
+                erase_messages(customer_id, timezone.now())
 
     def _prepare(self) -> tuple[list[Ended], list[_Job]]:
         """Read what is known of the messages. Those that were sent before, or aren't wanted, end here."""
@@ -121,7 +137,7 @@ class Sending:
                 if facts.is_sent:
                     ended.append((dispatch, Outcome()))
                 elif facts.customer is not None and not request.may_reach(facts.customer):
-                    self._unwanted[dispatch] = facts.customer.pk
+                    self._unwanted.add(facts.customer.pk)
                     ended.append((dispatch, Outcome(OutboxDispatch.Status.SKIPPED)))
                 else:
                     wanted.append((dispatch, request, facts))
@@ -160,39 +176,53 @@ class Sending:
         return self._templates[request.template_key, locale]
 
     def _write(self, jobs: Sequence[_Job]) -> tuple[list[Ended], list[Written]]:
-        """Render new messages and store them. Those whose customer was redacted meanwhile end here."""
-        written: list[Written] = []
+        """Render new messages and store them. Those that can't be sent end here.
+
+        After trouble that isn't a message's own, and after large messages, the others wait for another run.
+        """
+        ended: list[Ended] = []
+        messages: list[Written] = []
         new: list[Written] = []
         for job in jobs:
-            if isinstance(job.found, Message):
-                written.append(Written(dispatch=job.dispatch, request=job.request, message=job.found))
-            else:
-                message = self._render(job.dispatch, job.request, job.found)
-                new.append(Written(dispatch=job.dispatch, request=job.request, message=message))
+            message = job.found if isinstance(job.found, Message) else self._render(job, job.found)
+            if isinstance(message, PermanentFailure):
+                ended.append((job.dispatch, message))
+                continue
+            if isinstance(message, Exception):
+                ended.append((job.dispatch, message))
+                break
+            written = Written(dispatch=job.dispatch, request=job.request, message=message)
+            messages.append(written)
+            if message is not job.found:
+                new.append(written)
+            if sum(len(one.message.html) for one in messages) > MAX_CHARACTERS:
+                break
         if not new:
-            return [], written
+            return ended, messages
         with account_scope(self._account_id):
             kept, redacted = keep_messages(new)
-        ended: list[Ended] = [
-            (one.dispatch, Outcome(OutboxDispatch.Status.SKIPPED) if one in redacted else LeaseLost())
-            for one in new
-            if one not in kept
+        skipped = Outcome(OutboxDispatch.Status.SKIPPED)
+        ended += [
+            (one.dispatch, skipped if one in redacted else LeaseLost()) for one in new if one not in kept
         ]
-        return ended, [*written, *kept]
+        return ended, [one for one in messages if one not in new or one in kept]
 
-    def _render(self, dispatch: OutboxDispatch, request: EmailRequest, template: ChosenTemplate) -> Message:
+    def _render(self, job: _Job, template: ChosenTemplate) -> Message | Exception:
+        """The message, or the exception that ends its dispatch."""
         try:
-            return self._sender.render(request, template)
+            return self._sender.render(job.request, template)
         except TemplateRefused as error:
-            raise PermanentFailure(str(error)) from error
+            return PermanentFailure(str(error))
         except RendererBusy as error:
             # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
-            if _is_old(dispatch):
-                raise
-            wait_s = _choose_wait_s(dispatch, is_slow=choose_lane(self._account_id) is Lane.SLOW)
+            if _is_old(job.dispatch):
+                return error
+            wait_s = _choose_wait_s(job.dispatch, is_slow=choose_lane(self._account_id) is Lane.SLOW)
             if isinstance(error, OwnTemplatesResting):
                 wait_s = error.left_s
-            raise _build_postponed(wait_s, error) from error
+            return _build_postponed(wait_s, error)
+        except Exception as error:  # noqa: BLE001  the outbox ends the dispatch with it
+            return error
 
     def _hand_off(self, written: Written) -> Ended:
         began = time.monotonic()
@@ -216,7 +246,7 @@ class Sending:
         except NoPlace as error:
             raise _build_refused_place(dispatch, error) from error
         except ProviderDown as error:
-            was_sent = isinstance(error, OutcomeUnknown)
+            self._is_down, was_sent = True, isinstance(error, OutcomeUnknown)
             # Here, as `record` only runs after a success.
             with account_scope(self._account_id):
                 note_failure(self._health, was_sent=was_sent, now=timezone.now())

@@ -10,7 +10,7 @@ from django.db import connection
 from commerce.customers.queries import find_redacted
 from commerce.events.operations import publish, publish_many
 from commerce.outbox.models import OutboxDispatch
-from commerce.outbox.operations import store_messages
+from commerce.outbox.operations import drop_messages, store_messages
 from commerce.tenancy.instances import insert_apart
 from commerce.tenancy.locks import lock
 from commerce.tenancy.scope import current_account_id
@@ -72,10 +72,10 @@ def keep_messages(messages: Sequence[Written]) -> tuple[list[Written], list[Writ
     held = set(store_messages({written.dispatch: written.message.as_dict() for written in messages}))
     kept = [written for written in messages if written.dispatch in held]
     redacted = _find_redacted(kept)
-    return (
-        [written for written in kept if written.request.customer_id not in redacted],
-        [written for written in kept if written.request.customer_id in redacted],
-    )
+    unwanted = [written for written in kept if written.request.customer_id in redacted]
+    # In the same transaction, as nothing would erase them if this process were lost now.
+    drop_messages(written.dispatch for written in unwanted)
+    return [written for written in kept if written.request.customer_id not in redacted], unwanted
 
 
 def record_deliveries(messages: Sequence[Sent], *, now: datetime) -> list[EmailDelivery]:

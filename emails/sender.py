@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Account
 from accounts.queries import current_account
 from commerce.customers.models import Customer
+from commerce.outbox.error_texts import remove_secrets
 from commerce.outbox.models import KeySpace, OutboxDispatch
 from emails.mail_settings import MailSettings, read_mail_settings
 from emails.messages import Message, Origin
@@ -110,8 +111,9 @@ class Sender:
             with own_call(self.account.pk, among=among) if self.settings.is_own else nullcontext():
                 return get_provider(self.settings).send(message, idempotency_key=provider_key)
         except (MessageRefused, ProviderUnavailable) as error:
-            # The provider's words are kept with the dispatch and shown to clients.
-            error.args = (self.settings.remove_credentials(str(error)),)
+            # The provider's words are kept with the dispatch, also after the customer was redacted, and shown to clients.
+            words = self.settings.remove_credentials(str(error))
+            error.args = (remove_secrets(words, [message.to_email, message.to_email.lower()]),)
             raise
 
 

@@ -36,14 +36,19 @@ LOST_AT_ONCE = 1
 LOOK_AGAIN_S = 0.1
 # How long a batch should take at most. A queue with slow servers gets smaller ones, in more threads.
 BATCH_S = 1.0
+# For how long a queue's dispatches run singly after trouble.
+SINGLE_S = 5.0
 
 
 @dataclass(slots=True)
 class _Pace:
-    """Of a queue: how many dispatches in a row were quick, and how many seconds each of the last ones took."""
+    """Of a queue: how many dispatches in a row were quick, how many seconds each of the last ones took, and until when
+    they run singly, as other threads may be running batches of it when one fails.
+    """
 
     quick_runs: int = 0
     each_s: float = 0.0
+    single_until: float = 0.0
 
 
 class _Paces:
@@ -56,12 +61,12 @@ class _Paces:
         self._paces: dict[tuple[int, str], _Pace] = {}
 
     def note(self, queue: tuple[int, str], ran: Ran, *, took_s: float) -> None:
-        # A bonus would only make postponed work be claimed, and postponed, more often.
-        if not ran.is_smooth or took_s > QUICK_S:
-            self._paces.pop(queue, None)
-            return
         if len(self._paces) >= self._MAX_QUEUES:
             self._paces.clear()
+        # A bonus would only make postponed work be claimed, and postponed, more often.
+        if not ran.is_smooth or took_s > QUICK_S:
+            self._paces[queue] = _Pace(single_until=time.monotonic() + SINGLE_S)
+            return
         pace = self._paces.setdefault(queue, _Pace())
         pace.quick_runs += ran.number
         pace.each_s = took_s / max(1, ran.number)
@@ -73,7 +78,7 @@ class _Paces:
     def choose_size(self, queue: tuple[int, str]) -> int:
         """How many dispatches of a queue may run together: one, unless the last few were quick."""
         pace = self._paces.get(queue)
-        if pace is None or pace.quick_runs < QUICK_RUNS:
+        if pace is None or pace.quick_runs < QUICK_RUNS or time.monotonic() < pace.single_until:
             return 1
         _, task_name = queue
         return max(1, min(largest_batch(task_name), int(BATCH_S / max(pace.each_s, 0.001))))
@@ -101,6 +106,8 @@ class Crew:
         self._has_ended = Event()
         # The queue that was served last. The next claim starts after it.
         self._after = (0, "")
+        # Whether work may wait for the end of a run of the same task, or of one whose worker was lost.
+        self._is_limited = False
 
     def run_due(self, *, within: timedelta, pause_s: float = 0) -> bool:
         """Run due dispatches until none is left; False if time ran out first.
@@ -140,8 +147,8 @@ class Crew:
         if found >= of_a_queue and not is_full:
             # As much as one queue gets at a time, so more may be waiting.
             return
-        if len(self._running) < of_a_queue and pause_s > 0:
-            # No queue has reached its share, so nothing waits for a run to end.
+        if len(self._running) < of_a_queue and not self._is_limited and pause_s > 0:
+            # No limit has been reached, so nothing waits for a run to end.
             time.sleep(min(left_s, pause_s))
             return
         self._has_ended.wait(left_s if is_full else min(left_s, LOOK_AGAIN_S))
@@ -179,6 +186,9 @@ class Crew:
         # Only this thread claims, so runs that end meanwhile can only leave more threads free than were counted.
         claims = claim_dispatches(batch=self._threads - len(running), after=self._after, limits=limits)
         self._after = claims.after
+        claimed = Counter(claim.task_name for claim in claims)
+        is_room_full = any(room <= claimed[name] for name, room in limits.rooms.items())
+        self._is_limited = is_room_full or limits.lost_room <= sum(claim.was_lost for claim in claims)
         for failed in claims.failed:
             logger.error("%s can't be claimed", failed)
             count_loop_failure("outbox_claims")

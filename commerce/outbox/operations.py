@@ -33,6 +33,8 @@ RETRY_DELAYS = (
     timedelta(minutes=30),
     timedelta(hours=2),
 )
+# The largest stored message, in bytes, with which a dispatch joins a batch.
+MAX_TAKEN_BYTES = 128 * 1024
 # How long a dispatch waits that this worker can't run, as may happen during a deployment.
 HANDOVER_DELAY = timedelta(seconds=30)
 
@@ -45,11 +47,13 @@ _TAKE = Prepared(f"""
      WHERE account_id = %s AND id = ANY (ARRAY(
            SELECT id FROM outbox_dispatches
             WHERE account_id = %s AND target->>'task_name' = %s AND status = 'pending' AND due_at <= statement_timestamp()
+              AND coalesce(pg_column_size(message), 0) <= %s
             ORDER BY account_id, target->>'task_name', due_at LIMIT %s FOR UPDATE SKIP LOCKED))
     RETURNING {_COLUMNS.sql}
 """)  # noqa: S608
 _RETURN = Prepared(f"UPDATE outbox_dispatches SET status = 'pending', locked_until = NULL WHERE {_HELD}")  # noqa: S608
 _STORE = Prepared(f"UPDATE outbox_dispatches SET message = %s::jsonb WHERE {_HELD}")  # noqa: S608
+_DROP_MESSAGE = Prepared(f"UPDATE outbox_dispatches SET message = NULL WHERE {_HELD}")  # noqa: S608
 # The stored message only serves retries, and contains personal data.
 _CLOSE = Prepared(f"""
     UPDATE outbox_dispatches SET status = %s, locked_until = NULL, finished_at = %s, message = NULL
@@ -149,22 +153,24 @@ def begin_dispatches(*, claims: Sequence[Claim], at_most: int = 1) -> list[Outbo
 
     Leaves out those whose lease is lost. If there are fewer than `at_most`, others of the queue that are due are added.
     """
+    begun = []
     # A claim is usually run at once, and needs no second write. Its lease is renewed only if it had to wait.
     fresh_until = timezone.now() + LEASE - timedelta(seconds=30)
     fresh = [claim for claim in claims if claim.lease_until and claim.lease_until > fresh_until]
-    calls = [_BEGIN.call([claim.account_id, claim.dispatch_id, claim.lease_until]) for claim in fresh]
-    if len(claims) < at_most:
-        queue = claims[0].queue
-        about_to_lock("outbox_dispatches", waits=False)
-        calls.append(_TAKE.call([LEASE.total_seconds(), queue[0], *queue, at_most - len(claims)]))
-    begun = [dispatch for found in send(*calls) for dispatch in _COLUMNS.read(found.rows)]
-    for claim in claims:
-        if claim in fresh:
-            continue
+    # In the order of their ids, and before others are locked: a redaction locks several too.
+    for claim in sorted(set(claims).difference(fresh), key=lambda claim: claim.dispatch_id):
         held = _find_held(claim.dispatch_id, claim.lease_until)
         # By the database's clock, like the claim: workers' own clocks may differ.
         if held.update(locked_until=Now() + LEASE):
             begun.append(OutboxDispatch.objects.get(pk=claim.dispatch_id))
+    calls = [_BEGIN.call([claim.account_id, claim.dispatch_id, claim.lease_until]) for claim in fresh]
+    if len(claims) < at_most:
+        queue = claims[0].queue
+        about_to_lock("outbox_dispatches", waits=False)
+        calls.append(
+            _TAKE.call([LEASE.total_seconds(), queue[0], *queue, MAX_TAKEN_BYTES, at_most - len(claims)])
+        )
+    begun += [dispatch for found in send(*calls) for dispatch in _COLUMNS.read(found.rows)]
     return begun
 
 
@@ -192,6 +198,11 @@ def store_messages(messages: Mapping[OutboxDispatch, Mapping[str, object]]) -> l
     return _run_held(
         {dispatch: (_STORE, [orjson.dumps(message).decode()]) for dispatch, message in messages.items()}
     )
+
+
+def drop_messages(dispatches: Iterable[OutboxDispatch]) -> None:
+    """Forget stored messages, which may not be handed off after all."""
+    _run_held({dispatch: (_DROP_MESSAGE, []) for dispatch in dispatches})
 
 
 def close_dispatches(statuses: Mapping[OutboxDispatch, Status], *, now: datetime) -> list[OutboxDispatch]:

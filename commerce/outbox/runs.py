@@ -65,13 +65,19 @@ def run_claims(claims: Sequence[Claim], *, at_most: int = 1) -> Ran:
         _give_back(under_way.values(), error)
         if not isinstance(error, Exception):
             raise
-    return Ran(0)
+    return Ran(0, is_smooth=False)
 
 
 def _begin(under_way: _Open, at_most: int) -> list[OutboxDispatch]:
     claims = list(under_way.values())
-    with account_scope(claims[0].account_id):
-        dispatches = begin_dispatches(claims=claims, at_most=at_most)
+    try:
+        with account_scope(claims[0].account_id):
+            dispatches = begin_dispatches(claims=claims, at_most=at_most)
+    except Exception:  # one of those that weren't claimed can't be changed
+        if len(claims) >= at_most:
+            raise
+        with account_scope(claims[0].account_id):
+            dispatches = begin_dispatches(claims=claims)
     begun = {dispatch.pk: Claim.of(dispatch) for dispatch in dispatches}
     for claim in claims:
         if claim.dispatch_id not in begun:
@@ -110,7 +116,7 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
             batch = find_batch_maker(first)(runnable)
             for group in batch.run():
                 is_smooth &= _close(batch, list(group), under_way)
-    except Exception as error:  # noqa: BLE001  one dispatch's failure must not stop the others
+    except Exception as error:
         if len(runnable) > 1:
             # Any of them may be to blame, so each runs by itself.
             count = len(runnable)
@@ -120,9 +126,7 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
         else:
             logger.exception("Dispatch %s: ended, but its handler went on and failed", first.pk)
     left = [dispatch for dispatch in runnable if dispatch.pk in under_way]
-    if left:
-        with account_scope(account_id):
-            release_dispatches(left)
+    _release(left, under_way)
     return Ran(len(runnable) - len(left), is_smooth and not left)
 
 
@@ -165,12 +169,11 @@ def _close_done(batch: Batch, done: dict[OutboxDispatch, Outcome], under_way: _O
         held = close_dispatches(statuses, now=timezone.now())
         batch.record(held)
     for dispatch in done:
-        claim = under_way.pop(dispatch.pk)
         if dispatch in held:
+            del under_way[dispatch.pk]
             count_run(task_name=dispatch.task_name, outcome=statuses[dispatch])
         else:
-            count_run(task_name=dispatch.task_name, outcome="lost")
-            _log_lost(claim)
+            _note_lost(dispatch, under_way)
 
 
 def _end_failed(dispatch: OutboxDispatch, error: Exception, under_way: _Open) -> bool:
@@ -178,14 +181,20 @@ def _end_failed(dispatch: OutboxDispatch, error: Exception, under_way: _Open) ->
     try:
         if isinstance(error, Postponed):
             _postpone(dispatch, str(error), error.until, under_way)
-            return False
-        if isinstance(error, LeaseLost):
-            raise error
-        _fail(dispatch, error, under_way)
+        elif isinstance(error, LeaseLost):
+            _note_lost(dispatch, under_way)
+        else:
+            _fail(dispatch, error, under_way)
     except LeaseLost:
-        count_run(task_name=dispatch.task_name, outcome="lost")
-        _log_lost(under_way.pop(dispatch.pk))
-    return True
+        _note_lost(dispatch, under_way)
+    except Exception as failure:  # noqa: BLE001  the others of its batch go on
+        _give_back([under_way.pop(dispatch.pk)], failure)
+    return not isinstance(error, Postponed)
+
+
+def _note_lost(dispatch: OutboxDispatch, under_way: _Open) -> None:
+    count_run(task_name=dispatch.task_name, outcome="lost")
+    _log_lost(under_way.pop(dispatch.pk))
 
 
 def _postpone(dispatch: OutboxDispatch, reason: str, until: datetime, under_way: _Open) -> None:
@@ -208,6 +217,23 @@ def _fail(dispatch: OutboxDispatch, error: Exception, under_way: _Open) -> None:
     request, ids = _find_ids([dispatch])
     with log_as(request, **ids):
         logger.log(level, "%s: failed, now %s", claim, status, exc_info=error)
+
+
+def _release(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> None:
+    """Let go of dispatches that were left. If one of them can't be changed, it waits for the end of its lease."""
+    if not dispatches:
+        return
+    try:
+        with account_scope(under_way[dispatches[0].pk].account_id):
+            release_dispatches(dispatches)
+    except Exception:
+        if len(dispatches) > 1:
+            for dispatch in dispatches:
+                _release([dispatch], under_way)
+            return
+        logger.exception("%s: waits for the end of its lease", under_way[dispatches[0].pk])
+    for dispatch in dispatches:
+        del under_way[dispatch.pk]
 
 
 def _give_back(claims: Iterable[Claim], error: BaseException) -> None:

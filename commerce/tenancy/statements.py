@@ -82,7 +82,7 @@ class Result(NamedTuple):
 
 def send(*calls: Call) -> list[Result]:
     """Run the statements in one message, in order. Each sees what those before it wrote."""
-    return _get_connection().run(calls)
+    return _get_connection().run(calls) if calls else []
 
 
 def post(*calls: Call) -> None:

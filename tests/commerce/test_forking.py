@@ -43,6 +43,16 @@ def test_standard_error_is_left_alone(capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_process_without_standard_streams_is_left_alone():
+    program = (
+        "import os; os.closerange(0, 3); from commerce.forking import prepare_to_fork; prepare_to_fork()"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+
+    assert done.returncode == 0
+
+
 def test_an_allocator_without_statistics_is_left_alone():
     program = "from commerce import forking; forking.prepare_to_fork(); print(forking._fillers)"
 

@@ -1,20 +1,28 @@
 """Messages of one account that are sent together."""
 
+import time
 from collections import Counter
 from datetime import timedelta
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
 from commerce.customers.operations.customers import redact_customer
-from commerce.events.models import Event
-from commerce.outbox import crew, handlers
+from commerce.events.models import Event as FeedEvent
+from commerce.outbox import crew, handlers, operations, runs
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from emails import handlers as email_handlers
 from emails.models import EmailDelivery, MailServerRest
+from emails.providers import ProviderDown
+from emails.sender import Sender
+from emails.shared_resting import ProviderResting, admit_shared, forget_shared
+from tests.emails.json_server import Answer
 from tests.factories import make_customer
 from tests.tenancy.test_messages import messages
+from tests.threads import run_threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,7 +90,7 @@ def test_batch_sends_each_message_once_and_records_it(shop, renderer, own_resend
     assert {one.idempotency_key: one.provider_message_id for one in recorded} == by_key
     assert {delivery.html for delivery in recorded} == {"<p>Thank you</p>"}
     with shop.scope():
-        events = list(Event.objects.filter(type="email.sent").order_by("pk"))
+        events = list(FeedEvent.objects.filter(type="email.sent").order_by("pk"))
     assert [event.data["email_delivery_id"] for event in events] == [str(one.pk) for one in recorded]
 
 
@@ -264,3 +272,171 @@ def test_unwanted_and_sent_messages_of_a_batch_end_without_being_sent(
     assert ends(shop) == [("succeeded", 0), ("succeeded", 0), ("skipped", 0), ("succeeded", 0)]
     assert recipients(own_resend) == {"ann0@example.com": 1, "ann1@example.com": 1, "bob@example.com": 1}
     assert len(own_resend.requests) == 3
+
+
+def test_message_whose_template_is_refused_ends_alone(
+    shop, renderer, own_resend, enqueue_several, enqueue_email
+):
+    enqueue_several(shop, 2)
+    enqueue_email(shop, key="bad", ctx={"order": {"number": "bad"}})
+    enqueue_email(shop, key="good", to_email="bob@example.com")
+    reply = renderer.reply
+
+    def refuse(request):
+        if request.message["ctx"]["order"]["number"] == "bad":
+            renderer.requests.append(request.message)
+            return Answer(422, {"code": "template_syntax_error", "detail": "No.", "status": 422}, {})
+        return reply(request)
+
+    renderer.reply = refuse
+
+    run_once()
+
+    assert ends(shop) == [("succeeded", 0), ("succeeded", 0), ("dead", 0), ("succeeded", 0)]
+    assert recipients(own_resend) == {"ann0@example.com": 1, "ann1@example.com": 1, "bob@example.com": 1}
+    assert len(renderer.requests) == 4
+
+
+def test_messages_rendered_before_the_renderer_got_busy_are_sent(shop, renderer, own_resend, enqueue_several):
+    enqueue_several(shop, 4)
+
+    def get_busy(_request):
+        if len(renderer.requests) == 3:
+            renderer.refuse(503, "renderer_busy")
+
+    renderer.hold = get_busy
+
+    run_once()
+
+    assert ends(shop) == [("succeeded", 0), ("succeeded", 0), ("pending", 0), ("pending", 0)]
+    assert len(renderer.requests) == 3
+    with shop.scope():
+        third, fourth = OutboxDispatch.objects.filter(status="pending").order_by("pk")
+    assert (third.due_at > timezone.now(), fourth.due_at > timezone.now()) == (True, False)
+
+
+def test_large_messages_are_sent_one_at_a_time(shop, renderer, own_resend, enqueue_several):
+    renderer.answer["html"] = "x" * (email_handlers.MAX_CHARACTERS + 1)
+    enqueue_several(shop, 3)
+
+    run_once()
+
+    assert sorted(ends(shop)) == [("pending", 0), ("pending", 0), ("succeeded", 0)]
+    assert len(renderer.requests) == 1
+
+
+def test_words_of_a_provider_do_not_keep_the_address(shop, renderer, own_resend, enqueue_email):
+    ann, bob = make_customer(shop, email="Ann@example.com"), make_customer(shop, email="bob@example.com")
+    for customer in (ann, bob):
+        enqueue_email(shop, key=f"email-{customer.pk}", to_email=customer.email, customer_id=customer.pk)
+    own_resend.answers = [422]
+    own_resend.words = "Ann@example.com (ann@example.com) is suppressed"
+    take = own_resend.take
+
+    def redact(key, message):
+        # The first was refused, and isn't closed yet.
+        if message["to"] == ["bob@example.com"]:
+            with shop.scope():
+                redact_customer(customer_id=ann.pk, now=timezone.now())
+        return take(key, message)
+
+    own_resend.take = redact
+
+    run_once()
+
+    assert ends(shop) == [("dead", 0), ("succeeded", 0)]
+    with shop.scope():
+        dead = OutboxDispatch.objects.get(status="dead")
+        assert "ann@example.com" not in str(list(OutboxDispatch.objects.values())).lower()
+    assert "is suppressed" in dead.last_error
+
+
+def test_message_of_a_redacted_customer_is_not_kept_even_if_the_worker_is_lost(
+    shop, renderer, own_resend, enqueue_email, monkeypatch
+):
+    customer = make_customer(shop, email="ann@example.com")
+    enqueue_email(shop, key="email", to_email=customer.email, customer_id=customer.pk)
+
+    def redact(_request):
+        with shop.scope():
+            redact_customer(customer_id=customer.pk, now=timezone.now())
+
+    renderer.hold = redact
+    # As if the process had ended before the batch was closed.
+    monkeypatch.setattr(runs, "_close", lambda *_: True)
+    monkeypatch.setattr(runs, "_release", lambda *_: None)
+
+    run_once()
+
+    with shop.scope():
+        (left,) = OutboxDispatch.objects.all()
+    assert (left.status, left.message) == ("processing", None)
+    assert "to_email" not in left.payload
+
+
+def test_failure_of_the_shared_provider_is_not_forgotten_by_an_earlier_success(
+    shop, renderer, mail_dir, enqueue_several, monkeypatch
+):
+    answers = iter(["id-1"])
+
+    def hand_off(self, message, *, dispatch, among):
+        for answer in answers:
+            return answer
+        raise ProviderDown("It can't be reached.")
+
+    monkeypatch.setattr(Sender, "hand_off", hand_off)
+    enqueue_several(shop, 4)
+
+    run_once()
+
+    assert sorted(ends(shop)) == [("pending", 0)] * 3 + [("succeeded", 0)]
+    with pytest.raises(ProviderResting):
+        admit_shared("local", now=timezone.now())
+    forget_shared()
+
+
+def test_redacted_customers_with_many_messages_cause_no_deadlock(shop, renderer, own_resend, enqueue_email):
+    customers = [make_customer(shop, email=f"p{n}@example.com") for n in range(2)]
+    with shop.scope():
+        for customer in customers:
+            redact_customer(customer_id=customer.pk, now=timezone.now())
+    for round_ in range(6):
+        for n in range(32):
+            enqueue_email(shop, key=f"{round_}-{n}", customer_id=customers[n % 2].pk)
+        run_threads(6, lambda _index: run_due(within=timedelta(minutes=1)))
+
+    # Erasing cancels those that wait.
+    assert set(ends(shop)) <= {("skipped", 0), ("cancelled", 0)}
+    with shop.scope():
+        assert "example.com" not in str(list(OutboxDispatch.objects.values()))
+
+
+def test_redaction_waits_for_claims_that_are_renewed(shop, renderer, own_resend, enqueue_email, monkeypatch):
+    """The worker's clock is ahead, so it renews its claims. Meanwhile all dispatches of the customer are erased."""
+    customer = make_customer(shop, email="ann@example.com")
+    for n in range(3):
+        enqueue_email(shop, key=f"email-{n}", to_email=customer.email, customer_id=customer.pk)
+    ahead = SimpleNamespace(now=lambda: timezone.now() + timedelta(seconds=40))
+    monkeypatch.setattr(operations, "timezone", ahead)
+    find_held, is_redacting = operations._find_held, Event()
+
+    def find_held_slowly(*args):
+        is_redacting.set()
+        time.sleep(0.3)
+        return find_held(*args)
+
+    monkeypatch.setattr(operations, "_find_held", find_held_slowly)
+
+    def work(index):
+        if index == 0:
+            run_once()
+            return
+        assert is_redacting.wait(30)
+        with shop.scope():
+            redact_customer(customer_id=customer.pk, now=timezone.now())
+
+    run_threads(2, work)
+
+    assert {attempts for _, attempts in ends(shop)} == {0}
+    with shop.scope():
+        assert "ann@example.com" not in str(list(OutboxDispatch.objects.values()))

@@ -12,6 +12,7 @@ from commerce.outbox import crew, handlers
 from commerce.outbox.errors import PermanentFailure, Postponed
 from commerce.outbox.handlers import Ended, Outcome
 from commerce.outbox.models import OutboxDispatch
+from commerce.outbox.operations import MAX_TAKEN_BYTES
 from commerce.outbox.worker import finish_running, run_due
 from tests.commerce.outbox.rows import reread
 from tests.factories import make_dispatch
@@ -348,6 +349,108 @@ def test_what_becomes_due_during_a_pause_runs_together(shop, batches, settings):
 
     assert kind.sizes == [1, 2]
     assert ends(shop, made) == [("succeeded", 0)] * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_row_that_can_not_be_changed_is_left_out_of_batches(shop, batches):
+    kind = batches()
+    run_quickly(shop, kind)
+    bad = make_dispatch(shop, task_name="example", due_at=timezone.now() - HOUR)
+    good = make_several(shop, 12)
+
+    with poisoned("outbox_dispatches", bad.pk):
+        run_due()
+
+        assert set(ends(shop, good)) == {("succeeded", 0)}
+        assert ends(shop, [bad]) == [("pending", 0)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_row_that_can_not_be_closed_leaves_the_rest_of_its_batch_alone(shop, batches):
+    kind = batches()
+    run_quickly(shop, kind)
+    made = make_several(shop, 4)
+
+    with poisoned("outbox_dispatches", made[0].pk, when="NEW.status <> 'processing'"):
+        run_due()
+
+    assert ends(shop, made) == [("processing", 0), *[("succeeded", 0)] * 3]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_row_that_can_not_be_released_leaves_the_rest_of_its_batch_alone(shop, batches):
+    batch = []
+
+    def work(dispatch):
+        batch.append(dispatch.pk)
+        return None if len(batch) == 1 else Outcome()
+
+    kind = batches(work)
+    run_quickly(shop, kind)
+    made = make_several(shop, 4)
+
+    with poisoned("outbox_dispatches", made[0].pk, when="NEW.status <> 'processing'"):
+        run_due()
+
+    assert ends(shop, made) == [("processing", 0), *[("succeeded", 0)] * 3]
+    assert kind.sizes == [4, 1, 1, 1]
+
+
+def test_queue_runs_singly_for_a_while_after_trouble(shop, batches, monkeypatch):
+    monkeypatch.setattr(crew, "SINGLE_S", 3600)
+    troubles = [RuntimeError("no luck")]
+
+    def work(dispatch):
+        if troubles and len(kind.sizes) and kind.sizes[-1] > 1:
+            raise troubles.pop()
+        return Outcome()
+
+    kind = batches(work)
+    run_quickly(shop, kind)
+    made = make_several(shop, 12)
+
+    run_due()
+
+    assert kind.sizes == [AT_MOST] + [1] * 12
+    assert set(ends(shop, made)) == {("succeeded", 0)}
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.django_db(transaction=True)
+def test_dispatch_with_a_large_message_is_not_taken_into_a_batch(shop, batches):
+    kind = batches()
+    small = make_several(shop, 2, due_at=timezone.now() - HOUR, message={"html": "small"})
+    large = make_several(shop, 2, message={"html": "x" * MAX_TAKEN_BYTES})
+
+    run_due()
+
+    assert kind.sizes == [2, 1, 1]
+    assert set(ends(shop, small + large)) == {("succeeded", 0)}
+
+
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        # One at a time, like pings.
+        ({"share": 1 / 8}, {}),
+        # Those whose worker was lost run one at a time, whatever their task.
+        ({}, {"status": "processing", "locked_until": timezone.now() - HOUR}),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_work_that_runs_one_at_a_time_does_not_wait_for_the_pause(shop, handle, settings, options, columns):
+    settings.OUTBOX_THREADS = 8
+    ran = handle("example", **options)
+    for _ in range(10):
+        make_dispatch(shop, task_name="example", **columns)
+    began = time.monotonic()
+
+    run_due(pause_s=3)
+    finish_running()
+
+    assert len(ran) == 10
+    # The last pause may be waited for, but not one after each run.
+    assert time.monotonic() - began < 9
 
 
 def run_quickly(shop, kind):
