@@ -120,19 +120,24 @@ class Sending:
                 erase_messages(customer_id, timezone.now())
 
     def _prepare(self) -> tuple[list[Ended], list[_Job]]:
-        """Read what is known of the messages. Those that were sent before, or aren't wanted, end here."""
-        for dispatch, _ in self._requests:
-            if dispatch.message is None and must_wait(self._account_id) and not _is_old(dispatch):
-                # Many may be waiting, so this comes before anything is read from the database.
-                raise _build_postponed(
-                    _choose_wait_s(dispatch, is_slow=True),
-                    RendererBusy("The slow lane of the renderer is taken."),
-                )
+        """Read what is known of the messages. Those that were sent before, aren't wanted or have to wait end here."""
         ended: list[Ended] = []
         wanted: list[tuple[OutboxDispatch, EmailRequest, Facts]] = []
+        requests = self._requests
+        if must_wait(self._account_id):
+            # Many may be waiting, so this comes before anything is read from the database.
+            requests = [one for one in requests if one[0].message is not None or _is_old(one[0])]
+            taken = RendererBusy("The slow lane of the renderer is taken.")
+            ended += [
+                (dispatch, _build_postponed(_choose_wait_s(dispatch, is_slow=True), taken))
+                for dispatch, request in self._requests
+                if (dispatch, request) not in requests
+            ]
+        if not requests:
+            return ended, []
         with account_scope(self._account_id):
-            self._sender, found = read_facts(self._requests)
-            for (dispatch, request), facts in zip(self._requests, found, strict=True):
+            self._sender, found = read_facts(requests)
+            for (dispatch, request), facts in zip(requests, found, strict=True):
                 # A worker that had died, or lost its lease, may have sent it.
                 if facts.is_sent:
                     ended.append((dispatch, Outcome()))
@@ -141,26 +146,26 @@ class Sending:
                     ended.append((dispatch, Outcome(OutboxDispatch.Status.SKIPPED)))
                 else:
                     wanted.append((dispatch, request, facts))
-            return ended, self._choose_jobs(wanted) if wanted else []
+            # Before the server is admitted, as after a rest one message alone is. The place itself is taken at hand-off.
+            if wanted and not self._sender.has_place(among=settings.OUTBOX_THREADS):
+                return ended + [(one, _build_refused_place(one, NoPlace())) for one, *_ in wanted], []
+            return self._choose_jobs(wanted, ended) if wanted else (ended, [])
 
-    def _choose_jobs(self, wanted: Sequence[tuple[OutboxDispatch, EmailRequest, Facts]]) -> list[_Job]:
-        first, *_ = wanted[0]
-        # Before the server is admitted, as after a rest one message alone is. The place itself is taken at hand-off.
-        if not self._sender.has_place(among=settings.OUTBOX_THREADS):
-            raise _build_refused_place(first, NoPlace())
+    def _choose_jobs(
+        self, wanted: Sequence[tuple[OutboxDispatch, EmailRequest, Facts]], ended: list[Ended]
+    ) -> tuple[list[Ended], list[_Job]]:
         try:
             self._health = admit(self._sender.settings, now=timezone.now())
-            if self._health.failures:
-                wanted = wanted[:1]
-            return [
-                _Job(dispatch, request, self._find_text(dispatch, request, facts))
-                for dispatch, request, facts in wanted
-            ]
         except ProviderResting as resting:
-            raise Postponed(str(resting), until=resting.until) from resting
-        except TemplateNotFound as error:
-            # A retry wouldn't help, but a person can retry it when the template is there.
-            raise PermanentFailure(str(error)) from error
+            return ended + [(one, Postponed(str(resting), until=resting.until)) for one, *_ in wanted], []
+        jobs = []
+        for dispatch, request, facts in wanted[:1] if self._health.failures else wanted:
+            try:
+                jobs.append(_Job(dispatch, request, self._find_text(dispatch, request, facts)))
+            except TemplateNotFound as error:
+                # A retry wouldn't help, but a person can retry it when the template is there.
+                ended.append((dispatch, PermanentFailure(str(error))))
+        return ended, jobs
 
     def _find_text(
         self, dispatch: OutboxDispatch, request: EmailRequest, facts: Facts

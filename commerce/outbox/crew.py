@@ -36,14 +36,14 @@ LOST_AT_ONCE = 1
 LOOK_AGAIN_S = 0.1
 # How long a batch should take at most. A queue with slow servers gets smaller ones, in more threads.
 BATCH_S = 1.0
-# For how long a queue's dispatches run singly after trouble.
+# For how long a queue's dispatches run singly after some that couldn't run together.
 SINGLE_S = 5.0
 
 
 @dataclass(slots=True)
 class _Pace:
     """Of a queue: how many dispatches in a row were quick, how many seconds each of the last ones took, and until when
-    they run singly, as other threads may be running batches of it when one fails.
+    they run singly. Without that end, batches that run in other threads would make it quick again at once.
     """
 
     quick_runs: int = 0
@@ -65,7 +65,8 @@ class _Paces:
             self._paces.clear()
         # A bonus would only make postponed work be claimed, and postponed, more often.
         if not ran.is_smooth or took_s > QUICK_S:
-            self._paces[queue] = _Pace(single_until=time.monotonic() + SINGLE_S)
+            single_s = 0.0 if ran.ran_together else SINGLE_S
+            self._paces[queue] = _Pace(single_until=time.monotonic() + single_s)
             return
         pace = self._paces.setdefault(queue, _Pace())
         pace.quick_runs += ran.number

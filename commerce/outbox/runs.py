@@ -36,10 +36,11 @@ _Open = dict[int, Claim]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How many dispatches ran, and whether nothing was postponed or left for later."""
+    """How many dispatches ran, whether none was postponed or left for later, and whether they could run together."""
 
     number: int
     is_smooth: bool = True
+    ran_together: bool = True
 
 
 def run_claims(claims: Sequence[Claim], *, at_most: int = 1) -> Ran:
@@ -65,7 +66,7 @@ def run_claims(claims: Sequence[Claim], *, at_most: int = 1) -> Ran:
         _give_back(under_way.values(), error)
         if not isinstance(error, Exception):
             raise
-    return Ran(0, is_smooth=False)
+    return Ran(0, is_smooth=False, ran_together=False)
 
 
 def _begin(under_way: _Open, at_most: int) -> list[OutboxDispatch]:
@@ -109,7 +110,7 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
     runnable = [dispatch for dispatch in dispatches if _is_known(dispatch, under_way)]
     if not runnable:
         return Ran(0)
-    first, is_smooth = runnable[0], True
+    first, is_smooth, ran_together = runnable[0], True, True
     account_id = under_way[first.pk].account_id
     try:
         with lookups_for(account_id):
@@ -119,7 +120,7 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
     except Exception as error:
         if len(runnable) > 1:
             # Any of them may be to blame, so each runs by itself.
-            count = len(runnable)
+            count, ran_together = len(runnable), False
             logger.warning("%s and %s others can't run together: %r", under_way[first.pk], count - 1, error)
         elif first.pk in under_way:
             is_smooth = _end_failed(first, error, under_way)
@@ -127,7 +128,7 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
             logger.exception("Dispatch %s: ended, but its handler went on and failed", first.pk)
     left = [dispatch for dispatch in runnable if dispatch.pk in under_way]
     _release(left, under_way)
-    return Ran(len(runnable) - len(left), is_smooth and not left)
+    return Ran(len(runnable) - len(left), is_smooth and not left, ran_together)
 
 
 def _is_known(dispatch: OutboxDispatch, under_way: _Open) -> bool:

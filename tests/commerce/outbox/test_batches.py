@@ -396,7 +396,7 @@ def test_row_that_can_not_be_released_leaves_the_rest_of_its_batch_alone(shop, b
     assert kind.sizes == [4, 1, 1, 1]
 
 
-def test_queue_runs_singly_for_a_while_after_trouble(shop, batches, monkeypatch):
+def test_queue_runs_singly_for_a_while_after_a_batch_that_failed(shop, batches, monkeypatch):
     monkeypatch.setattr(crew, "SINGLE_S", 3600)
     troubles = [RuntimeError("no luck")]
 
