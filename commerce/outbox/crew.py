@@ -121,6 +121,8 @@ class Crew:
             # Cleared before claiming: a run that ends in between ends the wait below at once.
             self._has_ended.clear()
             looked_at = time.monotonic()
+            # Before claiming: what runs then may hold work back, even if it ends meanwhile.
+            is_idle = not self._running
             claims = self._claim()
             for batch in self._group(claims):
                 with self._lock:
@@ -129,7 +131,7 @@ class Crew:
                     self._pool.submit(self._run, batch)
                 else:
                     self._run(batch)
-            if not claims and not self._running:
+            if not claims and is_idle:
                 return True
             if (left_s := deadline - time.monotonic()) <= 0:
                 return False

@@ -70,6 +70,30 @@ def test_threads_begin_nothing_after_their_time_and_end_what_they_have_begun(sho
 
 
 @pytest.mark.django_db(transaction=True)
+def test_work_held_back_by_runs_that_end_during_a_look_is_run(shop, handle, settings, monkeypatch):
+    settings.OUTBOX_THREADS = 8
+    has_looked = Event()
+    ran = handle("example", lambda _: has_looked.wait(30) and Outcome())
+    # One more than an account's share of a task.
+    for _ in range(4):
+        make_dispatch(shop, task_name="example")
+    claim = crew.claim_dispatches
+
+    def claim_slowly(**options):
+        claims = claim(**options)
+        if not claims:
+            has_looked.set()
+            time.sleep(0.5)
+        return claims
+
+    monkeypatch.setattr(crew, "claim_dispatches", claim_slowly)
+
+    assert run_due() is True
+
+    assert len(ran) == 4
+
+
+@pytest.mark.django_db(transaction=True)
 def test_account_whose_work_is_quick_gets_more_threads(shop, handle, settings, monkeypatch):
     """All work counts as quick here, however slow the machine is."""
     monkeypatch.setattr(crew, "QUICK_S", 1_000)
