@@ -123,16 +123,15 @@ class Sending:
         """Read what is known of the messages. Those that were sent before, aren't wanted or have to wait end here."""
         ended: list[Ended] = []
         wanted: list[tuple[OutboxDispatch, EmailRequest, Facts]] = []
-        requests = self._requests
-        if must_wait(self._account_id):
-            # Many may be waiting, so this comes before anything is read from the database.
-            requests = [one for one in requests if one[0].message is not None or _is_old(one[0])]
-            taken = RendererBusy("The slow lane of the renderer is taken.")
-            ended += [
-                (dispatch, _build_postponed(_choose_wait_s(dispatch, is_slow=True), taken))
-                for dispatch, request in self._requests
-                if (dispatch, request) not in requests
-            ]
+        requests = []
+        # Many may be waiting, so this comes before anything is read from the database.
+        is_taken = must_wait(self._account_id)
+        for dispatch, request in self._requests:
+            if is_taken and dispatch.message is None and not _is_old(dispatch):
+                busy = RendererBusy("The slow lane of the renderer is taken.")
+                ended.append((dispatch, _build_postponed(_choose_wait_s(dispatch, is_slow=True), busy)))
+            else:
+                requests.append((dispatch, request))
         if not requests:
             return ended, []
         with account_scope(self._account_id):

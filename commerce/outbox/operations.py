@@ -51,7 +51,7 @@ _TAKE = Prepared(f"""
             ORDER BY account_id, target->>'task_name', due_at LIMIT %s FOR UPDATE SKIP LOCKED))
     RETURNING {_COLUMNS.sql}
 """)  # noqa: S608
-_RETURN = Prepared(f"UPDATE outbox_dispatches SET status = 'pending', locked_until = NULL WHERE {_HELD}")  # noqa: S608
+_RELEASE = Prepared(f"UPDATE outbox_dispatches SET status = 'pending', locked_until = NULL WHERE {_HELD}")  # noqa: S608
 _STORE = Prepared(f"UPDATE outbox_dispatches SET message = %s::jsonb WHERE {_HELD}")  # noqa: S608
 _DROP_MESSAGE = Prepared(f"UPDATE outbox_dispatches SET message = NULL WHERE {_HELD}")  # noqa: S608
 # The stored message only serves retries, and contains personal data.
@@ -61,7 +61,7 @@ _CLOSE = Prepared(f"""
 """)  # noqa: S608
 
 # By the row's own attempts: a claim doesn't carry them, and reading the row may be what has failed.
-_RELEASE = """
+_GIVE_BACK = """
     UPDATE outbox_dispatches
        SET status = CASE WHEN attempts < max_attempts THEN 'pending' ELSE 'dead' END,
            finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE %s::timestamptz END,
@@ -176,7 +176,7 @@ def begin_dispatches(*, claims: Sequence[Claim], at_most: int = 1) -> list[Outbo
 
 def release_dispatches(dispatches: Iterable[OutboxDispatch]) -> None:
     """Let go of dispatches that were begun but not run, as they were. Other workers may claim them at once."""
-    _run_held({dispatch: (_RETURN, []) for dispatch in dispatches})
+    _run_held({dispatch: (_RELEASE, []) for dispatch in dispatches})
 
 
 def give_back_dispatch(*, claim: Claim, error: str, now: datetime) -> None:
@@ -187,7 +187,7 @@ def give_back_dispatch(*, claim: Claim, error: str, now: datetime) -> None:
     with connection.cursor() as cursor:
         delay = RETRY_DELAYS[0]
         row = [current_account_id(), claim.dispatch_id, claim.lease_until]
-        cursor.execute(_RELEASE, [now, now + delay, make_storable(error), *row])
+        cursor.execute(_GIVE_BACK, [now, now + delay, make_storable(error), *row])
 
 
 def store_messages(messages: Mapping[OutboxDispatch, Mapping[str, object]]) -> list[OutboxDispatch]:
