@@ -29,6 +29,15 @@ FUZZED = settings(
 RESIDENT = re.compile(r"VmRSS:\s+(\d+) kB")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def stays_within_its_memory(renderer_service):
+    """After all tests of this module that this process ran: the order of single tests differs between processes."""
+    yield
+    resident = [resident_bytes(process) for process in workers_of(renderer_service.process_id)]
+    assert resident
+    assert max(resident) < MAX_WORKER_MEMORY_BYTES
+
+
 def called(name, arguments):
     return f" | {name}: {', '.join(arguments)}" if arguments else f" | {name}"
 
@@ -221,16 +230,6 @@ def test_any_document_is_answered(ask, message):
 )
 def test_any_bytes_are_answered(ask, body):
     assert ask(body).status_code in REFUSALS
-
-
-def test_service_has_stayed_within_its_memory(post, renderer_service):
-    """It runs after all of the above, as pytest keeps the order of a module."""
-    assert post().status_code == 200
-
-    resident = [resident_bytes(process) for process in workers_of(renderer_service.process_id)]
-
-    assert len(resident) == 2
-    assert max(resident) < MAX_WORKER_MEMORY_BYTES
 
 
 def as_json(message):
