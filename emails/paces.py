@@ -6,14 +6,15 @@ the next few minutes.
 
 Each worker process uses few places in each lane, so that requests don't queue in the renderer. In the quick lane one
 place is kept for the platform's templates, which merchants can't make slow, and one for these and for templates that
-have been quick before. Other templates are on trial.
+have been quick before. Other templates are on trial. Free places go to the message that has waited longest.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
-from threading import Condition
+from threading import Event, Lock
 from typing import TypeVar
 
 from emails.renderer.limits import QUICK_PROCESSOR_SECONDS
@@ -52,13 +53,26 @@ class Trust(Enum):
 # An account and its template.
 Kind = tuple[int, int]
 
-_turns = Condition()
-# The accounts whose messages are being rendered, each with its lane and the trust in its template.
-_rendering: dict[int, tuple[Lane, Trust]] = {}
+
+@dataclass(eq=False, slots=True)
+class _Turn:
+    """A message that waits for a place, and gets one in a lane."""
+
+    account_id: int
+    trust: Trust
+    lane: Lane | None = None
+    # It has its place, or needs one in the slow lane, for which it doesn't wait.
+    has_waited: Event = field(default_factory=Event)
+
+
+_lock = Lock()
+# The first has waited longest.
+_waiting: list[_Turn] = []
+# By account, as each has one message at a time, so that none fills a lane.
+_rendering: dict[int, _Turn] = {}
 # By account, until when its messages go to the slow lane.
 _slow_until: dict[int, float] = {}
 _quick_kinds: dict[Kind, None] = {}
-_waiting_trials: set[object] = set()
 
 
 def choose_lane(account_id: int) -> Lane:
@@ -68,18 +82,18 @@ def choose_lane(account_id: int) -> Lane:
 
 def must_wait(account_id: int) -> bool:
     """Whether the account's next message needs the slow lane, and there is no free place."""
-    with _turns:
+    with _lock:
         lane = choose_lane(account_id)
         # In the slow lane, trust makes no difference.
         return lane is Lane.SLOW and not _has_place(account_id, lane, Trust.TRIAL)
 
 
 def note_slow(account_id: int) -> None:
-    with _turns:
+    with _lock:
         _make_room(_slow_until)
         _slow_until[account_id] = time.monotonic() + SLOW_FOR_S
         # Its messages that wait for the quick lane try the slow one instead, or give up.
-        _turns.notify_all()
+        _give_places()
 
 
 def note_pace(kind: Kind, processor_s: float) -> None:
@@ -87,7 +101,7 @@ def note_pace(kind: Kind, processor_s: float) -> None:
     if processor_s > QUICK_PROCESSOR_SECONDS:
         note_slow(account_id)
         return
-    with _turns:
+    with _lock:
         _make_room(_quick_kinds)
         _quick_kinds[kind] = None
 
@@ -100,43 +114,49 @@ def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
     """
     account_id, _ = kind
     own = Trust.QUICK_BEFORE if kind in _quick_kinds else Trust.TRIAL
-    lane = _take_place(account_id, Trust.PLATFORM if is_platforms else own)
+    turn = _Turn(account_id, Trust.PLATFORM if is_platforms else own)
     try:
-        yield lane
+        yield _take_place(turn)
     finally:
-        with _turns:
-            del _rendering[account_id]
-            _turns.notify_all()
+        with _lock:
+            if turn in _waiting:
+                _waiting.remove(turn)
+            if turn.lane:
+                del _rendering[account_id]
+                _give_places()
 
 
-def _take_place(account_id: int, trust: Trust) -> Lane:
-    ticket = object()
-    with _turns:
-        ends_at = time.monotonic() + (TRIAL_WAIT_S if trust is Trust.TRIAL else WAIT_S)
-        if trust is Trust.TRIAL:
-            # Each that waits holds a thread, so only a few may wait for a trial, which may take long.
-            if len(_waiting_trials) >= WAITING_TRIALS:
-                ends_at = 0
-            else:
-                _waiting_trials.add(ticket)
-        try:
-            # The lane is chosen again after each wait: the account may have become slow meanwhile.
-            while not _has_place(account_id, lane := choose_lane(account_id), trust):
-                left_s = ends_at - time.monotonic()
-                if lane is Lane.SLOW or left_s <= 0:
-                    raise RendererBusy(f"The {lane} lane of the renderer has no place for this message.")
-                _turns.wait(left_s)
-        finally:
-            _waiting_trials.discard(ticket)
-        _rendering[account_id] = lane, trust
-    return lane
+def _take_place(turn: _Turn) -> Lane:
+    is_trial = turn.trust is Trust.TRIAL
+    with _lock:
+        # Each that waits holds a thread, so only a few may wait for a trial, which may take long.
+        trials = [one for one in _waiting if one.trust is Trust.TRIAL]
+        may_wait = not is_trial or len(trials) < WAITING_TRIALS
+        _waiting.append(turn)
+        _give_places()
+    if may_wait:
+        turn.has_waited.wait(TRIAL_WAIT_S if is_trial else WAIT_S)
+    if turn.lane is None:
+        raise RendererBusy("No lane of the renderer has a place for this message.")
+    return turn.lane
+
+
+def _give_places() -> None:
+    for turn in list(_waiting):
+        # Chosen each time: the account may have become slow meanwhile.
+        lane = choose_lane(turn.account_id)
+        if _has_place(turn.account_id, lane, turn.trust):
+            turn.lane, _rendering[turn.account_id] = lane, turn
+        elif lane is Lane.QUICK:
+            continue
+        _waiting.remove(turn)
+        turn.has_waited.set()
 
 
 def _has_place(account_id: int, lane: Lane, trust: Trust) -> bool:
-    # An account has one message at a time, so that none fills a lane.
     if account_id in _rendering:
         return False
-    taken = [other_trust for other_lane, other_trust in _rendering.values() if other_lane is lane]
+    taken = [turn.trust for turn in _rendering.values() if turn.lane is lane]
     if lane is Lane.SLOW:
         return not taken
     own = [one for one in taken if one is not Trust.PLATFORM]
@@ -155,6 +175,6 @@ def _make_room(remembered: dict[K, V]) -> None:
 
 def forget_paces() -> None:
     """Forget all of this, so that tests don't affect each other."""
-    with _turns:
+    with _lock:
         _slow_until.clear()
         _quick_kinds.clear()

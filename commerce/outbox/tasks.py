@@ -4,11 +4,12 @@ from datetime import timedelta
 from celery import shared_task
 from celery.signals import worker_process_shutdown
 from django.conf import settings
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from commerce.loops.operations import prune_in_batches
 from commerce.outbox.operations import prune_dispatches
-from commerce.outbox.worker import finish_running, run_due
+from commerce.outbox.worker import finish_running, run_due, take_due_at
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,11 @@ def drain(**kwargs: object) -> None:
     if not run_due(pause_s=PAUSE_S):
         # Through the broker, so that tasks that wait there, such as sweeps, get their turn first.
         wake_worker()
+    elif due_at := take_due_at():
+        wait_s = (due_at - timezone.now()).total_seconds()
+        # What is due later is found by a poll.
+        if wait_s < settings.OUTBOX_POLL_INTERVAL_S:
+            wake_worker(in_s=max(0, wait_s))
 
 
 @shared_task
@@ -45,11 +51,11 @@ def _finish_running(**kwargs: object) -> None:
     finish_running()
 
 
-def wake_worker() -> None:
-    """Have a worker look at the outbox now. Without the broker, the next poll does."""
+def wake_worker(*, in_s: float = 0) -> None:
+    """Have a worker look at the outbox, now or in some seconds. Without the broker, the next poll does."""
     try:
         # No retries, since this also runs in the listener's thread, which has to go on. After the poll interval, the
         # poll has done the work, so the message expires.
-        drain.apply_async(retry=False, expires=settings.OUTBOX_POLL_INTERVAL_S)
+        drain.apply_async(countdown=in_s, retry=False, expires=in_s + settings.OUTBOX_POLL_INTERVAL_S)
     except OperationalError as error:
         logger.warning("The broker can't be reached to wake a worker: %s", error)

@@ -185,16 +185,67 @@ def test_quick_places_are_kept_for_templates_that_can_be_trusted(monkeypatch):
         assert is_busy(6)
 
 
+def wait_until_waiting(number):
+    until = time.monotonic() + PATIENCE_S
+    while len(paces._waiting) < number and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def test_messages_of_an_account_are_rendered_in_the_order_in_which_they_came(monkeypatch):
+    """A thread that renders one message after another doesn't keep the others out."""
+    monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
+    order = []
+
+    def render(name):
+        with turn(1, lane=Lane.QUICK, is_platforms=True):
+            order.append(name)
+
+    with ThreadPoolExecutor(3) as others:
+        with turn(1, lane=Lane.QUICK, is_platforms=True):
+            waiting = []
+            for number in range(3):
+                waiting.append(others.submit(render, number))
+                wait_until_waiting(number + 1)
+        render("mine")
+        for each in waiting:
+            each.result(PATIENCE_S)
+
+    assert order == [0, 1, 2, "mine"]
+
+
+def test_message_that_waits_for_its_account_does_not_hold_up_another_account(monkeypatch):
+    monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
+    with ThreadPoolExecutor(1) as other, turn(1, lane=Lane.QUICK, is_platforms=True):
+        waiting = other.submit(is_busy, 1, is_platforms=True)
+        wait_until_waiting(1)
+
+        with turn(2, lane=Lane.QUICK, is_platforms=True):
+            assert not waiting.done()
+
+
+@pytest.mark.parametrize("interruption", [SystemExit, RendererBusy])
+def test_interrupted_wait_leaves_no_place_taken(monkeypatch, interruption):
+    def interrupted(self, timeout):
+        raise interruption
+
+    with monkeypatch.context() as patch, turn(1, lane=Lane.QUICK):
+        patch.setattr(paces.Event, "wait", interrupted)
+        with pytest.raises(interruption), rendering_turn((1, 1)):
+            pytest.fail("It got a place.")
+
+    assert not paces._waiting
+    assert not is_busy(1)
+
+
 def test_few_messages_wait_for_a_trial(monkeypatch):
     """Each holds a thread. The others go back to the outbox at once."""
     monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
     with ThreadPoolExecutor(paces.WAITING_TRIALS) as others, turn(1, lane=Lane.QUICK):
         waiting = [others.submit(is_busy, 2 + number) for number in range(paces.WAITING_TRIALS)]
-        while len(paces._waiting_trials) < paces.WAITING_TRIALS:
-            time.sleep(0.01)
+        wait_until_waiting(paces.WAITING_TRIALS)
 
         assert is_busy(9)
-        assert len(paces._waiting_trials) == paces.WAITING_TRIALS
+        assert len(paces._waiting) == paces.WAITING_TRIALS
         for number in range(paces.WAITING_TRIALS):
             note_slow(2 + number)
         for each in waiting:
@@ -206,6 +257,7 @@ def test_waiting_message_of_an_account_that_turns_slow_waits_no_longer(monkeypat
     monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
     with ThreadPoolExecutor(1) as other, turn(1, lane=Lane.QUICK):
         waiting = other.submit(is_busy, 1)
+        wait_until_waiting(1)
 
         note_slow(1)
 
