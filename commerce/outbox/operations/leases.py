@@ -1,8 +1,7 @@
-"""The life of a dispatch: enqueued, claimed under a lease, and closed by the worker that still holds the lease."""
+"""What a worker writes about the dispatches that it runs, as long as it holds their leases."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import orjson
 from django.db import connection
@@ -12,17 +11,13 @@ from django.utils import timezone
 
 from commerce.outbox.claims import LEASE, Claim
 from commerce.outbox.error_texts import make_storable
-from commerce.outbox.errors import DispatchNotCancellable, DispatchNotRetryable, LeaseLost
-from commerce.outbox.handlers import tasks_to_forget
-from commerce.outbox.models import KeySpace, OutboxDispatch
-from commerce.outbox.queries import get_dispatch
-from commerce.rest.logs import request_id
-from commerce.tenancy.instances import Columns, LateText, post_rows
-from commerce.tenancy.locks import about_to_lock, lock_now
+from commerce.outbox.errors import LeaseLost
+from commerce.outbox.models import OutboxDispatch
+from commerce.tenancy.instances import Columns
+from commerce.tenancy.locks import about_to_lock
 from commerce.tenancy.models import account_of
 from commerce.tenancy.scope import current_account_id
 from commerce.tenancy.statements import Prepared, send
-from commerce.wording import Choice, Wording
 
 Status = OutboxDispatch.Status
 
@@ -68,84 +63,6 @@ _GIVE_BACK = """
            attempts = least(attempts + 1, max_attempts), due_at = %s, last_error = %s, locked_until = NULL
      WHERE account_id = %s AND id = %s AND status = 'processing' AND locked_until = %s
 """
-
-# A waiting dispatch is cancelled. The status of a running one is left to the worker that holds it.
-_ERASE = """
-    UPDATE outbox_dispatches
-       SET payload = payload - %s::text[], message = NULL, last_error = '',
-           status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
-           finished_at = CASE status WHEN 'pending' THEN %s::timestamptz ELSE finished_at END
-     WHERE account_id = %s AND target->>'task_name' = %s AND payload @> %s::jsonb
-"""
-
-
-def enqueue(
-    *,
-    task_name: str,
-    payload: dict[str, object],
-    idempotency_key: str,
-    now: datetime,
-    payload_version: int = 1,
-    late: LateText | None = None,
-) -> None:
-    """Enqueue `task_name`, to be run once the caller's scope has committed.
-
-    A repeated key makes no second dispatch. The key must be made by the product: those that clients choose belong
-    to `KeySpace.CALLER`. `late` is put into the payload.
-    """
-    enqueue_many(
-        task_name=task_name,
-        payloads={idempotency_key: payload},
-        now=now,
-        payload_version=payload_version,
-        late=late,
-    )
-
-
-def enqueue_many(
-    *,
-    task_name: str,
-    payloads: dict[str, dict[str, Any]],
-    now: datetime,
-    payload_version: int = 1,
-    late: LateText | None = None,
-) -> None:
-    """Enqueue payloads by their idempotency keys, in one statement."""
-    dispatches = [
-        OutboxDispatch(
-            target={"task_name": task_name},
-            payload=payload,
-            payload_version=payload_version,
-            idempotency_key=idempotency_key,
-            due_at=now,
-            request_id=request_id.get(),
-        )
-        for idempotency_key, payload in payloads.items()
-    ]
-    # A key that is taken is skipped by the database. A check beforehand would miss a concurrent request's row.
-    post_rows(dispatches, skips_conflicts=True, late=None if late is None else late.within("payload"))
-
-
-def enqueue_held(
-    *, task_name: str, payload: Mapping[str, object], idempotency_key: str, now: datetime
-) -> OutboxDispatch | None:
-    """Enqueue a dispatch under a client's own key, already leased to this request, which runs and closes it.
-
-    A worker takes it over if the lease runs out. None if the client has used the key before.
-    """
-    dispatch, is_new = OutboxDispatch.objects.get_or_create(
-        key_space=KeySpace.CALLER,
-        idempotency_key=idempotency_key,
-        defaults={
-            "target": {"task_name": task_name},
-            "payload": payload,
-            "due_at": now,
-            "request_id": request_id.get(),
-            "status": Status.PROCESSING,
-            "locked_until": now + LEASE,
-        },
-    )
-    return dispatch if is_new else None
 
 
 def begin_dispatches(*, claims: Sequence[Claim], at_most: int = 1) -> list[OutboxDispatch]:
@@ -258,67 +175,6 @@ def give_up_dispatch(*, dispatch: OutboxDispatch, error: str, now: datetime) -> 
         dispatch, status=Status.DEAD, locked_until=None, finished_at=now, last_error=make_storable(error)
     )
     return Status.DEAD
-
-
-def retry_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
-    """Restart a dead or cancelled dispatch with all its retries. Raises `NotFound`, `DispatchNotRetryable`."""
-    retryable = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.DEAD, Status.CANCELLED])
-    # Written before it is read: a check before the write could be outdated by another request's retry.
-    restarted = retryable.update(status=Status.PENDING, attempts=0, due_at=now, finished_at=None)
-    dispatch = get_dispatch(dispatch_id)
-    if not restarted:
-        detail = Wording(
-            "Dispatch %(id)s is %(status)s: only a dead or cancelled one can be retried.",
-            id=dispatch_id,
-            status=Choice(dispatch.status),
-        )
-        raise DispatchNotRetryable(detail, dispatch_status=dispatch.status)
-    return dispatch
-
-
-def cancel_dispatch(*, dispatch_id: int, now: datetime) -> OutboxDispatch:
-    """Cancel a waiting or dead dispatch; repeated, it changes nothing.
-
-    Raises `NotFound`, `DispatchNotCancellable`.
-    """
-    waiting = OutboxDispatch.objects.filter(pk=dispatch_id, status__in=[Status.PENDING, Status.DEAD])
-    waiting.update(status=Status.CANCELLED, finished_at=now)
-    dispatch = get_dispatch(dispatch_id)
-    # Not by the row count: a dispatch that was cancelled before is not an error.
-    if dispatch.status != Status.CANCELLED:
-        detail = Wording(
-            "Dispatch %(id)s is %(status)s: only a pending or dead one can be cancelled.",
-            id=dispatch_id,
-            status=Choice(dispatch.status),
-        )
-        raise DispatchNotCancellable(detail, dispatch_status=dispatch.status)
-    return dispatch
-
-
-def erase_dispatches(
-    *, task_name: str, about: Mapping[str, object], personal_keys: list[str], now: datetime
-) -> None:
-    """Erase personal data from the dispatches whose payload contains `about`, and cancel those that wait."""
-    # In the order in which workers lock those of a batch.
-    lock_now(OutboxDispatch.objects.filter(target__task_name=task_name, payload__contains=about))
-    with connection.cursor() as cursor:
-        matching = orjson.dumps(about).decode()
-        cursor.execute(_ERASE, [personal_keys, now, current_account_id(), task_name, matching])
-
-
-def prune_dispatches(*, max_age: timedelta, batch: int, passed_over: int = 0) -> tuple[int, list[int]]:
-    """Delete dispatches of every account that ended longer ago than `max_age`.
-
-    Returns how many were deleted, and the ids of those that couldn't be. `passed_over` such rows are skipped.
-    Dead ones stay, as somebody is still owed them, unless their task says otherwise. Call it outside of any scope.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT deleted, failed FROM prune_ended_dispatches("
-            "make_interval(secs => %s), %s::int, %s::int, %s::text[])",
-            [max_age.total_seconds(), batch, passed_over, tasks_to_forget()],
-        )
-        return cursor.fetchone()
 
 
 def _find_held(dispatch_id: int, lease_until: datetime | None) -> QuerySet[OutboxDispatch]:

@@ -1,0 +1,40 @@
+from .enqueueing import enqueue, enqueue_held, enqueue_many
+from .leases import (
+    HANDOVER_DELAY,
+    MAX_TAKEN_BYTES,
+    begin_dispatches,
+    close_dispatch,
+    close_dispatches,
+    drop_dispatch,
+    drop_messages,
+    give_back_dispatch,
+    give_up_dispatch,
+    postpone_dispatch,
+    release_dispatches,
+    reschedule_dispatch,
+    store_messages,
+)
+from .upkeep import cancel_dispatch, erase_dispatches, prune_dispatches, retry_dispatch
+
+__all__ = [
+    "HANDOVER_DELAY",
+    "MAX_TAKEN_BYTES",
+    "begin_dispatches",
+    "cancel_dispatch",
+    "close_dispatch",
+    "close_dispatches",
+    "drop_dispatch",
+    "drop_messages",
+    "enqueue",
+    "enqueue_held",
+    "enqueue_many",
+    "erase_dispatches",
+    "give_back_dispatch",
+    "give_up_dispatch",
+    "postpone_dispatch",
+    "prune_dispatches",
+    "release_dispatches",
+    "reschedule_dispatch",
+    "retry_dispatch",
+    "store_messages",
+]
