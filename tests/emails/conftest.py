@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from commerce.outbox import crew, handlers
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.operations import enqueue
 from emails import providers, renderer_client
+from emails.handlers import AT_MOST
 from emails.own_templates.models import EmailTemplateVersion
 from emails.providers.services import ServiceProvider
 from tests.emails.json_server import Answer, JsonServer, Request
@@ -137,3 +139,30 @@ def make_version():
             return EmailTemplateVersion.objects.create(**defaults | fields)
 
     return make_version
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Every queue counts as quick from the start."""
+    monkeypatch.setattr(crew._Paces, "choose_size", lambda self, queue: handlers.largest_batch(queue[1]))
+
+
+@pytest.fixture
+def own_resend(shop, resend):
+    """A double of Resend, which the shop has chosen."""
+    own = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
+    assert shop.admin.put("settings.json", {"settings": own}).status_code == 200
+    return resend
+
+
+@pytest.fixture
+def enqueue_several(enqueue_email):
+    """Enqueue messages to `ann0@example.com` and so on."""
+
+    def enqueue_several(shop, number=AT_MOST, **payload):
+        return [
+            enqueue_email(shop, key=f"email-{n}", **{"to_email": f"ann{n}@example.com"} | payload)
+            for n in range(number)
+        ]
+
+    return enqueue_several

@@ -1,17 +1,11 @@
 """Messages of one account that are sent together."""
 
-import time
-from collections import Counter
 from datetime import timedelta
-from threading import Event
-from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
-from commerce.customers.operations.customers import redact_customer
 from commerce.events.models import Event as FeedEvent
-from commerce.outbox import crew, handlers, operations, runs
 from commerce.outbox.models import OutboxDispatch
 from commerce.outbox.worker import run_due
 from emails import handlers as email_handlers
@@ -19,60 +13,12 @@ from emails.models import EmailDelivery, MailServerRest
 from emails.providers import ProviderDown
 from emails.sender import Sender
 from emails.shared_resting import ProviderResting, admit_shared, forget_shared
+from tests.emails.batches import MANY, deliveries, ends, recipients, run_once
 from tests.emails.json_server import Answer
 from tests.factories import make_customer
 from tests.tenancy.test_messages import messages
-from tests.threads import run_threads
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-MANY = email_handlers.AT_MOST
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Every queue counts as quick from the start."""
-    monkeypatch.setattr(crew._Paces, "choose_size", lambda self, queue: handlers.largest_batch(queue[1]))
-
-
-@pytest.fixture
-def own_resend(shop, resend):
-    """A double of Resend, which the shop has chosen."""
-    own = {"commerce.email.provider": "resend", "commerce.email.api_key": "re_1"}
-    assert shop.admin.put("settings.json", {"settings": own}).status_code == 200
-    return resend
-
-
-@pytest.fixture
-def enqueue_several(enqueue_email):
-    """Enqueue messages to `ann0@example.com` and so on."""
-
-    def enqueue_several(shop, number=MANY, **payload):
-        return [
-            enqueue_email(shop, key=f"email-{n}", **{"to_email": f"ann{n}@example.com"} | payload)
-            for n in range(number)
-        ]
-
-    return enqueue_several
-
-
-def run_once():
-    """Run one batch."""
-    run_due(within=timedelta(0))
-
-
-def ends(shop):
-    with shop.scope():
-        return list(OutboxDispatch.objects.order_by("pk").values_list("status", "attempts"))
-
-
-def deliveries(shop):
-    with shop.scope():
-        return list(EmailDelivery.objects.order_by("pk"))
-
-
-def recipients(resend):
-    return Counter(message["to"][0] for message in resend.received.values())
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("quick")]
 
 
 def test_batch_sends_each_message_once_and_records_it(shop, renderer, own_resend, enqueue_several):
@@ -207,54 +153,6 @@ def test_message_that_a_repeat_would_send_twice_is_recorded_before_the_next(
     assert len(deliveries(shop)) == 3
 
 
-def test_customer_who_is_redacted_while_a_batch_is_rendered_gets_nothing(
-    shop, renderer, own_resend, enqueue_email
-):
-    ann, bob = make_customer(shop, email="ann@example.com"), make_customer(shop, email="bob@example.com")
-    for customer in (ann, bob):
-        enqueue_email(shop, key=f"email-{customer.pk}", to_email=customer.email, customer_id=customer.pk)
-
-    def redact(_request):
-        renderer.hold = lambda _request: None
-        with shop.scope():
-            redact_customer(customer_id=ann.pk, now=timezone.now())
-
-    renderer.hold = redact
-
-    run_once()
-
-    assert recipients(own_resend) == {"bob@example.com": 1}
-    assert sorted(ends(shop)) == [("skipped", 0), ("succeeded", 0)]
-    with shop.scope():
-        assert "ann@example.com" not in str(list(OutboxDispatch.objects.values()))
-        assert [delivery.to_email for delivery in EmailDelivery.objects.all()] == ["bob@example.com"]
-
-
-def test_customer_who_is_redacted_while_a_batch_is_handed_off_is_recorded_without_the_person(
-    shop, renderer, own_resend, enqueue_email
-):
-    ann, bob = make_customer(shop, email="ann@example.com"), make_customer(shop, email="bob@example.com")
-    for customer in (ann, bob):
-        enqueue_email(shop, key=f"email-{customer.pk}", to_email=customer.email, customer_id=customer.pk)
-    take = own_resend.take
-
-    def redact(key, message):
-        own_resend.take = take
-        with shop.scope():
-            redact_customer(customer_id=ann.pk, now=timezone.now())
-        return take(key, message)
-
-    own_resend.take = redact
-
-    run_once()
-
-    assert ends(shop) == [("succeeded", 0), ("succeeded", 0)]
-    assert {one.to_email: one.html for one in deliveries(shop)} == {
-        "": "",
-        "bob@example.com": "<p>Thank you</p>",
-    }
-
-
 def test_unwanted_and_sent_messages_of_a_batch_end_without_being_sent(
     shop, renderer, own_resend, enqueue_several, enqueue_email
 ):
@@ -325,55 +223,6 @@ def test_large_messages_are_sent_one_at_a_time(shop, renderer, own_resend, enque
     assert len(renderer.requests) == 1
 
 
-def test_words_of_a_provider_do_not_keep_the_address(shop, renderer, own_resend, enqueue_email):
-    ann, bob = make_customer(shop, email="Ann@example.com"), make_customer(shop, email="bob@example.com")
-    for customer in (ann, bob):
-        enqueue_email(shop, key=f"email-{customer.pk}", to_email=customer.email, customer_id=customer.pk)
-    own_resend.answers = [422]
-    own_resend.words = "Ann@example.com (ann@example.com) is suppressed"
-    take = own_resend.take
-
-    def redact(key, message):
-        # The first was refused, and isn't closed yet.
-        if message["to"] == ["bob@example.com"]:
-            with shop.scope():
-                redact_customer(customer_id=ann.pk, now=timezone.now())
-        return take(key, message)
-
-    own_resend.take = redact
-
-    run_once()
-
-    assert ends(shop) == [("dead", 0), ("succeeded", 0)]
-    with shop.scope():
-        dead = OutboxDispatch.objects.get(status="dead")
-        assert "ann@example.com" not in str(list(OutboxDispatch.objects.values())).lower()
-    assert "is suppressed" in dead.last_error
-
-
-def test_message_of_a_redacted_customer_is_not_kept_even_if_the_worker_is_lost(
-    shop, renderer, own_resend, enqueue_email, monkeypatch
-):
-    customer = make_customer(shop, email="ann@example.com")
-    enqueue_email(shop, key="email", to_email=customer.email, customer_id=customer.pk)
-
-    def redact(_request):
-        with shop.scope():
-            redact_customer(customer_id=customer.pk, now=timezone.now())
-
-    renderer.hold = redact
-    # As if the process had ended before the batch was closed.
-    monkeypatch.setattr(runs, "_close", lambda *_: True)
-    monkeypatch.setattr(runs, "_release", lambda *_: None)
-
-    run_once()
-
-    with shop.scope():
-        (left,) = OutboxDispatch.objects.all()
-    assert (left.status, left.message) == ("processing", None)
-    assert "to_email" not in left.payload
-
-
 def test_failure_of_the_shared_provider_is_not_forgotten_by_an_earlier_success(
     shop, renderer, mail_dir, enqueue_several, monkeypatch
 ):
@@ -393,50 +242,3 @@ def test_failure_of_the_shared_provider_is_not_forgotten_by_an_earlier_success(
     with pytest.raises(ProviderResting):
         admit_shared("local", now=timezone.now())
     forget_shared()
-
-
-def test_redacted_customers_with_many_messages_cause_no_deadlock(shop, renderer, own_resend, enqueue_email):
-    customers = [make_customer(shop, email=f"p{n}@example.com") for n in range(2)]
-    with shop.scope():
-        for customer in customers:
-            redact_customer(customer_id=customer.pk, now=timezone.now())
-    for round_ in range(6):
-        for n in range(32):
-            enqueue_email(shop, key=f"{round_}-{n}", customer_id=customers[n % 2].pk)
-        run_threads(6, lambda _index: run_due(within=timedelta(minutes=1)))
-
-    # Erasing cancels those that wait.
-    assert set(ends(shop)) <= {("skipped", 0), ("cancelled", 0)}
-    with shop.scope():
-        assert "example.com" not in str(list(OutboxDispatch.objects.values()))
-
-
-def test_redaction_waits_for_claims_that_are_renewed(shop, renderer, own_resend, enqueue_email, monkeypatch):
-    """The worker's clock is ahead, so it renews its claims. Meanwhile all dispatches of the customer are erased."""
-    customer = make_customer(shop, email="ann@example.com")
-    for n in range(3):
-        enqueue_email(shop, key=f"email-{n}", to_email=customer.email, customer_id=customer.pk)
-    ahead = SimpleNamespace(now=lambda: timezone.now() + timedelta(seconds=40))
-    monkeypatch.setattr(operations, "timezone", ahead)
-    find_held, is_redacting = operations._find_held, Event()
-
-    def find_held_slowly(*args):
-        is_redacting.set()
-        time.sleep(0.3)
-        return find_held(*args)
-
-    monkeypatch.setattr(operations, "_find_held", find_held_slowly)
-
-    def work(index):
-        if index == 0:
-            run_once()
-            return
-        assert is_redacting.wait(30)
-        with shop.scope():
-            redact_customer(customer_id=customer.pk, now=timezone.now())
-
-    run_threads(2, work)
-
-    assert {attempts for _, attempts in ends(shop)} == {0}
-    with shop.scope():
-        assert "ann@example.com" not in str(list(OutboxDispatch.objects.values()))

@@ -2,8 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from commerce.outbox import handlers
+from commerce.outbox import crew, handlers
 from commerce.outbox.handlers import Handler, Outcome
+from tests.commerce.outbox.batches import AT_MOST, Example
 
 
 @pytest.fixture
@@ -20,5 +21,23 @@ def handle(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
             return work(dispatch)
 
         return ran
+
+    return register
+
+
+@pytest.fixture
+def quick(monkeypatch) -> None:
+    """Every queue counts as quick from the start."""
+    monkeypatch.setattr(crew._Paces, "choose_size", lambda self, queue: handlers.largest_batch(queue[1]))
+
+
+@pytest.fixture
+def batches(handle) -> Callable[..., type[Example]]:
+    """Register batches for the task `example`: `batches(work, group_size=1)`."""
+
+    def register(work=lambda dispatch: Outcome(), *, group_size=AT_MOST) -> type[Example]:
+        attributes = {"sizes": [], "accounts": [], "recorded": [], "group_size": group_size}
+        kind = type("OfThisTest", (Example,), {**attributes, "work": staticmethod(work)})
+        return handlers.handles_batches("example", at_most=AT_MOST)(kind)
 
     return register
