@@ -37,7 +37,7 @@ _DOCUMENT = PROJECT_DIR / "docs" / "performance.md"
 _COUNT_SECONDS = 60
 _PROFILE_SECONDS = 900
 # Of the time of an operation.
-_PART_OF_NOTHING = 0.25
+_PART_OF_NOTHING = 0.5
 
 
 def main() -> int:
