@@ -44,9 +44,9 @@ TOGETHER_S = 2.0
 MAX_CHARACTERS = 256 * 1024
 # For this long, a busy renderer or provider, or an outage of the installation's provider, doesn't count as an attempt.
 PATIENCE = timedelta(days=1)
-# The shortest wait for a place.
+# The shortest and the longest wait for a place, and the same for a place of the slow.
 BUSY_S = 2.0
-# The shortest and the longest wait for a place of the slow.
+MAX_BUSY_S = 20.0
 SLOW_BUSY_S = 5.0
 MAX_SLOW_BUSY_S = 60.0
 
@@ -221,7 +221,7 @@ class Sending:
             # An old message uses up its attempts after all, and ends as dead, where somebody sees it.
             if _is_old(job.dispatch):
                 return error
-            wait_s = _choose_wait_s(job.dispatch, is_slow=choose_lane(self._account_id) is Lane.SLOW)
+            wait_s = _choose_wait_for_renderer_s(job.dispatch, self._account_id)
             if isinstance(error, OwnTemplatesResting):
                 wait_s = error.left_s
             return _build_postponed(wait_s, error)
@@ -268,13 +268,23 @@ class Sending:
             raise
 
 
+def _choose_wait_for_renderer_s(dispatch: OutboxDispatch, account_id: int) -> float:
+    if choose_lane(account_id) is Lane.SLOW:
+        return _choose_wait_s(dispatch, is_slow=True)
+    # While it is busy for long, more and more messages wait, and each attempt costs it time.
+    return min(max(BUSY_S, _read_age_s(dispatch) / 10), MAX_BUSY_S)
+
+
 def _choose_wait_s(dispatch: OutboxDispatch, *, is_slow: bool) -> float:
     """How many seconds to wait for a place, at the renderer or for a call of the account's own provider."""
     if not is_slow:
         return BUSY_S
     # It grows with the age of the message: many may wait for the few places of the slow, and each claim costs time.
-    age_s = (timezone.now() - dispatch.created_at).total_seconds()
-    return min(max(SLOW_BUSY_S, age_s / 2), MAX_SLOW_BUSY_S)
+    return min(max(SLOW_BUSY_S, _read_age_s(dispatch) / 2), MAX_SLOW_BUSY_S)
+
+
+def _read_age_s(dispatch: OutboxDispatch) -> float:
+    return (timezone.now() - dispatch.created_at).total_seconds()
 
 
 def _is_old(dispatch: OutboxDispatch) -> bool:

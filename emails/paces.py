@@ -6,7 +6,8 @@ the next few minutes.
 
 Each worker process uses few places in each lane, so that requests don't queue in the renderer. In the quick lane one
 place is kept for the platform's templates, which merchants can't make slow, and one for these and for templates that
-have been quick before. Other templates are on trial. Free places go to the message that has waited longest.
+have been quick before. Other templates are on trial. A free place goes to the message that can wait least: a message on
+trial waits for a short time only, and would otherwise never get one while there are many others.
 """
 
 import time
@@ -60,13 +61,14 @@ class _Turn:
 
     account_id: int
     trust: Trust
+    # By the clock of `time.monotonic`.
+    waits_until: float
     lane: Lane | None = None
     # It has its place, or needs one in the slow lane, for which it doesn't wait.
     has_waited: Event = field(default_factory=Event)
 
 
 _lock = Lock()
-# The first has waited longest.
 _waiting: list[_Turn] = []
 # By account, as each has one message at a time, so that none fills a lane.
 _rendering: dict[int, _Turn] = {}
@@ -114,7 +116,8 @@ def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
     """
     account_id, _ = kind
     own = Trust.QUICK_BEFORE if kind in _quick_kinds else Trust.TRIAL
-    turn = _Turn(account_id, Trust.PLATFORM if is_platforms else own)
+    trust = Trust.PLATFORM if is_platforms else own
+    turn = _Turn(account_id, trust, time.monotonic() + (TRIAL_WAIT_S if trust is Trust.TRIAL else WAIT_S))
     try:
         yield _take_place(turn)
     finally:
@@ -127,22 +130,21 @@ def rendering_turn(kind: Kind, *, is_platforms: bool = False) -> Iterator[Lane]:
 
 
 def _take_place(turn: _Turn) -> Lane:
-    is_trial = turn.trust is Trust.TRIAL
     with _lock:
-        # Each that waits holds a thread, so only a few may wait for a trial, which may take long.
-        trials = [one for one in _waiting if one.trust is Trust.TRIAL]
-        may_wait = not is_trial or len(trials) < WAITING_TRIALS
+        # Each that waits holds a thread, so only a few may wait for a trial, which may take long: one of an account.
+        trials = {one.account_id for one in _waiting if one.trust is Trust.TRIAL}
+        has_place = len(trials) < WAITING_TRIALS and turn.account_id not in trials
         _waiting.append(turn)
         _give_places()
-    if may_wait:
-        turn.has_waited.wait(TRIAL_WAIT_S if is_trial else WAIT_S)
+    if turn.trust is not Trust.TRIAL or has_place:
+        turn.has_waited.wait(turn.waits_until - time.monotonic())
     if turn.lane is None:
         raise RendererBusy("No lane of the renderer has a place for this message.")
     return turn.lane
 
 
 def _give_places() -> None:
-    for turn in list(_waiting):
+    for turn in sorted(_waiting, key=lambda turn: turn.waits_until):
         # Chosen each time: the account may have become slow meanwhile.
         lane = choose_lane(turn.account_id)
         if _has_place(turn.account_id, lane, turn.trust):

@@ -55,9 +55,11 @@ def _render(message: RenderRequest, kind: Kind, *, is_platforms: bool) -> Render
                 note_slow(account_id)
             raise
         except TemplateRefused as refused:
-            # A mistake is found quickly; only what exceeds a limit took long.
+            # A mistake is found quickly, so the template stays on trial no longer. Only what exceeds a limit took long.
             if refused.code in LIMIT_CODES:
                 note_slow(account_id)
+            else:
+                note_pace(kind, 0.0)
             raise
         note_pace(kind, rendered.processor_s)
     return rendered

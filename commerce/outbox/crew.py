@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Event, Lock
 from typing import Protocol
 
@@ -109,14 +109,6 @@ class Crew:
         self._after = (0, "")
         # Whether work may wait for the end of a run of the same task, or of one whose worker was lost.
         self._is_limited = False
-        # When the first of those that runs postponed is due again.
-        self._due_at: datetime | None = None
-
-    def take_due_at(self) -> datetime | None:
-        """When the first dispatch is due that was postponed since this was last asked."""
-        with self._lock:
-            due_at, self._due_at = self._due_at, None
-        return due_at
 
     def run_due(self, *, within: timedelta, pause_s: float = 0) -> bool:
         """Run due dispatches until none is left; False if time ran out first.
@@ -232,7 +224,6 @@ class Crew:
             with self._lock:
                 took_s = time.monotonic() - self._running.pop(batch)
                 self._paces.note(batch[0].queue, ran, took_s=took_s)
-                self._due_at = min(filter(None, (self._due_at, ran.due_at)), default=None)
             self._has_ended.set()
             if self._pool:
                 # Django closes connections after requests only, and each thread has one of its own.

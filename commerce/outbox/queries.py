@@ -1,5 +1,5 @@
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
@@ -31,6 +31,17 @@ def count_backlog() -> Backlog:
             [COUNTED_AT_MOST],
         )
         return Backlog(*cursor.fetchone())
+
+
+def find_next_wait(*, since: timedelta) -> timedelta | None:
+    """How long until the next waiting dispatch of any account is due, by the database's clock.
+
+    Zero if one has become due in the time `since`, and still waits. Call it outside of any scope.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT outbox_next_due(make_interval(secs => %s))", [since.total_seconds()])
+        (wait,) = cursor.fetchone()
+        return wait
 
 
 def dispatches(

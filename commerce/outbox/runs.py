@@ -36,15 +36,11 @@ _Open = dict[int, Claim]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How many dispatches ran, whether none was postponed or left for later, and whether they could run together.
-
-    `due_at` is when the first of those that were postponed may run.
-    """
+    """How many dispatches ran, whether none was postponed or left for later, and whether they could run together."""
 
     number: int
     is_smooth: bool = True
     ran_together: bool = True
-    due_at: datetime | None = None
 
 
 def run_claims(claims: Sequence[Claim], *, at_most: int = 1) -> Ran:
@@ -114,27 +110,25 @@ def _run(dispatches: Sequence[OutboxDispatch], under_way: _Open) -> Ran:
     runnable = [dispatch for dispatch in dispatches if _is_known(dispatch, under_way)]
     if not runnable:
         return Ran(0)
-    first, ran_together = runnable[0], True
-    postponed: list[datetime] = []
+    first, is_smooth, ran_together = runnable[0], True, True
     account_id = under_way[first.pk].account_id
     try:
         with lookups_for(account_id):
             batch = find_batch_maker(first)(runnable)
             for group in batch.run():
-                postponed += _close(batch, list(group), under_way)
+                is_smooth &= _close(batch, list(group), under_way)
     except Exception as error:
         if len(runnable) > 1:
             # Any of them may be to blame, so each runs by itself.
             count, ran_together = len(runnable), False
             logger.warning("%s and %s others can't run together: %r", under_way[first.pk], count - 1, error)
         elif first.pk in under_way:
-            postponed += _end_failed(first, error, under_way)
+            is_smooth = _end_failed(first, error, under_way)
         else:
             logger.exception("Dispatch %s: ended, but its handler went on and failed", first.pk)
     left = [dispatch for dispatch in runnable if dispatch.pk in under_way]
     _release(left, under_way)
-    is_smooth = not postponed and not left
-    return Ran(len(runnable) - len(left), is_smooth, ran_together, due_at=min(postponed, default=None))
+    return Ran(len(runnable) - len(left), is_smooth and not left, ran_together)
 
 
 def _is_known(dispatch: OutboxDispatch, under_way: _Open) -> bool:
@@ -149,18 +143,22 @@ def _is_known(dispatch: OutboxDispatch, under_way: _Open) -> bool:
     return True
 
 
-def _close(batch: Batch, group: Sequence[Ended], under_way: _Open) -> list[datetime]:
-    """Close dispatches that have run, in one transaction if they succeeded. Returns until when any were postponed."""
+def _close(batch: Batch, group: Sequence[Ended], under_way: _Open) -> bool:
+    """Close dispatches that have run, in one transaction if they succeeded. False if any was postponed."""
     done = {dispatch: ended for dispatch, ended in group if isinstance(ended, Outcome)}
     failed = [(dispatch, ended) for dispatch, ended in group if not isinstance(ended, Outcome)]
+    is_smooth = True
     try:
         _close_done(batch, done, under_way)
     except Exception as error:  # noqa: BLE001  ends as a failed run
         if len(done) > 1:
             # One of them can't be stored. The others can.
-            return [until for one in group for until in _close(batch, [one], under_way)]
+            ends = [_close(batch, [one], under_way) for one in group]
+            return all(ends)
         failed += [(dispatch, error) for dispatch in done]
-    return [until for one, failure in failed for until in _end_failed(one, failure, under_way)]
+    for dispatch, failure in failed:
+        is_smooth &= _end_failed(dispatch, failure, under_way)
+    return is_smooth
 
 
 def _close_done(batch: Batch, done: dict[OutboxDispatch, Outcome], under_way: _Open) -> None:
@@ -179,8 +177,8 @@ def _close_done(batch: Batch, done: dict[OutboxDispatch, Outcome], under_way: _O
             _note_lost(dispatch, under_way)
 
 
-def _end_failed(dispatch: OutboxDispatch, error: Exception, under_way: _Open) -> list[datetime]:
-    """Postpone or reschedule a dispatch, or give it up. Returns until when it was postponed."""
+def _end_failed(dispatch: OutboxDispatch, error: Exception, under_way: _Open) -> bool:
+    """Postpone or reschedule a dispatch, or give it up. False if it was postponed."""
     try:
         if isinstance(error, Postponed):
             _postpone(dispatch, str(error), error.until, under_way)
@@ -192,7 +190,7 @@ def _end_failed(dispatch: OutboxDispatch, error: Exception, under_way: _Open) ->
         _note_lost(dispatch, under_way)
     except Exception as failure:  # noqa: BLE001  the others of its batch go on
         _give_back([under_way.pop(dispatch.pk)], failure)
-    return [error.until] if isinstance(error, Postponed) else []
+    return not isinstance(error, Postponed)
 
 
 def _note_lost(dispatch: OutboxDispatch, under_way: _Open) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 
@@ -18,11 +18,6 @@ def run_due(*, within: timedelta = timedelta(seconds=15), pause_s: float = 0) ->
     While threads are idle, it looks for work every `pause_s` seconds at most.
     """
     return _get_own_crew().run_due(within=within, pause_s=pause_s)
-
-
-def take_due_at() -> datetime | None:
-    """When the first dispatch is due that this process has postponed since this was last asked."""
-    return _get_own_crew().take_due_at()
 
 
 def finish_running() -> None:

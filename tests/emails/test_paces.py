@@ -223,6 +223,44 @@ def test_message_that_waits_for_its_account_does_not_hold_up_another_account(mon
             assert not waiting.done()
 
 
+def test_message_on_trial_gets_the_next_place_although_others_came_before(monkeypatch):
+    """It waits for a shorter time than they do."""
+    monkeypatch.setattr(paces, "WAIT_S", FOREVER_S)
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", PATIENCE_S)
+    with ThreadPoolExecutor(4) as others, ExitStack() as held:
+        for account_id in range(paces.QUICK_PLACES - 1):
+            held.enter_context(turn(account_id, lane=Lane.QUICK, is_platforms=True))
+        with turn(9, lane=Lane.QUICK, is_platforms=True):
+            earlier = [others.submit(is_busy, 10 + number, is_platforms=True) for number in range(3)]
+            wait_until_waiting(3)
+            trial = others.submit(hold_until, 20, lambda: [one.done() for one in earlier])
+            wait_until_waiting(4)
+
+        assert trial.result(PATIENCE_S) == [False, False, False]
+        assert [one.result(PATIENCE_S) for one in earlier] == [False, False, False]
+
+
+def hold_until(account_id, read):
+    """Hold a turn for a moment. Return what can be read at its end."""
+    with turn(account_id, lane=Lane.QUICK):
+        time.sleep(0.2)
+        return read()
+
+
+def test_account_has_one_message_that_waits_for_a_trial(monkeypatch):
+    """So that it doesn't keep other accounts from waiting."""
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
+    with ThreadPoolExecutor(2) as others:
+        with turn(1, lane=Lane.QUICK):
+            waiting = [others.submit(is_busy, 1)]
+            wait_until_waiting(1)
+
+            assert is_busy(1)
+            waiting.append(others.submit(is_busy, 2))
+            wait_until_waiting(2)
+        assert [each.result(PATIENCE_S) for each in waiting] == [False, False]
+
+
 @pytest.mark.parametrize("interruption", [SystemExit, RendererBusy])
 def test_interrupted_wait_leaves_no_place_taken(monkeypatch, interruption):
     def interrupted(self, timeout):
@@ -275,6 +313,39 @@ def test_slowness_ends_with_time_and_not_with_a_quick_message(monkeypatch):
     now[0] += 1
 
     assert choose_lane(1) is Lane.QUICK
+
+
+def test_template_with_a_mistake_is_on_trial_no_longer(
+    shop, renderer, mail_dir, enqueue_email, make_version, monkeypatch
+):
+    """The mistake is found quickly. On trial, its messages would take the only place of others."""
+    make_version(shop)
+    renderer.refuse(422, "template_invalid")
+    enqueue_email(shop, locale="en")
+
+    run_due()
+
+    assert [(row.status, row.attempts) for row in rows(shop)] == [("dead", 0)]
+    assert [account_id for account_id, _ in paces._quick_kinds] == [shop.id]
+
+
+def test_quick_message_waits_the_longer_the_longer_the_renderer_is_busy(
+    shop, renderer, mail_dir, enqueue_email
+):
+    renderer.refuse(503, "renderer_busy")
+    enqueue_email(shop)
+    waits = []
+    for age_s in (1, 100, 3600):
+        with shop.scope():
+            began = timezone.now()
+            OutboxDispatch.objects.update(created_at=began - timedelta(seconds=age_s), due_at=began)
+        run_due()
+        waits.append((rows(shop)[0].due_at - began).total_seconds())
+
+    # Up to twice as long, so that retries don't coincide.
+    assert 2 <= waits[0] < 5
+    assert 10 <= waits[1] < 21
+    assert 20 <= waits[2] < 41
 
 
 def test_message_of_a_slow_account_is_marked_as_slow(shop, renderer, mail_dir, enqueue_email):

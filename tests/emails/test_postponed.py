@@ -11,17 +11,18 @@ def test_postponed_work_runs_when_it_is_due_again(shop, renderer, mail_dir, enqu
     """No poll finds it, as only a worker runs."""
     usual = renderer.answer
     renderer.refuse(503, "renderer_busy")
-    email = enqueue_email(shop)
+    for number in range(6):
+        enqueue_email(shop, key=f"email-{number}")
 
     def read():
         with shop.scope():
-            return OutboxDispatch.objects.get(pk=email.pk)
+            return list(OutboxDispatch.objects.order_by("pk"))
 
     with running_worker(tmp_path, RENDERER_URL=renderer.url, MAIL_DIR=str(mail_dir)):
-        wait_for(lambda: read().last_error)
-        due_at = read().due_at
+        wait_for(lambda: all(row.last_error for row in read()))
+        due = [row.due_at for row in read()]
         renderer.status, renderer.answer = 200, usual
-        wait_for(lambda: read().finished_at)
+        wait_for(lambda: all(row.finished_at for row in read()))
 
-    assert (read().status, read().attempts) == ("succeeded", 0)
-    assert read().finished_at >= due_at
+    assert [(row.status, row.attempts) for row in read()] == [("succeeded", 0)] * 6
+    assert all(row.finished_at >= due_at for row, due_at in zip(read(), due, strict=True))

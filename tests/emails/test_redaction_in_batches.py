@@ -107,7 +107,7 @@ def test_message_of_a_redacted_customer_is_not_kept_even_if_the_worker_is_lost(
 
     renderer.hold = redact
     # As if the process had ended before the batch was closed.
-    monkeypatch.setattr(runs, "_close", lambda *_: [])
+    monkeypatch.setattr(runs, "_close", lambda *_: True)
     monkeypatch.setattr(runs, "_release", lambda *_: None)
 
     run_once()

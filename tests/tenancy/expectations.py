@@ -57,6 +57,7 @@ RESOLVER_FUNCTIONS = {
     "is_anothers_domain(text)",
     "methods_with_open_money()",
     "outbox_backlog(integer)",
+    "outbox_next_due(interval)",
     "overdue_checkouts(integer)",
     "prune_account_answers(interval, integer, integer)",
     "prune_ended_dispatches(interval, integer, integer, text[])",
