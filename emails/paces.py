@@ -133,10 +133,10 @@ def _take_place(turn: _Turn) -> Lane:
     with _lock:
         # Each that waits holds a thread, so only a few may wait for a trial, which may take long: one of an account.
         trials = {one.account_id for one in _waiting if one.trust is Trust.TRIAL}
-        has_place = len(trials) < WAITING_TRIALS and turn.account_id not in trials
+        is_one_too_many = len(trials) >= WAITING_TRIALS or turn.account_id in trials
         _waiting.append(turn)
         _give_places()
-    if turn.trust is not Trust.TRIAL or has_place:
+    if turn.trust is not Trust.TRIAL or not is_one_too_many:
         turn.has_waited.wait(turn.waits_until - time.monotonic())
     if turn.lane is None:
         raise RendererBusy("No lane of the renderer has a place for this message.")

@@ -315,9 +315,7 @@ def test_slowness_ends_with_time_and_not_with_a_quick_message(monkeypatch):
     assert choose_lane(1) is Lane.QUICK
 
 
-def test_template_with_a_mistake_is_on_trial_no_longer(
-    shop, renderer, mail_dir, enqueue_email, make_version, monkeypatch
-):
+def test_template_with_a_mistake_is_on_trial_no_longer(shop, renderer, mail_dir, enqueue_email, make_version):
     """The mistake is found quickly. On trial, its messages would take the only place of others."""
     make_version(shop)
     renderer.refuse(422, "template_invalid")
