@@ -133,7 +133,8 @@ def _take_place(turn: _Turn) -> Lane:
     with _lock:
         # Each that waits holds a thread, so only a few may wait for a trial, which may take long: one of an account.
         trials = {one.account_id for one in _waiting if one.trust is Trust.TRIAL}
-        is_one_too_many = len(trials) >= WAITING_TRIALS or turn.account_id in trials
+        # Accounts that are being rendered wait for themselves, so they don't count.
+        is_one_too_many = len(trials - _rendering.keys()) >= WAITING_TRIALS or turn.account_id in trials
         _waiting.append(turn)
         _give_places()
     if turn.trust is not Trust.TRIAL or not is_one_too_many:

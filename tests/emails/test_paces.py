@@ -247,6 +247,20 @@ def hold_until(account_id, read):
         return read()
 
 
+def test_accounts_that_wait_for_their_own_rendering_leave_trials_to_others(monkeypatch):
+    monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
+    note_pace((1, 2), 0.01)
+    note_pace((2, 2), 0.01)
+    with ThreadPoolExecutor(3) as others:
+        with turn(1, lane=Lane.QUICK, template=2), turn(2, lane=Lane.QUICK, template=2):
+            waiting = [others.submit(is_busy, account_id) for account_id in (1, 2)]
+            wait_until_waiting(2)
+
+            waiting.append(others.submit(is_busy, 3))
+            wait_until_waiting(3)
+        assert [each.result(PATIENCE_S) for each in waiting] == [False, False, False]
+
+
 def test_account_has_one_message_that_waits_for_a_trial(monkeypatch):
     """So that it doesn't keep other accounts from waiting."""
     monkeypatch.setattr(paces, "TRIAL_WAIT_S", FOREVER_S)
